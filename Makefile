@@ -1,0 +1,57 @@
+# make demo   set up and show the classifier at work
+# make test   set up, check the style, the types and the imports, and run the tests
+# Both need only python3, a C compiler and make. PYTHON=... chooses another interpreter.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BUILD_TOOLS := "setuptools>=77" wheel "cython>=3.0.11" "numpy>=2.0"
+# What the compiled package depends on: when one of these changes it is installed again.
+SOURCES := pyproject.toml setup.py $(wildcard src/priory/kernels/*.pyx src/priory/kernels/*.pxd src/priory/kernels/*.h)
+
+.PHONY: demo test build format clean
+
+demo: $(VENV)/.installed
+	@$(BIN)/python -m priory.demo
+
+test: $(VENV)/.installed-test
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/pytest -n auto
+
+build: $(VENV)/.created
+	@$(BIN)/python setup.py --quiet build_ext --inplace
+
+format: $(VENV)/.installed-test
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info src/priory/kernels/*.so src/priory/kernels/*.c
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.installed: $(VENV)/.created $(SOURCES)
+	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.created $(SOURCES)
+	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[test]"
+	@touch $@ $(VENV)/.installed
+
+# Some systems ship python3 without ensurepip: then pip comes from the interpreter's own pip.
+$(VENV)/.created:
+	@test -x $(BIN)/python -a -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { \
+	    $(PYTHON) -m venv --clear --without-pip $(VENV) && { \
+	        $(BIN)/python -m ensurepip --default-pip >/dev/null 2>&1 || \
+	        $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; \
+	    } || { \
+	        echo "No virtual environment with pip could be made by $(PYTHON)." >&2; \
+	        echo "Install its venv module (Debian, Ubuntu: apt install python3-venv) or set PYTHON." >&2; \
+	        exit 1; \
+	    }; \
+	}
+	@$(BIN)/python -m pip install --quiet $(BUILD_TOOLS)
+	@touch $@
