@@ -1,1 +1,260 @@
-# Written in a following change.
+"""Map labels to codes in order of first appearance, and count codes per class."""
+
+from cpython.dict cimport PyDict_GetItemWithError
+from cpython.float cimport PyFloat_CheckExact
+from cpython.long cimport PyLong_CheckExact
+from cpython.object cimport PyObject
+from cpython.unicode cimport PyUnicode_CheckExact
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+cimport numpy as cnp
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    object PyUnicode_FromObject(object)  # the plain str of a subclass, whatever its __str__ says
+
+cdef enum:
+    REMEMBERED = 1024  # objects met lately, by address
+    SMALL_RANGE = 65536  # integers this close together are looked up, not hashed
+    SMALL_TABLE = 2048  # cells per copy when counting into four copies
+
+
+def encode_objects(cnp.ndarray values):
+    """Return (codes, labels) of an object array; TypeError(position) for what is no label."""
+    cdef Py_ssize_t n = values.shape[0], stride = values.strides[0] if n else 0, i
+    cdef const char* at = <const char*> cnp.PyArray_BYTES(values)
+    codes = np.empty(n, dtype=np.int32)
+    cdef int32_t[::1] out = codes
+    cdef list labels = []
+    # 1 == 1.0 == True in Python: floats are made ints first, booleans have a dict of their own.
+    cdef dict known = {}, booleans = {}
+    # Rows often share their objects: the array keeps them alive, so an address is a good key.
+    cdef const PyObject* addresses[REMEMBERED]
+    cdef int32_t remembered[REMEMBERED]
+    cdef const PyObject* pointer
+    cdef size_t place
+    cdef int32_t code
+
+    memset(addresses, 0, sizeof(addresses))
+    for i in range(n):
+        pointer = (<const PyObject* const*> (at + i * stride))[0]
+        place = ((<size_t> pointer) >> 4) % REMEMBERED
+        if pointer != NULL and addresses[place] == pointer:
+            out[i] = remembered[place]
+            continue
+        value = None if pointer == NULL else <object> <PyObject*> pointer
+        if PyUnicode_CheckExact(value) or PyLong_CheckExact(value):
+            code = _code(value, known, labels)
+        else:
+            try:
+                value = _label(value)
+            except TypeError:
+                raise TypeError(i) from None
+            if value is None:
+                code = -1
+            elif value is True or value is False:
+                code = _code(value, booleans, labels)
+            else:
+                code = _code(value, known, labels)
+        addresses[place] = pointer
+        remembered[place] = code
+        out[i] = code
+    return codes, labels
+
+
+def encode_integers(values):
+    """Return (codes, uniques) of an int64 array."""
+    cdef const int64_t[::1] x = np.ascontiguousarray(values)
+    cdef Py_ssize_t n = x.shape[0], i
+    codes = np.empty(n, dtype=np.int32)
+    if n == 0:
+        return codes, np.empty(0, dtype=np.int64)
+    cdef int32_t[::1] out = codes
+    cdef int64_t low = x[0], high = x[0]
+    for i in range(n):
+        low = min(low, x[i])
+        high = max(high, x[i])
+    if <uint64_t> high - <uint64_t> low < SMALL_RANGE:
+        return codes, _encode_small_range(&x[0], n, low, high - low + 1, &out[0])
+    return codes, _encode_by_hash(&x[0], n, &out[0])
+
+
+def count_labels(codes, y, weight, int64_t[:, ::1] rows, double[:, ::1] total):
+    """Add one to rows[y, code] and the weight to total[y, code]."""
+    cdef const int32_t[::1] c = np.ascontiguousarray(codes)
+    cdef const int32_t[::1] k = np.ascontiguousarray(y)
+    cdef const double[::1] w
+    cdef Py_ssize_t n = c.shape[0], K = rows.shape[0], V = rows.shape[1], i, j, size = K * (V + 1)
+    cdef int64_t* counted
+    cdef int lane
+    if weight is not None:
+        w = np.ascontiguousarray(weight)
+        with nogil:
+            for i in range(n):
+                if c[i] >= 0:
+                    rows[k[i], c[i]] += 1
+                    total[k[i], c[i]] += w[i]
+        return
+    # Four copies of a small table: equal neighbours do not wait for each other's store. Missing
+    # codes are counted in a last column, not branched around.
+    cdef int lanes = 4 if size <= SMALL_TABLE else 1
+    counted = <int64_t*> calloc(max(lanes * size, 1), sizeof(int64_t))
+    if counted == NULL:
+        raise MemoryError
+    with nogil:
+        if lanes == 4:
+            for i in range(n):
+                j = c[i] if c[i] >= 0 else V
+                counted[(i & 3) * size + k[i] * (V + 1) + j] += 1
+            for lane in range(1, 4):
+                for i in range(size):
+                    counted[i] += counted[lane * size + i]
+        else:
+            for i in range(n):
+                j = c[i] if c[i] >= 0 else V
+                counted[k[i] * (V + 1) + j] += 1
+        for i in range(K):
+            for j in range(V):
+                rows[i, j] += counted[i * (V + 1) + j]
+                total[i, j] += <double> counted[i * (V + 1) + j]
+        free(counted)
+
+
+cdef inline int32_t _code(object label, dict known, list labels) except -2:
+    cdef PyObject* found = PyDict_GetItemWithError(known, label)
+    if found != NULL:
+        return <int32_t> <object> found
+    code = len(labels)
+    known[label] = code
+    labels.append(label)
+    return code
+
+
+cdef object _label(object value):
+    """Return None (missing), a bool, int, float or str; TypeError for anything else."""
+    cdef double number
+    if value is None or value is True or value is False:
+        return value
+    if PyFloat_CheckExact(value):
+        number = value
+        if number != number:
+            return None
+        return int(value) if value.is_integer() else value
+    if isinstance(value, np.generic):
+        item = value.item()
+        if isinstance(item, np.generic):  # longdouble has no Python counterpart
+            item = float(item) if isinstance(item, np.floating) else _refuse()
+        return _label(item)
+    if isinstance(value, str):
+        return PyUnicode_FromObject(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return _label(float.__float__(value))
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    from decimal import Decimal
+
+    if isinstance(value, Decimal):
+        if value.is_nan():
+            return None
+        return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
+    _refuse()
+
+
+cdef object _refuse():
+    raise TypeError
+
+
+cdef object _encode_small_range(const int64_t* x, Py_ssize_t n, int64_t low, int64_t span, int32_t* out):
+    """Encode by a table of every value between low and low + span."""
+    cdef Py_ssize_t i
+    cdef int32_t count = 0, code
+    cdef int32_t* table = <int32_t*> calloc(span, sizeof(int32_t))  # code + 1; 0: not yet seen
+    uniques = np.empty(min(n, span), dtype=np.int64)
+    cdef int64_t[::1] seen = uniques
+    if table == NULL:
+        raise MemoryError
+    with nogil:
+        for i in range(n):
+            code = table[x[i] - low]
+            if code == 0:
+                seen[count] = x[i]
+                count += 1
+                table[x[i] - low] = code = count
+            out[i] = code - 1
+        free(table)
+    return uniques[:count].copy()
+
+
+cdef object _encode_by_hash(const int64_t* x, Py_ssize_t n, int32_t* out):
+    """Encode by open addressing: slots hold codes, codes point at the values seen."""
+    cdef int bits = 10
+    cdef Py_ssize_t capacity = 1 << bits, i, count = 0, room = capacity // 2
+    cdef uint64_t slot
+    cdef int32_t code
+    cdef int32_t* slots = _empty_slots(capacity)
+    cdef object uniques = np.empty(room, dtype=np.int64)
+    cdef int64_t[::1] seen = uniques
+    try:
+        for i in range(n):
+            slot = _hash(x[i], bits)
+            while True:
+                code = slots[slot]
+                if code < 0:
+                    if count == room:  # half full: double, and look again
+                        bits += 1
+                        capacity *= 2
+                        room *= 2
+                        free(slots)
+                        slots = NULL
+                        slots = _empty_slots(capacity)
+                        uniques = np.resize(uniques, room)
+                        seen = uniques
+                        _place_all(&seen[0], count, slots, bits)
+                        slot = _hash(x[i], bits)
+                        continue
+                    code = count
+                    slots[slot] = code
+                    seen[count] = x[i]
+                    count += 1
+                    break
+                if seen[code] == x[i]:
+                    break
+                slot = (slot + 1) & (capacity - 1)
+            out[i] = code
+    finally:
+        free(slots)
+    return uniques[:count].copy()
+
+
+cdef inline uint64_t _hash(int64_t key, int bits) noexcept nogil:
+    """Fibonacci hashing after folding: keys that differ only in high bits must part too."""
+    cdef uint64_t h = <uint64_t> key
+    h = (h ^ (h >> 32)) * <uint64_t> 0x9E3779B97F4A7C15
+    return h >> (64 - bits)
+
+
+cdef int32_t* _empty_slots(Py_ssize_t capacity) except NULL:
+    cdef Py_ssize_t i
+    cdef int32_t* slots = <int32_t*> malloc(capacity * sizeof(int32_t))
+    if slots == NULL:
+        raise MemoryError
+    for i in range(capacity):
+        slots[i] = -1
+    return slots
+
+
+cdef void _place_all(const int64_t* seen, Py_ssize_t count, int32_t* slots, int bits) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef uint64_t slot
+    for i in range(count):
+        slot = _hash(seen[i], bits)
+        while slots[slot] >= 0:
+            slot = (slot + 1) & ((<uint64_t> 1 << bits) - 1)
+        slots[slot] = <int32_t> i
