@@ -26,6 +26,7 @@ setup(
             for name in KERNELS
         ],
         build_dir="build/cython",
+        include_path=["src"],
         compiler_directives={
             "language_level": "3",
             "boundscheck": False,

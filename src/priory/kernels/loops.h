@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,5 +24,355 @@
 #define PRIORY_CLONES
 #endif
 #endif
+
+#if defined(_MSC_VER)
+#define restrict __restrict
+#endif
+
+/* ---- double-double: the unevaluated sum hi + lo, about 32 digits ---------------------------- */
+
+typedef struct {
+    double hi, lo;
+} dd;
+
+static inline dd two_sum(double a, double b) /* Knuth: a + b exactly */
+{
+    double s = a + b, t = s - a;
+    dd r = {s, (a - (s - t)) + (b - t)};
+    return r;
+}
+
+static inline dd two_prod(double a, double b) /* a * b exactly */
+{
+    double p = a * b;
+    dd r = {p, fma(a, b, -p)};
+    return r;
+}
+
+static inline dd dd_add(dd a, dd b)
+{
+    dd s = two_sum(a.hi, b.hi), t = two_sum(a.lo, b.lo);
+    s = two_sum(s.hi, s.lo + t.hi);
+    return two_sum(s.hi, s.lo + t.lo);
+}
+
+static inline dd dd_times(dd a, double b)
+{
+    dd p = two_prod(a.hi, b);
+    return two_sum(p.hi, p.lo + a.lo * b);
+}
+
+/* ---- moments per class and column ----------------------------------------------------------- */
+
+#define PRIORY_LARGEST 1e150 /* beyond it a square overflows */
+#define PRIORY_BLOCK 1024    /* values summed in plain float64 before they join a double-double */
+#define PRIORY_LANES 4       /* copies of a table, so that equal neighbours need not wait */
+
+/* Sums of one (class, column) about its origin. All arrays are (classes, columns) unless said. */
+typedef struct {
+    ptrdiff_t classes, columns;
+    double *origin;          /* near the class's values; NaN until its first value */
+    double *n, *w, *d1, *d2; /* pending, plain: rows, Σw, Σw·d, Σw·d² with d = x − origin */
+    double *class_n, *class_w; /* (classes,) pending rows without a gap: in every column */
+    dd *sum_w, *sum_d1, *sum_d2; /* since the origin last moved */
+    int64_t *pending, *flushed;  /* (classes,) rows since the last flush; flushes */
+    int64_t *ready;              /* (classes,) 1 when every column has its origin */
+    int64_t *rows;               /* the totals that are added to: raw Σw, Σwx, Σwx² */
+    double *total, *total_lo, *s1_hi, *s1_lo, *s2_hi, *s2_lo; /* total_lo may be NULL */
+} moments;
+
+static inline void dd_into(double *hi, double *lo, dd b)
+{
+    dd a = {*hi, *lo};
+    a = dd_add(a, b);
+    *hi = a.hi;
+    *lo = a.lo;
+}
+
+static inline dd dd_plus(dd a, double b)
+{
+    dd s = two_sum(a.hi, b);
+    return two_sum(s.hi, s.lo + a.lo);
+}
+
+/* Turn the sums about the origin into raw sums; the origin moves to the mean so far.
+ *   Σwx = o·W + D1        Σwx² = o·(o·W + 2·D1) + D2 */
+static inline void move_origin(moments *m, ptrdiff_t at)
+{
+    dd w = m->sum_w[at], d1 = m->sum_d1[at], d2 = m->sum_d2[at], zero = {0.0, 0.0};
+    double o = m->origin[at];
+    if (o != o)
+        return;
+    dd ow = dd_times(w, o), twice = {2.0 * d1.hi, 2.0 * d1.lo};
+    if (m->total_lo != NULL)
+        dd_into(&m->total[at], &m->total_lo[at], w);
+    else
+        m->total[at] += w.hi;
+    dd_into(&m->s1_hi[at], &m->s1_lo[at], dd_add(ow, d1));
+    dd_into(&m->s2_hi[at], &m->s2_lo[at], dd_add(dd_times(dd_add(ow, twice), o), d2));
+    m->sum_w[at] = m->sum_d1[at] = m->sum_d2[at] = zero;
+    if (w.hi > 0.0)
+        m->origin[at] = o + d1.hi / w.hi;
+}
+
+static inline void flush(moments *m, ptrdiff_t at, double n, double w, double d1, double d2)
+{
+    m->rows[at] += (int64_t)n;
+    m->sum_w[at] = dd_plus(m->sum_w[at], w);
+    m->sum_d1[at] = dd_plus(m->sum_d1[at], d1);
+    m->sum_d2[at] = dd_plus(m->sum_d2[at], d2);
+}
+
+/* The first origin is one value, perhaps an outlier: move it after 1, 2, 4, 8, … flushes. */
+static inline int time_to_move(int64_t flushes)
+{
+    return (flushes & (flushes - 1)) == 0;
+}
+
+static void flush_class(moments *m, ptrdiff_t c)
+{
+    ptrdiff_t at = c * m->columns, end = at + m->columns;
+    int move = time_to_move(++m->flushed[c]);
+    for (; at < end; at++) {
+        flush(m, at, m->class_n[c] + m->n[at], m->class_w[c] + m->w[at], m->d1[at], m->d2[at]);
+        m->n[at] = m->w[at] = m->d1[at] = m->d2[at] = 0.0;
+        if (move)
+            move_origin(m, at);
+    }
+    m->class_n[c] = m->class_w[c] = 0.0;
+    m->pending[c] = 0;
+}
+
+/* Rows of adjacent doubles, `stride` doubles apart. Returns 1 at a value that is too large. */
+PRIORY_CLONES static int moments_by_row(moments *m, const double *x, ptrdiff_t stride, ptrdiff_t rows,
+                                        const int32_t *y, const double *weight)
+{
+    ptrdiff_t i, j, d = m->columns;
+    for (i = 0; i < rows; i++, x += stride) {
+        ptrdiff_t c = y[i];
+        double w = weight != NULL ? weight[i] : 1.0;
+        double *restrict o = m->origin + c * d;
+        double *restrict d1 = m->d1 + c * d, *restrict d2 = m->d2 + c * d;
+        int64_t odd = !m->ready[c]; /* or gaps, or values that are too large */
+        for (j = 0; j < d; j++)
+            odd += !(fabs(x[j]) <= PRIORY_LARGEST);
+        if (odd == 0) {
+            m->class_n[c] += 1.0;
+            m->class_w[c] += w;
+            for (j = 0; j < d; j++) {
+                double t = x[j] - o[j], u = w * t;
+                d1[j] += u;
+                d2[j] += u * t;
+            }
+        } else {
+            double *restrict n_ = m->n + c * d, *restrict w_ = m->w + c * d;
+            int64_t large = 0, unset = 0;
+            for (j = 0; j < d; j++) {
+                large += fabs(x[j]) > PRIORY_LARGEST;
+                o[j] = o[j] != o[j] ? x[j] : o[j];
+                unset += o[j] != o[j];
+            }
+            if (large != 0)
+                return 1;
+            m->ready[c] = unset == 0;
+            for (j = 0; j < d; j++) {
+                double here = x[j] == x[j] ? 1.0 : 0.0;
+                double t = x[j] == x[j] ? x[j] - o[j] : 0.0, u = w * t;
+                n_[j] += here;
+                w_[j] += x[j] == x[j] ? w : 0.0;
+                d1[j] += u;
+                d2[j] += u * t;
+            }
+        }
+        if (++m->pending[c] == PRIORY_BLOCK)
+            flush_class(m, c);
+    }
+    return 0;
+}
+
+/* One column of adjacent doubles. `table` holds n, w, d1, d2 per lane and class, all zero. */
+PRIORY_CLONES static int moments_by_column(moments *m, const double *x, ptrdiff_t rows, const int32_t *y,
+                                           const double *weight, ptrdiff_t column, int move,
+                                           double *table, int lanes)
+{
+    ptrdiff_t i, c, K = m->classes, d = m->columns;
+    double *origin = m->origin + column;
+    int64_t large = 0;
+    for (i = 0; i < rows; i++)
+        large += fabs(x[i]) > PRIORY_LARGEST;
+    if (large != 0)
+        return 1;
+    for (i = 0; i < rows; i++) {
+        double o = origin[y[i] * d], v = x[i];
+        double *restrict s = table + 4 * ((i & (lanes - 1)) * K + y[i]);
+        if (o != o)
+            o = origin[y[i] * d] = v;
+        int here = v == v;
+        double w = here ? (weight != NULL ? weight[i] : 1.0) : 0.0;
+        double t = here ? v - o : 0.0, u = w * t;
+        s[0] += here ? 1.0 : 0.0;
+        s[1] += w;
+        s[2] += u;
+        s[3] += u * t;
+    }
+    for (c = 0; c < K; c++) {
+        double sum[4] = {0.0, 0.0, 0.0, 0.0};
+        for (i = 0; i < lanes; i++) {
+            double *s = table + 4 * (i * K + c);
+            for (int part = 0; part < 4; part++) {
+                sum[part] += s[part];
+                s[part] = 0.0;
+            }
+        }
+        if (sum[0] == 0.0)
+            continue;
+        flush(m, c * d + column, sum[0], sum[1], sum[2], sum[3]);
+        if (move)
+            move_origin(m, c * d + column);
+    }
+    return 0;
+}
+
+static void finish_moments(moments *m)
+{
+    for (ptrdiff_t c = 0; c < m->classes; c++) {
+        flush_class(m, c);
+        for (ptrdiff_t at = c * m->columns; at < (c + 1) * m->columns; at++)
+            move_origin(m, at);
+    }
+}
+
+/* ---- cells of numbers ----------------------------------------------------------------------- */
+
+/* The bits of a float64 as an integer of the same order; −0.0 counts as 0.0. */
+static inline int64_t ordered_bits(double x)
+{
+    int64_t bits;
+    x += 0.0;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >= 0 ? bits : bits ^ INT64_MAX;
+}
+
+/* ---- counts --------------------------------------------------------------------------------- */
+
+/* rows, Σw and Σwx of one row where x > 0. total is NULL when every weight is 1: it equals rows.
+ * Returns how many entries are negative, NaN or infinite. */
+PRIORY_CLONES static int64_t count_row(const double *restrict x, ptrdiff_t d, double w,
+                                       int64_t *restrict rows, double *restrict total,
+                                       double *restrict s1)
+{
+    int64_t wrong = 0;
+    ptrdiff_t j;
+    for (j = 0; j < d; j++) {
+        wrong += !(x[j] >= 0.0 && x[j] <= DBL_MAX);
+        rows[j] += x[j] > 0.0;
+        s1[j] += w * x[j];
+    }
+    if (total != NULL)
+        for (j = 0; j < d; j++)
+            total[j] += x[j] > 0.0 ? w : 0.0;
+    return wrong;
+}
+
+/* out += x · weights over the entries that are not zero, so that 0 · (−inf) = 0. */
+PRIORY_CLONES static void add_products(const double *restrict x, ptrdiff_t d,
+                                       const double *restrict weights, ptrdiff_t K,
+                                       double *restrict out)
+{
+    for (ptrdiff_t j = 0; j < d; j++)
+        if (x[j] != 0.0)
+            for (ptrdiff_t k = 0; k < K; k++)
+                out[k] += x[j] * weights[j * K + k];
+}
+
+/* ---- densities ------------------------------------------------------------------------------ */
+
+#define PRIORY_TILE_ROWS 16     /* rows side by side in registers */
+#define PRIORY_TILE_COLUMNS 128 /* a tile stays in the first-level cache */
+
+/* log(1 + z) for z >= 0, written without branches so that it vectorises; about 2 ulp.
+ *   u = 1 + z = 2^e · m, m in [√½, √2);  log m = 2·artanh(s), s = (m − 1)/(m + 1), |s| < 0.172
+ * and what 1 + z rounded away comes back to first order. */
+static inline double log1p_of(double z)
+{
+    const uint64_t sqrt_half = 0x3FE6A09E667F3BCD;
+    double u = 1.0 + z, m, e;
+    uint64_t bits, power;
+    memcpy(&bits, &u, sizeof bits);
+    power = (bits - sqrt_half) >> 52;
+    bits -= power << 52;
+    power |= 0x4330000000000000; /* 2^52 + e as a float64 */
+    memcpy(&m, &bits, sizeof m);
+    memcpy(&e, &power, sizeof e);
+    e -= 4503599627370496.0;
+    double f = m - 1.0, s = f / (m + 1.0), q = s * s;
+    double series = q * (1.0 / 3 + q * (1.0 / 5 + q * (1.0 / 7 + q * (1.0 / 9 + q * (1.0 / 11
+                  + q * (1.0 / 13 + q * (1.0 / 15 + q * (1.0 / 17 + q * (1.0 / 19 + q / 21)))))))));
+    double lost = (z - (u - 1.0)) / u;
+    double log_u = e * 6.93147180369123816490e-01 /* ln 2, its leading 33 bits: e times it is exact */
+                 + (2.0 * s + (2.0 * s * series + (e * 1.90821492927058770002e-10 + lost)));
+    return u <= DBL_MAX ? log_u : u;
+}
+
+/* Add the log densities of a tile to out (rows, classes).
+ *   tile      (columns, 16): the rows side by side
+ *   a, b      (classes, stride): mean and half precision; or mean and 1/(dof·scale²)
+ *   power     (classes, stride): (dof + 1)/2, only for student
+ *   log_norm  (classes, stride), and its sums over these columns for a tile without gaps */
+#if defined(__GNUC__)
+__attribute__((always_inline))
+#endif
+static inline void densities(const double *restrict tile, ptrdiff_t columns, ptrdiff_t rows,
+                             ptrdiff_t classes, ptrdiff_t stride, const double *mean,
+                             const double *b, const double *power, const double *log_norm,
+                             const double *log_norm_sums, int student, double *restrict out)
+{
+    int64_t gaps = 0;
+    for (ptrdiff_t i = 0; i < columns * PRIORY_TILE_ROWS; i++)
+        gaps += tile[i] != tile[i];
+    for (ptrdiff_t k = 0; k < classes; k++) {
+        double sum[PRIORY_TILE_ROWS] = {0.0};
+        double first = gaps ? 0.0 : log_norm_sums[k];
+        for (ptrdiff_t j = 0; j < columns; j++) {
+            const double *restrict x = tile + j * PRIORY_TILE_ROWS;
+            ptrdiff_t at = k * stride + j;
+            double centre = mean[at], slope = b[at], half = student ? power[at] : 1.0;
+            if (gaps) {
+                double norm = log_norm[at];
+                for (int r = 0; r < PRIORY_TILE_ROWS; r++) {
+                    double t = x[r] - centre, z = t * t * slope;
+                    double term = norm - (student ? half * log1p_of(z) : z);
+                    sum[r] += x[r] == x[r] ? term : 0.0;
+                }
+            } else {
+                for (int r = 0; r < PRIORY_TILE_ROWS; r++) {
+                    double t = x[r] - centre, z = t * t * slope;
+                    sum[r] -= student ? half * log1p_of(z) : z;
+                }
+            }
+        }
+        for (ptrdiff_t r = 0; r < rows; r++)
+            out[r * classes + k] += first + sum[r];
+    }
+}
+
+PRIORY_CLONES static void gaussian_tile(const double *tile, ptrdiff_t columns, ptrdiff_t rows,
+                                        ptrdiff_t classes, ptrdiff_t stride, const double *mean,
+                                        const double *half_precision, const double *log_norm,
+                                        const double *log_norm_sums, double *out)
+{
+    densities(tile, columns, rows, classes, stride, mean, half_precision, NULL, log_norm,
+              log_norm_sums, 0, out);
+}
+
+PRIORY_CLONES static void student_tile(const double *tile, ptrdiff_t columns, ptrdiff_t rows,
+                                       ptrdiff_t classes, ptrdiff_t stride, const double *mean,
+                                       const double *inv_scale, const double *half_dof1,
+                                       const double *log_norm, const double *log_norm_sums,
+                                       double *out)
+{
+    densities(tile, columns, rows, classes, stride, mean, inv_scale, half_dof1, log_norm,
+              log_norm_sums, 1, out);
+}
 
 #endif

@@ -1,1 +1,242 @@
-# Written in a following change.
+"""Moments and cells of columns of numbers, per class."""
+
+from libc.math cimport fabs
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memset
+
+import numpy as np
+
+ctypedef fused floating:
+    float
+    double
+
+cdef extern from "loops.h" nogil:
+    ctypedef struct dd:
+        pass
+    ctypedef struct moments:
+        ptrdiff_t classes, columns
+        double *origin
+        double *n
+        double *w
+        double *d1
+        double *d2
+        double *class_n
+        double *class_w
+        dd *sum_w
+        dd *sum_d1
+        dd *sum_d2
+        int64_t *pending
+        int64_t *flushed
+        int64_t *ready
+        int64_t *rows
+        double *total
+        double *total_lo
+        double *s1_hi
+        double *s1_lo
+        double *s2_hi
+        double *s2_lo
+    double PRIORY_LARGEST
+    int PRIORY_LANES
+    int moments_by_row(moments*, const double*, ptrdiff_t, ptrdiff_t, const int32_t*, const double*)
+    int moments_by_column(
+        moments*, const double*, ptrdiff_t, const int32_t*, const double*, ptrdiff_t, int, double*, int
+    )
+    void finish_moments(moments*)
+    int64_t ordered_bits(double)
+
+cdef enum:
+    TILE = 4096  # doubles converted at a time
+    MANY_CLASSES = 256  # above it, copies of the table would leave the cache
+
+
+def class_moments(
+    const floating[:, :] X,
+    y,
+    weight,
+    int64_t[:, ::1] rows,
+    double[:, ::1] total,
+    double[:, ::1] s1_hi,
+    double[:, ::1] s1_lo,
+    double[:, ::1] s2_hi,
+    double[:, ::1] s2_lo,
+    double[:, ::1] total_lo=None,
+):
+    """Add Σw, Σwx, Σwx² to (hi, lo); return −1, or the first column with |x| > 1e150.
+
+    Without total_lo, Σw is rounded to float64. That is exact for whole weights; for others the
+    variance is then exact only to about 1e-16 · (mean² + variance).
+    """
+    cdef const int32_t[::1] classes = np.ascontiguousarray(y)
+    cdef const double[::1] weights
+    cdef const double* w = NULL
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], K = rows.shape[0]
+    cdef moments m
+    cdef int found
+    if n == 0 or d == 0:
+        return -1
+    if weight is not None:
+        weights = np.ascontiguousarray(weight)
+        w = &weights[0]
+    cdef double[:, ::1] origin = np.full((K, d), np.nan)
+    cdef double[:, :, ::1] pending = np.zeros((4, K, d))
+    cdef double[:, :, :, ::1] sums = np.zeros((3, K, d, 2))
+    cdef double[:, ::1] by_class = np.zeros((2, K))
+    cdef int64_t[:, ::1] flushes = np.zeros((3, K), dtype=np.int64)
+    m.classes, m.columns = K, d
+    m.origin = &origin[0, 0]
+    m.n, m.w, m.d1, m.d2 = &pending[0, 0, 0], &pending[1, 0, 0], &pending[2, 0, 0], &pending[3, 0, 0]
+    m.class_n, m.class_w = &by_class[0, 0], &by_class[1, 0]
+    m.sum_w, m.sum_d1, m.sum_d2 = <dd*> &sums[0, 0, 0, 0], <dd*> &sums[1, 0, 0, 0], <dd*> &sums[2, 0, 0, 0]
+    m.pending, m.flushed, m.ready = &flushes[0, 0], &flushes[1, 0], &flushes[2, 0]
+    m.rows, m.total = &rows[0, 0], &total[0, 0]
+    m.total_lo = NULL if total_lo is None else &total_lo[0, 0]
+    m.s1_hi, m.s1_lo, m.s2_hi, m.s2_lo = &s1_hi[0, 0], &s1_lo[0, 0], &s2_hi[0, 0], &s2_lo[0, 0]
+    cdef bint by_column = d < 4 or abs(X.strides[0]) < abs(X.strides[1])
+    cdef double[::1] tile = np.empty(max(TILE, d))
+    cdef int lanes = PRIORY_LANES if K <= MANY_CLASSES else 1
+    cdef double[::1] table = np.zeros(lanes * K * 4)
+    with nogil:
+        if by_column:
+            found = _by_column(X, &classes[0], w, &m, &tile[0], &table[0], lanes)
+        else:
+            found = _by_row(X, &classes[0], w, &m, &tile[0])
+        if not found:
+            finish_moments(&m)
+    return _first_large(X) if found else -1
+
+
+def count_cells(const floating[:] x, y, weight, int K, int level, int limit):
+    """Return (level, keys, rows, total) of at most `limit` cells: a float64 without its last bits."""
+    cdef const int32_t[::1] classes = np.ascontiguousarray(y)
+    cdef const double[::1] weights
+    cdef Py_ssize_t n = x.shape[0], i
+    cdef int bits = 4
+    while (1 << bits) < 4 * (limit + 1):
+        bits += 1
+    keys = np.empty(limit + 1, dtype=np.int64)
+    rows = np.zeros((limit + 1, K), dtype=np.int64)
+    cdef bint weighted = weight is not None
+    total = np.zeros((limit + 1, K)) if weighted else None
+    cdef int64_t[::1] key_at = keys
+    cdef int64_t[:, ::1] rows_at = rows
+    cdef double[:, ::1] total_at
+    cdef int32_t[::1] slots = np.full(1 << bits, -1, dtype=np.int32)
+    cdef double* sums = NULL
+    cdef int64_t* counts = &rows_at[0, 0]
+    cdef int32_t count = 0, cell
+    cdef double value
+    if weighted:
+        weights = np.ascontiguousarray(weight)
+        total_at = total
+        sums = &total_at[0, 0]
+    with nogil:
+        for i in range(n):
+            value = x[i]
+            if value != value:
+                continue
+            cell = _cell(ordered_bits(value) >> level, &key_at[0], &count, &slots[0], bits)
+            counts[cell * K + classes[i]] += 1
+            if weighted:
+                sums[cell * K + classes[i]] += weights[i]
+            while count > limit and level < 63:
+                level += 1
+                count = _halve(&key_at[0], count, &slots[0], bits, counts, sums, K)
+    order = np.argsort(keys[:count])
+    rows = np.ascontiguousarray(rows[order].T)
+    total = np.ascontiguousarray(total[order].T) if weighted else rows.astype(np.float64)
+    return level, keys[order], rows, total
+
+
+cdef int _by_row(
+    const floating[:, :] X, const int32_t* y, const double* w, moments* m, double* tile
+) noexcept nogil:
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], i, j, first = 0, rows = max(1, TILE // d)
+    cdef Py_ssize_t size = sizeof(double)
+    if floating is double:
+        if X.strides[1] == size and X.strides[0] % size == 0:
+            return moments_by_row(m, &X[0, 0], X.strides[0] // size, n, y, w)
+    while first < n:
+        rows = min(rows, n - first)
+        for i in range(rows):
+            for j in range(d):
+                tile[i * d + j] = X[first + i, j]
+        if moments_by_row(m, tile, d, rows, y + first, w + first if w != NULL else NULL):
+            return 1
+        first += rows
+    return 0
+
+
+cdef int _by_column(
+    const floating[:, :] X, const int32_t* y, const double* w, moments* m, double* tile,
+    double* table, int lanes,
+) noexcept nogil:
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], i, j, first = 0, rows = TILE, block = 0
+    cdef const double* column
+    while first < n:
+        rows = min(rows, n - first)
+        block += 1
+        for j in range(d):
+            column = tile
+            if floating is double:
+                if X.strides[0] == sizeof(double):
+                    column = &X[first, j]
+            if column == tile:
+                for i in range(rows):
+                    tile[i] = X[first + i, j]
+            if moments_by_column(
+                m, column, rows, y + first, w + first if w != NULL else NULL, j,
+                (block & (block - 1)) == 0, table, lanes,
+            ):
+                return 1
+        first += rows
+    return 0
+
+
+cdef Py_ssize_t _first_large(const floating[:, :] X) noexcept nogil:
+    cdef Py_ssize_t i, j
+    for j in range(X.shape[1]):
+        for i in range(X.shape[0]):
+            if fabs(X[i, j]) > PRIORY_LARGEST:
+                return j
+    return -1
+
+
+cdef inline int32_t _cell(
+    int64_t key, int64_t* keys, int32_t* count, int32_t* slots, int bits
+) noexcept nogil:
+    """Return the place of a key, a new one if need be; its counts are zero then."""
+    cdef uint64_t h = <uint64_t> key
+    cdef uint64_t slot = ((h ^ (h >> 32)) * <uint64_t> 0x9E3779B97F4A7C15) >> (64 - bits)
+    cdef int32_t cell
+    while True:
+        cell = slots[slot]
+        if cell < 0:
+            cell = count[0]
+            slots[slot] = cell
+            keys[cell] = key
+            count[0] += 1
+            return cell
+        if keys[cell] == key:
+            return cell
+        slot = (slot + 1) & ((<uint64_t> 1 << bits) - 1)
+
+
+cdef int32_t _halve(
+    int64_t* keys, int32_t count, int32_t* slots, int bits, int64_t* rows, double* total, int K
+) noexcept nogil:
+    """Drop the last bit of every key and merge the cells that meet; return how many are left."""
+    cdef int32_t cell, into, left = 0
+    cdef int k
+    memset(slots, 0xFF, sizeof(int32_t) << bits)  # every slot −1
+    for cell in range(count):
+        # A key is read before its place can be written: `into` is never beyond `cell`.
+        into = _cell(keys[cell] >> 1, keys, &left, slots, bits)
+        if into == cell:
+            continue
+        for k in range(K):
+            rows[into * K + k] += rows[cell * K + k]
+            rows[cell * K + k] = 0
+            if total != NULL:
+                total[into * K + k] += total[cell * K + k]
+                total[cell * K + k] = 0.0
+    return left
