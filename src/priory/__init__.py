@@ -1,0 +1,86 @@
+"""priory: the Bayesian classifier that learns by counting.
+
+Any table in, one pass, and out comes a model that says which class, how sure, and why.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from priory.classifier import Classifier
+    from priory.estimators import NaiveBayes
+    from priory.explanation import Explanation
+    from priory.families import (
+        Bernoulli,
+        Categorical,
+        Gaussian,
+        Histogram,
+        Multinomial,
+        Poisson,
+        StudentT,
+    )
+    from priory.model import Model
+    from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
+    from priory.schema import Schema
+    from priory.settings import Settings
+    from priory.statistics import Statistics
+
+__version__ = "0.1.0"
+
+# Where each public name lives. They are imported when first used, so that `import priory` costs
+# next to nothing and scikit-learn is loaded for its estimators alone.
+_HOME = {
+    "NaiveBayes": "estimators",
+    "Classifier": "classifier",
+    "Settings": "settings",
+    "Explanation": "explanation",
+    "Model": "model",
+    "Statistics": "statistics",
+    "Schema": "schema",
+    "Bernoulli": "families",
+    "Categorical": "families",
+    "Gaussian": "families",
+    "Histogram": "families",
+    "Multinomial": "families",
+    "Poisson": "families",
+    "StudentT": "families",
+    "Dirichlet": "priors",
+    "Laplace": "priors",
+    "MEstimate": "priors",
+    "NormalInverseGamma": "priors",
+}
+
+__all__ = [
+    "Bernoulli",
+    "Categorical",
+    "Classifier",
+    "Dirichlet",
+    "Explanation",
+    "Gaussian",
+    "Histogram",
+    "Laplace",
+    "MEstimate",
+    "Model",
+    "Multinomial",
+    "NaiveBayes",
+    "NormalInverseGamma",
+    "Poisson",
+    "Schema",
+    "Settings",
+    "Statistics",
+    "StudentT",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'priory' has no attribute {name!r}")
+    value = getattr(import_module(f"priory.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,247 @@
+"""The classifier: statistics, settings and the model that follows from both."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from priory.columns import Frame
+from priory.errors import (
+    IdentifierWarning,
+    InputError,
+    MissingValueError,
+    NotFittedError,
+    SettingError,
+    listing,
+)
+from priory.explanation import Explanation, explain
+from priory.labels import label_key
+from priory.model import LinearForm, Model
+from priory.reading import infer, infer_empty, open_table, read, read_labels, read_weights
+from priory.schema import Kind, Schema
+from priory.settings import Settings
+from priory.statistics import Statistics
+from priory.typing import AnyArray, CodeArray, FloatArray, Label
+
+__all__ = ["Classifier"]
+
+
+class Classifier:
+    """Learn from tables by counting, and predict; no scikit-learn needed.
+
+    `learn`, `forget` and `merge` change the statistics; the model is read out of them when it
+    is asked for. A call that fails leaves the classifier as it was.
+
+    >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
+    >>> classifier = Classifier().learn(days, ["No", "No", "Yes", "Yes"])
+    >>> classifier.predict({"outlook": ["Sunny", "Overcast"]}).tolist()
+    ['No', 'Yes']
+    """
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings if settings is not None else Settings()
+        self._statistics: Statistics | None = None
+        self._model: Model | None = None
+        self._warned: set[str] = set()
+
+    # What was learned
+
+    @property
+    def statistics(self) -> Statistics:
+        """Return the sums of everything learned so far."""
+        if self._statistics is None:
+            raise NotFittedError("This classifier has learned nothing yet; give it rows first.")
+        return self._statistics
+
+    @property
+    def model(self) -> Model:
+        """Return the model that the statistics and the settings give."""
+        if self._model is None:
+            choices = self.settings.choices(self.statistics)
+            model = Model.read(self.statistics, choices, self.settings.class_prior)
+            self._warn_identifiers(self.statistics)
+            self._model = model
+        return self._model
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """Return the classes, in their order."""
+        return self.statistics.classes
+
+    @property
+    def schema(self) -> Schema:
+        """Return what each column is, its family, and why."""
+        families = {term.block.name: str(term.family.name) for term in self.model.terms[::-1]}
+        left_out = {b.name: "left out" for b in self.statistics.schema if b.name not in families}
+        return self.statistics.schema.with_families({**families, **left_out})
+
+    # Learning
+
+    def learn(self, X: Any, y: Any, weight: Any = None) -> Self:
+        """Add the rows of a table with their classes."""
+        new = self._count(X, y, weight)
+        self._become(new if self._statistics is None else self._statistics + new)
+        return self
+
+    def forget(self, X: Any, y: Any, weight: Any = None) -> Self:
+        """Take away rows that were learned, as if they had never been seen."""
+        self._become(self.statistics - self._count(X, y, weight))
+        return self
+
+    def declare(self, classes: Any) -> Self:
+        """Make classes known that may have no rows yet."""
+        self._become(self.statistics.with_classes(read_labels(classes, "classes").labels))
+        return self
+
+    def merge(self, other: Classifier) -> Self:
+        """Add everything that another classifier has learned."""
+        self._become(self.statistics + other.statistics)
+        return self
+
+    def __add__(self, other: Classifier) -> Classifier:
+        result = Classifier(self.settings)
+        result._become(self.statistics + other.statistics)
+        return result
+
+    def read_again(self, settings: Settings) -> Self:
+        """Change families, smoothing or priors without reading the data again."""
+        if self._statistics is not None:
+            choices = settings.choices(self._statistics)
+            model = Model.read(self._statistics, choices, settings.class_prior)
+        else:
+            model = None
+        self.settings, self._model = settings, model
+        return self
+
+    # Answers
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the most probable class of every row."""
+        return label_array(self.classes)[self.predict_codes(X)]
+
+    def predict_codes(self, X: Any) -> CodeArray:
+        """Return the position in `classes` of the most probable class of every row."""
+        return self.model.predict(self._frame(X))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return P(k | x), rows × classes."""
+        return self.model.posterior(self._frame(X))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return log P(k | x), rows × classes."""
+        return self.model.log_posterior(self._frame(X))
+
+    def log_joint(self, X: Any) -> FloatArray:
+        """Return log P(k, x), rows × classes, but for what is the same for all classes."""
+        return self.model.log_joint(self._frame(X))
+
+    def log_evidence(self, X: Any) -> FloatArray:
+        """Return log P(x), how likely each row is at all."""
+        return self.model.log_evidence(self._frame(X))
+
+    def explain(self, X: Any) -> Explanation:
+        """Return the sum behind the prediction of every row, worked out."""
+        return explain(self.model, self._frame(X))
+
+    def sample(
+        self, n: int, y: Any = None, random_state: int | np.random.Generator | None = None
+    ) -> tuple[dict[str, AnyArray], AnyArray]:
+        """Draw n new rows: their values by column, and their classes.
+
+        `y` asks for one class, or for the class of each row.
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+            raise SettingError(f"n must be a whole number of at least 0, not {n!r}.")
+        rng = np.random.default_rng(random_state)
+        codes = None if y is None else self._codes(y, int(n))
+        columns, codes = self.model.sample(int(n), rng, codes)
+        return columns, label_array(self.classes)[codes]
+
+    def linear_form(self) -> LinearForm:
+        """Return the weights with which the model is a linear classifier, where it is one."""
+        return self.model.linear_form()
+
+    def _become(self, statistics: Statistics) -> None:
+        if not statistics.n_rows and self._statistics is None:
+            raise InputError("There are no rows to learn from (or all of them have weight 0).")
+        self._statistics, self._model = statistics, None
+
+    def _count(self, X: Any, y: Any, weight: Any) -> Statistics:
+        raw = open_table(X)
+        labels = read_labels(y)
+        if len(labels) != raw.n_rows:
+            raise InputError(
+                "Found input variables with inconsistent numbers of samples: X has "
+                f"{raw.n_rows} rows, y has {len(labels)}."
+            )
+        weights = read_weights(weight, raw.n_rows)
+        if self._statistics is None:
+            schema = infer(raw, self.settings.declared(raw))
+        else:
+            schema = infer_empty(raw, self._statistics.schema)
+        frame = read(raw, schema)
+        self._check_missing(frame)
+        return Statistics.count(frame, labels, schema, weights)
+
+    def _frame(self, X: Any) -> Frame:
+        frame = read(X, self.statistics.schema)
+        self._check_missing(frame)
+        return frame
+
+    def _check_missing(self, frame: Frame) -> None:
+        for name, column in frame.columns.items():
+            missing = self.settings.missing
+            policy = missing.get(name, "skip") if isinstance(missing, Mapping) else missing
+            if policy == "error" and column.missing.any():
+                row = int(np.argmax(column.missing))
+                raise MissingValueError(
+                    f"Column {name!r} has {int(column.missing.sum())} missing values, the first in "
+                    f"row {row}. Fill them in, or set missing='skip' or 'category'."
+                )
+
+    def _codes(self, y: Any, n: int) -> AnyArray:
+        if isinstance(y, str | bytes) or not isinstance(y, Sequence | np.ndarray):
+            y = [y] * n
+        wanted = read_labels(y)
+        if len(wanted) != n:
+            raise InputError(f"y must be one class or one for each of the {n} rows.")
+        places = {label_key(label): k for k, label in enumerate(self.classes)}
+        unknown = [label for label in wanted.labels if label_key(label) not in places]
+        if unknown:
+            raise InputError(
+                f"Class {listing(unknown)} is not known. Classes: {listing(self.classes)}."
+            )
+        place = np.array([places[label_key(label)] for label in wanted.labels], dtype=np.int32)
+        return place[wanted.codes] if n else wanted.codes
+
+    def _warn_identifiers(self, statistics: Statistics) -> None:
+        names = [
+            block.name
+            for block in statistics.schema
+            if block.kind is Kind.IDENTIFIER
+            or (block.kind.is_counted and self.settings.names_rows(block, statistics.tables[block.name]))
+        ]
+        new = [name for name in names if name not in self._warned]
+        self._warned.update(new)
+        if new:
+            warnings.warn(
+                f"Column {listing(new)} has hardly two rows alike: it names the rows and was left "
+                f"out. To use it all the same: families={{{new[0]!r}: 'categorical'}}.",
+                IdentifierWarning,
+                stacklevel=3,
+            )
+
+
+def label_array(labels: Sequence[Label]) -> AnyArray:
+    """Return labels as an array of their own type, or of objects where they are mixed."""
+    types = {type(label) for label in labels}
+    # NumPy's strings drop trailing NULs, which are part of a label.
+    plain = types in ({bool}, {int}, {float}, {int, float}, {str})
+    if plain and not any(isinstance(label, str) and "\0" in label for label in labels):
+        return np.array(labels)
+    result = np.empty(len(labels), dtype=object)
+    result[:] = labels
+    return result

@@ -1,0 +1,147 @@
+"""Columns in the three forms that the kernels read: labels, numbers and counts.
+
+A column here is coded and clean: strings have become codes, gaps are a negative code or
+NaN. `reading` makes these from what the user has; everything above sees only these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from priory.errors import InputError
+from priory.kernels.labels import encode_integers
+from priory.typing import AnyArray, BoolArray, CodeArray, Label
+
+__all__ = ["Column", "Counts", "Frame", "Labels", "Numbers"]
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Hold one column of labels: a code a row, and the label of each code.
+
+    A negative code is a gap. A label may have no row.
+    """
+
+    codes: CodeArray
+    labels: tuple[Label, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def missing(self) -> BoolArray:
+        """Return which rows have a gap."""
+        return self.codes < 0
+
+    def take(self, rows: Any) -> Labels:
+        """Return the rows chosen by an index, a slice or a mask."""
+        return Labels(self.codes[rows], self.labels)
+
+    def value(self, row: int) -> Label | None:
+        """Return the label of one row, None for a gap."""
+        code = int(self.codes[row])
+        return None if code < 0 else self.labels[code]
+
+    def as_labels(self) -> Labels:
+        """Return the column itself."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Hold one or more columns of floating-point numbers, rows × columns; NaN is a gap."""
+
+    values: AnyArray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def missing(self) -> BoolArray:
+        """Return which rows have a gap, in any of the columns."""
+        return np.isnan(self.values).any(axis=1)
+
+    def take(self, rows: Any) -> Numbers:
+        """Return the rows chosen by an index, a slice or a mask."""
+        return Numbers(self.values[rows])
+
+    def value(self, row: int) -> Label | None:
+        """Return the number of one row (the first column's), None for a gap."""
+        number = float(self.values[row, 0])
+        return None if number != number else number
+
+    def as_labels(self) -> Labels:
+        """Return a single column's values as labels, whole numbers as integers."""
+        values = self.values[:, 0].astype(np.float64)
+        if np.isinf(values).any():
+            raise InputError("infinity is no label; use NaN for a missing value")
+        missing = np.isnan(values)
+        # Adding zero turns -0.0 into 0.0: the two are one number, so one label.
+        bits = np.where(missing, 0.0, values + 0.0).view(np.int64)
+        codes, distinct = encode_integers(np.ascontiguousarray(bits))
+        codes[missing] = -1
+        numbers = distinct.view(np.float64).tolist()
+        return Labels(codes, tuple(int(x) if x == int(x) else x for x in numbers))
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Hold many columns of counts, rows × columns, dense or scipy.sparse CSR."""
+
+    matrix: Any
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])
+
+    @cached_property
+    def csr(self) -> tuple[AnyArray, AnyArray, AnyArray] | None:
+        """Return (data, indices, indptr), or None for a dense matrix."""
+        if isinstance(self.matrix, np.ndarray):
+            return None
+        return self.matrix.data, self.matrix.indices, self.matrix.indptr
+
+    @property
+    def missing(self) -> BoolArray:
+        """Return which rows have a gap: none, counts have no gaps."""
+        return np.zeros(len(self), dtype=np.bool_)
+
+    def take(self, rows: Any) -> Counts:
+        """Return the rows chosen by an index, a slice or a mask."""
+        return Counts(self.matrix[rows])
+
+    def value(self, row: int) -> Label | None:
+        """Return a short description of one row."""
+        entries = self.matrix[row]
+        present = entries.nnz if self.csr is not None else np.count_nonzero(entries)
+        return f"{int(present)} columns present, sum {float(entries.sum()):g}"
+
+    def as_labels(self) -> Labels:
+        """Refuse: a block of counts is not one column of labels."""
+        raise InputError("a block of counts cannot be read as labels; name a family for counts")
+
+
+Column: TypeAlias = Labels | Numbers | Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Hold the columns of some rows, by the name of their block."""
+
+    n_rows: int
+    columns: Mapping[str, Column]
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __getitem__(self, block: str) -> Column:
+        return self.columns[block]
+
+    def take(self, rows: Any) -> Frame:
+        """Return the rows chosen by an index, a slice or a mask."""
+        picked = {name: column.take(rows) for name, column in self.columns.items()}
+        return Frame(len(np.arange(self.n_rows)[rows]), picked)

@@ -1,0 +1,95 @@
+"""The exceptions and warnings of priory, all under one name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "ForgetError",
+    "IdentifierWarning",
+    "ImpossibleEvidenceWarning",
+    "InputError",
+    "MissingValueError",
+    "NoLikelihoodError",
+    "NotFittedError",
+    "NotLinearError",
+    "PrioryError",
+    "PrioryWarning",
+    "SchemaError",
+    "SettingError",
+    "UnseenValueError",
+]
+
+
+class PrioryError(Exception):
+    """Catch every error that priory raises on purpose."""
+
+
+class InputError(PrioryError, ValueError):
+    """Say that data cannot be read: its shape, type or values."""
+
+
+class SchemaError(InputError):
+    """Say that data does not have the columns, or the kinds, that the model learned."""
+
+
+class MissingValueError(InputError):
+    """Say that a column whose policy is ``missing="error"`` has a gap."""
+
+
+class UnseenValueError(InputError):
+    """Say that a column whose policy is ``unseen="error"`` holds a value never learned."""
+
+
+class ForgetError(PrioryError, ValueError):
+    """Say that rows cannot be forgotten because they were never learned."""
+
+
+class SettingError(PrioryError, ValueError):
+    """Say that an argument, or a combination of them, cannot be honoured."""
+
+
+class NotLinearError(PrioryError, ValueError):
+    """Say that a model has no linear form, and which column prevents it."""
+
+
+class NoLikelihoodError(PrioryError, ValueError):
+    """Say that a family has no likelihood, so it cannot be sampled or give evidence."""
+
+
+class NotFittedError(PrioryError, ValueError, AttributeError):
+    """Say that a model was asked before it learned anything."""
+
+
+class PrioryWarning(UserWarning):
+    """Catch every warning that priory gives."""
+
+
+class ImpossibleEvidenceWarning(PrioryWarning):
+    """Tell that rows are impossible under every class, so the class prior was used."""
+
+
+class IdentifierWarning(PrioryWarning):
+    """Tell that a column names its rows and was left out."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint such as ``" Did you mean 'color'?"``, or nothing.
+
+    >>> did_you_mean("colour", ["color", "size"])
+    " Did you mean 'color'?"
+    """
+    close = difflib.get_close_matches(str(name), [str(k) for k in known], n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def listing(names: Iterable[object], most: int = 5) -> str:
+    """Return names in quotes, the first few of them.
+
+    >>> listing(["a", "b"]), listing(range(9), most=2)
+    ("'a', 'b'", '0, 1 and 7 more')
+    """
+    names = list(names)
+    text = ", ".join(repr(name) for name in names[:most])
+    return text + (f" and {len(names) - most} more" if len(names) > most else "")

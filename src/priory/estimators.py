@@ -1,0 +1,246 @@
+"""The scikit-learn face of the classifier."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from priory.classifier import Classifier, label_array
+from priory.columns import Labels
+from priory.errors import InputError, SettingError
+from priory.explanation import Explanation
+from priory.model import LinearForm, Model
+from priory.reading import open_table, read_labels
+from priory.schema import Schema
+from priory.settings import Settings
+from priory.statistics import Statistics
+from priory.typing import AnyArray, FloatArray
+
+__all__ = ["NaiveBayes"]
+
+
+class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Classify any table by naive Bayes: mixed columns, gaps and unseen values as they come.
+
+        P(k | x) ∝ P(k) Π_j P(x_j | k)
+
+    Parameters
+    ----------
+    families : "auto", "plain", a family, or a mapping of columns to families
+        How each column is modelled given the class. "plain" goes by its kind: gaussian for
+        numbers, categorical for labels, bernoulli for truths, multinomial for counts. A tuple
+        of columns as a key makes them one block.
+    smoothing : "auto", a number, a prior, or a mapping of columns to them
+        A number is Laplace's α; 0 is allowed and means no smoothing at all.
+    weights : "auto" or None
+        Whether factors are weighted; for now they never are.
+    class_prior : None, "uniform", "words", or a probability for each class
+        None takes each class's share of the rows.
+    missing : "skip", "category" or "error", for all columns or by column
+        What a gap does: nothing, speak for itself, or stop.
+    unseen : "skip", "smooth" or "error", for all columns or by column
+        What a value never learned does: nothing, count as one more value, or stop.
+
+    Examples
+    --------
+    >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"], "windy": [True, False, False, True]}
+    >>> model = NaiveBayes.textbook().fit(days, ["No", "No", "Yes", "Yes"])
+    >>> model.predict({"outlook": ["Sunny"], "windy": [None]}).tolist()
+    ['No']
+    >>> print(model.schema_)
+    column   kind    family       why
+    outlook  labels  categorical  strings
+    windy    labels  bernoulli    boolean
+    """
+
+    def __init__(
+        self,
+        families: Any = "auto",
+        smoothing: Any = "auto",
+        weights: Any = "auto",
+        class_prior: Any = None,
+        missing: Any = "skip",
+        unseen: Any = "skip",
+    ) -> None:
+        self.families = families
+        self.smoothing = smoothing
+        self.weights = weights
+        self.class_prior = class_prior
+        self.missing = missing
+        self.unseen = unseen
+
+    @classmethod
+    def textbook(cls, smoothing: Any = 1.0) -> Self:
+        """Return the lecture's classifier: families by kind, one smoothing, no weights."""
+        return cls(families="plain", smoothing=smoothing, weights=None)
+
+    # Learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn a table with its classes, forgetting whatever was learned before."""
+        classifier = Classifier(self._settings())
+        classifier.learn(X, self._targets(y), sample_weight)
+        _ = classifier.model  # settings that do not fit the data fail here, not at predict
+        self._take(classifier, X, y)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows; new classes, categories and values may come at any time.
+
+        `classes` may name classes that have no rows yet.
+        """
+        classifier = getattr(self, "classifier_", None)
+        if classifier is None:
+            classifier = Classifier(self._settings())
+        classifier.learn(X, self._targets(y), sample_weight)
+        if classes is not None:
+            classifier.declare(classes)
+        self._take(classifier, X, y)
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take away rows that were learned, as if they had never been seen."""
+        check_is_fitted(self)
+        self.classifier_.forget(X, self._targets(y), sample_weight)
+        return self
+
+    def merge(self, other: NaiveBayes) -> Self:
+        """Add everything that another model has learned to this one."""
+        check_is_fitted(self)
+        check_is_fitted(other)
+        self.classifier_.merge(other.classifier_)
+        return self
+
+    def __add__(self, other: NaiveBayes) -> NaiveBayes:
+        """Return a new model that has learned what both have."""
+        check_is_fitted(self)
+        check_is_fitted(other)
+        result = type(self)(**self.get_params(deep=False))
+        result.__dict__.update(self.__dict__)
+        result.classifier_ = self.classifier_ + other.classifier_
+        return result
+
+    # Answers
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the most probable class of every row."""
+        return self.classes_[self._fitted().predict_codes(X)]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return P(k | x), a column for each of `classes_`."""
+        return self._fitted().predict_proba(X)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return log P(k | x), a column for each of `classes_`."""
+        return self._fitted().predict_log_proba(X)
+
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """Return log P(k, x), but for what is the same for all classes."""
+        return self._fitted().log_joint(X)
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return log P(x): how likely each row is under the model at all."""
+        return self._fitted().log_evidence(X)
+
+    def explain(self, X: Any) -> Explanation:
+        """Return the sum behind the prediction of every row, worked out."""
+        return self._fitted().explain(X)
+
+    def sample(self, n: int, y: Any = None, random_state: Any = None) -> tuple[Any, AnyArray]:
+        """Draw n new rows from P(x | k) P(k): a table like the one learned, and classes."""
+        columns, labels = self._fitted().sample(n, y, random_state)
+        if self._container == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(columns), labels
+        if self._container == "arrow":
+            import pyarrow as pa
+
+            return pa.table(columns), labels
+        return np.column_stack(list(columns.values())), labels
+
+    def linear_form(self) -> LinearForm:
+        """Return the weights with which the model is a linear classifier, where it is one."""
+        return self._fitted().linear_form()
+
+    # What was learned
+
+    @property
+    def classes_(self) -> AnyArray:
+        """Return the classes, in their order."""
+        return self._like_y(label_array(self._fitted().classes))
+
+    @property
+    def statistics_(self) -> Statistics:
+        """Return the sums of everything learned."""
+        return self._fitted().statistics
+
+    @property
+    def model_(self) -> Model:
+        """Return the model read out of the statistics."""
+        return self._fitted().model
+
+    @property
+    def schema_(self) -> Schema:
+        """Return what each column is, its family, and why."""
+        return self._fitted().schema
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classifier_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _settings(self) -> Settings:
+        if self.weights not in ("auto", None):
+            raise SettingError(
+                f"weights must be 'auto' or None for now, not {self.weights!r}: factors are not "
+                "weighted yet."
+            )
+        return Settings(
+            self.families, self.smoothing, self.class_prior, self.missing, self.unseen
+        )
+
+    def _fitted(self) -> Classifier:
+        check_is_fitted(self)
+        classifier: Classifier = self.classifier_
+        return classifier
+
+    def _targets(self, y: Any) -> Labels:
+        """Return the classes of the rows, refusing what is a target of regression."""
+        if y is None:
+            raise InputError("NaiveBayes requires y to be passed, but the target y is None.")
+        if len(getattr(y, "shape", ())) == 2:
+            y = column_or_1d(y, warn=True)
+        labels = read_labels(y)
+        broken = [v for v in labels.labels if isinstance(v, float)]
+        if broken:
+            raise InputError(
+                f"Unknown label type: continuous. y holds {broken[0]!r}, which looks like a number "
+                "to be predicted; classes are names or whole numbers."
+            )
+        return labels
+
+    def _take(self, classifier: Classifier, X: Any, y: Any) -> None:
+        """Become fitted: keep the classifier and what scikit-learn wants to know."""
+        raw = open_table(X)
+        self.classifier_ = classifier
+        self.n_features_in_ = len(raw.names)
+        self._y_dtype = getattr(y, "dtype", None)
+        self._container = "pandas" if hasattr(X, "iloc") else "arrow" if raw.named else "array"
+        if raw.named:
+            self.feature_names_in_ = np.array(raw.names, dtype=object)
+
+    def _like_y(self, labels: AnyArray) -> AnyArray:
+        """Return classes in the number type that y had."""
+        dtype = self._y_dtype
+        numeric = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and labels.dtype.kind in "if"
+        return labels.astype(dtype) if numeric else labels

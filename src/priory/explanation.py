@@ -1,0 +1,121 @@
+"""The worked sum of one prediction: prior, factors, joint and posterior, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from priory.columns import Frame
+from priory.model import Model
+from priory.typing import FloatArray, Label
+
+__all__ = ["Explanation", "Factor", "WorkedRow", "explain"]
+
+MOST_CLASSES = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """Hold one factor of one row: what it is about and log P(value | k) of each class."""
+
+    column: str
+    value: Label | None
+    about: str
+    log_likelihood: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class WorkedRow:
+    """Hold the sum of one row; print it to see it written out."""
+
+    classes: tuple[Label, ...]
+    log_prior: FloatArray
+    factors: tuple[Factor, ...]
+    log_joint: FloatArray
+    posterior: FloatArray
+
+    def __str__(self) -> str:
+        shown = np.sort(np.argsort(-self.posterior, kind="stable")[:MOST_CLASSES])
+        lines = [("", [str(self.classes[k]) for k in shown])]
+        lines.append(("P(class)", _numbers(self.log_prior, shown)))
+        for factor in self.factors:
+            lines.append((_title(factor), _factor_numbers(factor, shown)))
+        lines.append(("= P(class, row)", _numbers(self.log_joint, shown)))
+        lines.append(("P(class | row)", [f"{self.posterior[k]:.4f}" for k in shown]))
+        width = max(len(title) for title, _ in lines)
+        cell = max(8, *(len(number) for _, numbers in lines for number in numbers))
+        rows = [
+            title.ljust(width) + "".join(f"  {number:>{cell}}" for number in numbers)
+            for title, numbers in lines
+        ]
+        if len(shown) < len(self.classes):
+            rows.append(f"({len(self.classes) - len(shown)} less probable classes are not shown)")
+        return "\n".join(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Hold the worked sums of some rows: a sequence of `WorkedRow`."""
+
+    rows: tuple[WorkedRow, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, row: int) -> WorkedRow:
+        return self.rows[row]
+
+    def __iter__(self) -> Iterator[WorkedRow]:
+        return iter(self.rows)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.rows))
+
+
+def explain(model: Model, frame: Frame) -> Explanation:
+    """Return the sum behind each row's prediction."""
+    n, k = len(frame), len(model.classes)
+    scores = []
+    for term in model.terms:
+        score = np.zeros((n, k))
+        term.add_log_likelihood(frame, score)
+        scores.append(score)
+    log_joint, posterior = model.log_joint(frame), model.posterior(frame)
+    rows = []
+    for i in range(n):
+        factors = tuple(
+            Factor(term.block.title, term.column(frame).value(i), term.about, score[i])
+            for term, score in zip(model.terms, scores, strict=True)
+        )
+        rows.append(
+            WorkedRow(model.classes, model.log_prior, factors, log_joint[i], posterior[i])
+        )
+    return Explanation(tuple(rows))
+
+
+def _title(factor: Factor) -> str:
+    if factor.about == "missing":
+        return f"× P({factor.column} is {'missing' if factor.value else 'there'} | class)"
+    if factor.value is None:
+        return f"  {factor.column} is missing"
+    value = f"{factor.value:g}" if isinstance(factor.value, float) else str(factor.value)
+    return f"× P({factor.column} = {value} | class)"
+
+
+def _factor_numbers(factor: Factor, shown: FloatArray) -> list[str]:
+    if factor.value is None:
+        return ["–" for _ in shown]
+    return _numbers(factor.log_likelihood, shown)
+
+
+def _numbers(logs: FloatArray, shown: FloatArray) -> list[str]:
+    return [_number(float(logs[k])) for k in shown]
+
+
+def _number(log_p: float) -> str:
+    """Return a probability or density in four digits, as a power of e when it is tiny."""
+    if -700 < log_p < 700 or log_p == -np.inf:
+        return f"{np.exp(log_p):.4g}"
+    return f"e^{log_p:.1f}"

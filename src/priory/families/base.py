@@ -1,0 +1,93 @@
+"""What a family is: a likelihood read out of a table of sums.
+
+    table + prior ──parameters──▶ parameters ──log_likelihood──▶ log P(x | k)
+
+A family never changes statistics and never sees a model: it sees a table, a column of
+coded values and arrays. To add one, write these methods and list it in `priory.families`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from priory.columns import Column
+from priory.errors import NotLinearError, SettingError
+from priory.priors import Dirichlet, Laplace, MEstimate, Prior
+from priory.schema import Block, Kind
+from priory.typing import AnyArray, CodeArray, FloatArray
+
+__all__ = ["DISCRETE_PRIORS", "Family", "Linear", "log"]
+
+DISCRETE_PRIORS: tuple[type[Prior], ...] = (Laplace, MEstimate, Dirichlet)
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Hold a family's linear form: log P(x | k) = Σ_f weights[f, k] · feature_f + bias[k]."""
+
+    features: tuple[str, ...]
+    weights: FloatArray
+    bias: FloatArray
+
+
+class Family(ABC):
+    """Model one block of columns given the class. Families are frozen dataclasses."""
+
+    name: ClassVar[str]
+    kinds: ClassVar[tuple[Kind, ...]]
+    """The kinds it can be read out of, the one to count when asked for first."""
+    priors: ClassVar[tuple[type[Prior], ...]] = DISCRETE_PRIORS
+    """The priors it can use."""
+    default_prior: ClassVar[Prior | None] = Laplace(1.0)
+    """The prior it takes when the one given for all columns is not among them."""
+
+    @abstractmethod
+    def parameters(self, table: Any, prior: Any) -> Any:
+        """Return the parameters that a table of sums and a prior give."""
+
+    @abstractmethod
+    def add_log_likelihood(self, column: Any, parameters: Any, out: FloatArray) -> None:
+        """Add log P(x | k) to `out`, rows × classes; a missing value adds nothing.
+
+        Factors that are the same for every class may be left to `log_base_measure`.
+        """
+
+    def log_likelihood(self, column: Column, parameters: Any, n_classes: int) -> FloatArray:
+        """Return log P(x | k), rows × classes."""
+        out = np.zeros((len(column), n_classes))
+        self.add_log_likelihood(column, parameters, out)
+        return out
+
+    def log_base_measure(self, column: Any, parameters: Any) -> FloatArray:
+        """Return what log P(x | k) has beside `add_log_likelihood`, the same for every class."""
+        return np.zeros(len(column))
+
+    @abstractmethod
+    def sample(self, parameters: Any, y: CodeArray, rng: np.random.Generator) -> AnyArray:
+        """Return a value (or a row of values) drawn for each class code of `y`."""
+
+    def linear(self, block: Block, parameters: Any) -> Linear:
+        """Return the linear form, for the families that have one."""
+        raise NotLinearError(
+            f"Column {block.title!r} is modelled by {self.name}, which is not linear in the data. "
+            "Linear are bernoulli, multinomial, categorical, histogram, poisson and "
+            "Gaussian(shared=True)."
+        )
+
+    def check_prior(self, prior: Prior, block: Block) -> None:
+        """Refuse a prior that this family cannot honour."""
+        if not isinstance(prior, self.priors):
+            wanted = ", ".join(p.__name__ for p in self.priors) or "no prior"
+            raise SettingError(
+                f"smoothing of column {block.title!r} is {prior!r}, but {self.name} takes {wanted}."
+            )
+
+
+def log(p: FloatArray) -> FloatArray:
+    """Return log p with log 0 = −∞, and no warning: a zero count is a zero probability."""
+    with np.errstate(divide="ignore"):
+        return np.log(p)

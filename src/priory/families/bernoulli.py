@@ -1,0 +1,121 @@
+"""Bernoulli: present or absent, for one column of truths or for many columns at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from priory.columns import Column, Counts
+from priory.errors import InputError
+from priory.families.base import Family, Linear, log
+from priory.families.categorical import smoothed
+from priory.kernels.score import add_counts_csr, add_counts_dense, add_table
+from priory.priors import DiscretePrior
+from priory.schema import Block, Kind
+from priory.tables import CountsTable, LabelsTable, NumbersTable
+from priory.typing import AnyArray, CodeArray, FloatArray
+
+__all__ = ["Bernoulli", "BernoulliParameters"]
+
+
+@dataclass(frozen=True)
+class Bernoulli(Family):
+    """Give P(x = 1 | k) = (n_1k + α) / (n_k + 2α); an absent column speaks too.
+
+        log P(x | k) = Σ_j x_j log p_jk + (1 − x_j) log(1 − p_jk)
+
+    >>> import numpy as np
+    >>> from priory.priors import Laplace
+    >>> table = LabelsTable((False, True), np.array([[1, 2]]), np.array([[1.0, 2.0]]))
+    >>> np.exp(Bernoulli().parameters(table, Laplace(1.0)).log_on).round(3).tolist()
+    [[0.6]]
+    """
+
+    name: ClassVar[str] = "bernoulli"
+    kinds: ClassVar[tuple[Kind, ...]] = (Kind.LABELS, Kind.NUMBERS, Kind.COUNTS)
+
+    def parameters(
+        self, table: LabelsTable | NumbersTable | CountsTable, prior: DiscretePrior
+    ) -> BernoulliParameters:
+        """Return log p and log(1 − p) of each column and class."""
+        if isinstance(table, CountsTable):
+            on, n = table.weight, table.documents_weight[:, None]
+            counts = np.stack([n - on, np.broadcast_to(on, on.shape)], axis=2)
+        else:
+            table = table.as_labels()
+            _check_truths(table.labels)
+            counts = np.zeros((len(table.weight), 1, 2))
+            for v, label in enumerate(table.labels):
+                counts[:, 0, int(label)] += table.weight[:, v]
+        p = np.empty_like(counts)
+        for j in range(counts.shape[1]):
+            pseudo = prior.pseudo_counts([False, True], counts[:, j].sum(axis=0))
+            p[:, j] = smoothed(counts[:, j], pseudo)
+        log_p = np.ascontiguousarray(log(p).transpose(2, 1, 0))
+        return BernoulliParameters(log_p[0], log_p[1])
+
+    def add_log_likelihood(
+        self, column: Column, parameters: BernoulliParameters, out: FloatArray
+    ) -> None:
+        """Add log p where a column is present and log(1 − p) where it is absent."""
+        off, on = parameters.log_off, parameters.log_on
+        if not isinstance(column, Counts):
+            coded = column.as_labels()
+            used = {coded.labels[c] for c in np.unique(coded.codes[coded.codes >= 0])}
+            _check_truths(tuple(used))
+            truths = np.array([int(v) if v in (0, 1) else -1 for v in coded.labels] + [-1])
+            add_table(
+                truths.astype(np.int32)[coded.codes], np.ascontiguousarray([off[0], on[0]]), out
+            )
+            return
+        # Start from "all absent" and correct for what is present. Where absence is impossible
+        # (p = 1 without a prior) −∞ cannot be corrected, so those places are counted instead.
+        certain = np.isneginf(off)
+        finite_off = np.where(certain, 0.0, off)
+        _add_present(column, on - finite_off, out)
+        out += finite_off.sum(axis=0)
+        if certain.any():
+            present = np.zeros_like(out)
+            _add_present(column, certain.astype(np.float64), present)
+            out[present < certain.sum(axis=0)] = -np.inf
+
+    def sample(
+        self, parameters: BernoulliParameters, y: CodeArray, rng: np.random.Generator
+    ) -> AnyArray:
+        """Draw each column by its probability."""
+        p = np.exp(parameters.log_on).T[y]
+        drawn = rng.random(p.shape) < p
+        return drawn[:, 0] if drawn.shape[1] == 1 else drawn.astype(np.float64)
+
+    def linear(self, block: Block, parameters: BernoulliParameters) -> Linear:
+        """Return w = log p/(1 − p) for each column and b = Σ log(1 − p)."""
+        weights = parameters.log_on - parameters.log_off
+        return Linear(block.columns, weights, parameters.log_off.sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class BernoulliParameters:
+    """Hold log(1 − p) and log p, columns × classes."""
+
+    log_off: FloatArray
+    log_on: FloatArray
+
+
+def _add_present(column: Counts, weights: FloatArray, out: FloatArray) -> None:
+    """Add the weights of the columns that are present in each row."""
+    weights = np.ascontiguousarray(weights)
+    if column.csr is None:
+        add_counts_dense((column.matrix > 0).astype(np.float64), weights, out)
+    else:
+        data, indices, indptr = column.csr
+        add_counts_csr((data > 0).astype(np.float64), indices, indptr, weights, out)
+
+
+def _check_truths(labels: tuple[object, ...]) -> None:
+    wrong = [label for label in labels if isinstance(label, str) or label not in (0, 1)]
+    if wrong:
+        raise InputError(
+            f"bernoulli takes truths (True, False, 1, 0), not {wrong[0]!r}; use 'categorical'"
+        )

@@ -1,0 +1,137 @@
+"""Categorical: a look-up table of probabilities, one for each value and class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from priory.columns import Column, Labels
+from priory.errors import SettingError, UnseenValueError, listing
+from priory.families.base import Family, Linear, log
+from priory.kernels.score import add_table
+from priory.labels import label_key, sorted_labels
+from priory.priors import DiscretePrior
+from priory.schema import Block, Kind
+from priory.tables import LabelsTable, NumbersTable
+from priory.tables.base import spread_keys
+from priory.typing import AnyArray, CodeArray, FloatArray, Label
+
+__all__ = ["Categorical", "CategoricalParameters", "smoothed"]
+
+
+@dataclass(frozen=True)
+class Categorical(Family):
+    """Give each value its smoothed relative frequency: P(v | k) = (n_vk + a_v) / (n_k + Σa).
+
+    `values` declares values that may come, beside those seen. `unseen` says what a value outside
+    of the domain does: "skip" leaves the factor out, "smooth" gives all such values together
+    one more place in the domain, "error" refuses them.
+
+    >>> import numpy as np
+    >>> from priory.priors import Laplace
+    >>> table = LabelsTable(("a", "b"), np.array([[3, 1]]), np.array([[3.0, 1.0]]))
+    >>> np.exp(Categorical().parameters(table, Laplace(1.0)).log_p).round(3).tolist()
+    [[0.667], [0.333]]
+    """
+
+    name: ClassVar[str] = "categorical"
+    kinds: ClassVar[tuple[Kind, ...]] = (Kind.LABELS, Kind.NUMBERS)
+
+    values: tuple[Label, ...] = ()
+    unseen: Literal["skip", "smooth", "error"] = "skip"
+
+    def __post_init__(self) -> None:
+        if self.unseen not in ("skip", "smooth", "error"):
+            raise SettingError(f"unseen must be 'skip', 'smooth' or 'error', not {self.unseen!r}.")
+
+    def parameters(
+        self, table: LabelsTable | NumbersTable, prior: DiscretePrior
+    ) -> CategoricalParameters:
+        """Return log P(v | k) for each value of the domain."""
+        table = table.as_labels()
+        labels = sorted_labels([*table.labels, *prior.values(), *self.values])
+        places = {label_key(label): v for v, label in enumerate(labels)}
+        where = np.array([places[label_key(label)] for label in table.labels], dtype=np.intp)
+        domain = [*labels, None] if self.unseen == "smooth" else list(labels)
+        counts = spread_keys(table.weight, where, len(domain))
+        pseudo = prior.pseudo_counts(domain, counts.sum(axis=0))
+        log_p = log(smoothed(counts, pseudo))
+        return CategoricalParameters(labels, np.ascontiguousarray(log_p.T), places)
+
+    def add_log_likelihood(
+        self, column: Column, parameters: CategoricalParameters, out: FloatArray
+    ) -> None:
+        """Look up each value's row of log-probabilities."""
+        add_table(self._codes(column.as_labels(), parameters), parameters.log_p, out)
+
+    def _codes(self, column: Labels, parameters: CategoricalParameters) -> CodeArray:
+        """Return the place of each row's value in the domain, negative to leave it out."""
+        unseen = len(parameters.labels) if self.unseen == "smooth" else -1
+        places = np.array(
+            [parameters.places.get(label_key(label), unseen) for label in column.labels] + [-1],
+            dtype=np.int32,
+        )
+        if self.unseen == "error":
+            self._refuse_unseen(column, parameters)
+        return places[column.codes]
+
+    def _refuse_unseen(self, column: Labels, parameters: CategoricalParameters) -> None:
+        used = np.unique(column.codes[column.codes >= 0])
+        never = [
+            column.labels[code]
+            for code in used
+            if label_key(column.labels[code]) not in parameters.places
+        ]
+        if never:
+            raise UnseenValueError(
+                f"value {listing(never)} was never learned. Values: "
+                f"{listing(parameters.labels)}. Set unseen='skip' or 'smooth' to allow others"
+            )
+
+    def sample(
+        self, parameters: CategoricalParameters, y: CodeArray, rng: np.random.Generator
+    ) -> AnyArray:
+        """Draw a value of the domain by its probability."""
+        p = np.exp(parameters.log_p[: len(parameters.labels)]).T
+        values = np.empty(len(parameters.labels), dtype=object)
+        values[:] = parameters.labels
+        return values[draw(p / p.sum(axis=1, keepdims=True), y, rng)]
+
+    def linear(self, block: Block, parameters: CategoricalParameters) -> Linear:
+        """Return the one-hot form: a feature for each value."""
+        features = tuple(f"{block.name}={label}" for label in parameters.labels)
+        log_p = parameters.log_p[: len(features)]
+        return Linear(features, log_p, np.zeros(log_p.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalParameters:
+    """Hold log P(v | k), values × classes; a last row beyond the labels is for unseen values."""
+
+    labels: tuple[Label, ...]
+    log_p: FloatArray
+    places: Mapping[Any, int]
+
+
+def smoothed(counts: FloatArray, pseudo: FloatArray) -> FloatArray:
+    """Return (n_vk + a_v) / (n_k + Σa), classes × values.
+
+    A class that never saw the column, with no prior to speak for it, takes the column's
+    frequencies over all classes: what is not known must not decide.
+    """
+    counts = counts + pseudo
+    totals = counts.sum(axis=1, keepdims=True)
+    known = totals > 0
+    pooled = counts.sum(axis=0, keepdims=True)
+    pooled = pooled / max(pooled.sum(), np.finfo(float).tiny)
+    return np.where(known, counts / np.where(known, totals, 1.0), pooled)
+
+
+def draw(p: FloatArray, y: CodeArray, rng: np.random.Generator) -> AnyArray:
+    """Return a column index for each row, drawn by the row of `p` that `y` names."""
+    cumulative = np.cumsum(p, axis=1)
+    cumulative[:, -1] = np.inf  # rounding must not let a draw of 0.999… fall off the end
+    return (rng.random(len(y))[:, None] > cumulative[y]).sum(axis=1)

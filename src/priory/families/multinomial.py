@@ -1,0 +1,99 @@
+"""Multinomial: counts over many columns, such as the words of a document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import lgamma
+from typing import Any, ClassVar
+
+import numpy as np
+
+from priory.columns import Counts
+from priory.families.base import Family, Linear, log
+from priory.families.categorical import smoothed
+from priory.kernels.score import add_counts_csr, add_counts_dense
+from priory.priors import DiscretePrior
+from priory.schema import Block, Kind
+from priory.tables import CountsTable
+from priory.typing import AnyArray, CodeArray, FloatArray
+
+__all__ = ["Multinomial", "MultinomialParameters"]
+
+
+@dataclass(frozen=True)
+class Multinomial(Family):
+    """Give each column its share of a class's counts: P(j | k) = (n_jk + α) / (n_k + α|V|).
+
+        log P(x | k) = log(n! / Π x_j!) + Σ_j x_j log P(j | k)
+
+    The coefficient is the same for every class and belongs to the evidence only.
+
+    >>> import numpy as np
+    >>> from priory.priors import Laplace
+    >>> table = CountsTable(np.array([2]), np.array([2.0]), np.array([[2, 1]]),
+    ...                     np.array([[2.0, 1.0]]), np.array([[3.0, 1.0]]))
+    >>> np.exp(Multinomial().parameters(table, Laplace(1.0)).log_p).round(3).tolist()
+    [[0.667], [0.333]]
+    """
+
+    name: ClassVar[str] = "multinomial"
+    kinds: ClassVar[tuple[Kind, ...]] = (Kind.COUNTS,)
+
+    def parameters(self, table: CountsTable, prior: DiscretePrior) -> MultinomialParameters:
+        """Return log P(j | k) for each column."""
+        columns = list(range(table.s1.shape[1]))
+        p = smoothed(table.s1, prior.pseudo_counts(columns, table.s1.sum(axis=0)))
+        length = table.s1.sum(axis=1) / np.maximum(table.documents_weight, np.finfo(float).tiny)
+        return MultinomialParameters(np.ascontiguousarray(log(p).T), length)
+
+    def add_log_likelihood(
+        self, column: Counts, parameters: MultinomialParameters, out: FloatArray
+    ) -> None:
+        """Add Σ_j x_j log P(j | k), with 0 · (−∞) = 0."""
+        if column.csr is None:
+            add_counts_dense(column.matrix, parameters.log_p, out)
+        else:
+            add_counts_csr(*column.csr, parameters.log_p, out)
+
+    def log_base_measure(self, column: Counts, parameters: MultinomialParameters) -> FloatArray:
+        """Return the log of the multinomial coefficient."""
+        matrix: Any = column.matrix
+        total = np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
+        if column.csr is None:
+            factorials = _log_factorial(matrix).sum(axis=1)
+        else:
+            factorials = matrix.copy()
+            factorials.data = _log_factorial(matrix.data)
+            factorials = np.asarray(factorials.sum(axis=1)).ravel()
+        result: FloatArray = _log_factorial(total) - factorials
+        return result
+
+    def sample(
+        self, parameters: MultinomialParameters, y: CodeArray, rng: np.random.Generator
+    ) -> AnyArray:
+        """Draw counts; the length, which the model does not speak of, is Poisson about its mean."""
+        p = np.exp(parameters.log_p).T
+        return rng.multinomial(rng.poisson(parameters.length[y]), p[y]).astype(np.float64)
+
+    def linear(self, block: Block, parameters: MultinomialParameters) -> Linear:
+        """Return w = log P(j | k), with no bias."""
+        return Linear(block.columns, parameters.log_p, np.zeros(parameters.log_p.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class MultinomialParameters:
+    """Hold log P(j | k), columns × classes, and the mean length of a row of each class."""
+
+    log_p: FloatArray
+    length: FloatArray
+
+
+_vector_lgamma = np.vectorize(lgamma, otypes=[np.float64])
+
+
+def _log_factorial(x: AnyArray) -> FloatArray:
+    distinct, where = np.unique(x, return_inverse=True)
+    if not len(distinct):
+        return np.zeros(np.shape(x))
+    result: FloatArray = _vector_lgamma(distinct + 1.0)[where].reshape(np.shape(x))
+    return result

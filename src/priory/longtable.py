@@ -1,0 +1,204 @@
+"""Statistics as one long table: a row for each sum, so that merging is GROUP BY and SUM.
+
+| column | meaning |
+|---|---|
+| block | the block of columns, null for the classes themselves |
+| part | what is summed: classes, labels, moments, cells, documents, counts |
+| class | the class, as a JSON value, so that 1, "1" and true stay apart |
+| key | the label or the column as a JSON value, or the cell's integer |
+| rows | how many rows stand behind the sum |
+| weight, weight_lo | their weight Σw, as hi and lo of a double-double |
+| s1, s1_lo | Σwx likewise, where there is one |
+| s2, s2_lo | Σwx² likewise |
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from priory.doubledouble import DoubleDouble
+from priory.errors import InputError
+from priory.labels import label_token
+from priory.typing import CodeArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["COLUMNS", "SUMS", "Entries", "read", "write"]
+
+COLUMNS = ("block", "part", "class", "key", "rows")
+SUMS = ("weight", "weight_lo", "s1", "s1_lo", "s2", "s2_lo")
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Hold the sums of one part of a block: entry i belongs to a class and a key."""
+
+    part: str
+    tokens: tuple[str, ...]
+    classes: CodeArray
+    keys: CodeArray
+    rows: IntArray
+    weight: DoubleDouble
+    s1: DoubleDouble
+    s2: DoubleDouble
+
+    @classmethod
+    def of_grid(
+        cls,
+        part: str,
+        tokens: Sequence[str],
+        rows: IntArray,
+        weight: FloatArray | DoubleDouble,
+        s1: DoubleDouble | None = None,
+        s2: DoubleDouble | None = None,
+    ) -> Entries:
+        """Return the entries of classes × keys arrays that have rows behind them."""
+        classes, keys = np.nonzero(rows)
+
+        def pick(sums: DoubleDouble | None) -> DoubleDouble:
+            if sums is None:
+                return DoubleDouble.zeros((len(keys),))
+            return DoubleDouble(sums.hi[classes, keys], sums.lo[classes, keys])
+
+        return cls(
+            part,
+            tuple(tokens),
+            classes.astype(np.int32),
+            keys.astype(np.int32),
+            rows[classes, keys],
+            pick(weight if isinstance(weight, DoubleDouble) else DoubleDouble.of(weight)),
+            pick(s1),
+            pick(s2),
+        )
+
+    @classmethod
+    def none(cls, part: str) -> Entries:
+        """Return no entries."""
+        return cls.of_grid(part, (), np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0)))
+
+    def grid(self, n_classes: int, n_keys: int) -> tuple[IntArray, FloatArray]:
+        """Return rows and weight as classes × keys arrays; equal places are added."""
+        rows, weight = np.zeros((n_classes, n_keys), dtype=np.int64), np.zeros((n_classes, n_keys))
+        np.add.at(rows, (self.classes, self.keys), self.rows)
+        np.add.at(weight, (self.classes, self.keys), self.weight.value)
+        return rows, weight
+
+    def sums(self, n_classes: int, n_keys: int) -> tuple[DoubleDouble, ...]:
+        """Return weight, s1 and s2 as classes × keys arrays of double-doubles."""
+        results = []
+        for sums in (self.weight, self.s1, self.s2):
+            grid = DoubleDouble.zeros((n_classes, n_keys))
+            grid.hi[self.classes, self.keys] = sums.hi
+            grid.lo[self.classes, self.keys] = sums.lo
+            results.append(grid)
+        return tuple(results)
+
+    def keyed(self, columns: Sequence[str]) -> Entries:
+        """Return the entries with their keys in the order of these columns."""
+        place = {label_token(column): i for i, column in enumerate(columns)}
+        unknown = [token for token in self.tokens if token not in place]
+        if unknown:
+            raise InputError(f"the {self.part} name a column {unknown[0]} that the block lacks")
+        where = np.array([place[token] for token in self.tokens], dtype=np.int32)
+        keys = where[self.keys] if len(where) else self.keys
+        return replace(self, tokens=tuple(place), keys=keys)
+
+
+def write(
+    header: Mapping[str, Any], classes: Sequence[str], blocks: Mapping[str | None, list[Entries]]
+) -> pa.Table:
+    """Return the long table of all blocks, the header as JSON in its metadata."""
+    import pyarrow as pa
+
+    chunks = [_table(name, entries, classes) for name, list_ in blocks.items() for entries in list_]
+    table = pa.concat_tables(chunks).unify_dictionaries().combine_chunks()
+    header = {"version": VERSION, "classes": list(classes), **header}
+    return table.replace_schema_metadata({b"priory": json.dumps(header).encode()})
+
+
+def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, dict[str, Entries]]]:
+    """Return the header, and the entries by block and part."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    metadata = table.schema.metadata or {}
+    if b"priory" not in metadata or tuple(table.column_names) != COLUMNS + SUMS:
+        raise InputError(
+            "This Arrow table does not hold statistics of priory: it must have the columns "
+            f"{', '.join(COLUMNS + SUMS)} and a header under the metadata key 'priory'."
+        )
+    header: dict[str, Any] = json.loads(metadata[b"priory"])
+    if header.get("version") != VERSION:
+        raise InputError(
+            f"The statistics have version {header.get('version')!r}; this priory reads {VERSION}."
+        )
+    class_codes = {token: code for code, token in enumerate(header["classes"])}
+    result: dict[str | None, dict[str, Entries]] = defaultdict(dict)
+    blocks, parts = (table[name].cast(pa.string()) for name in ("block", "part"))
+    for block in pc.unique(blocks).to_pylist():
+        of_block = pc.is_null(blocks) if block is None else pc.equal(blocks, block)
+        chosen_parts = parts.filter(of_block)
+        chosen = table.filter(of_block)
+        for part in pc.unique(chosen_parts).to_pylist():
+            result[block][part] = _entries(
+                part, chosen.filter(pc.equal(chosen_parts, part)), class_codes
+            )
+    return header, dict(result)
+
+
+def _table(block: str | None, entries: Entries, classes: Sequence[str]) -> pa.Table:
+    import pyarrow as pa
+
+    n = len(entries.rows)
+    zero, none = pa.array(np.zeros(n, dtype=np.int32)), pa.nulls(n, pa.int32())
+
+    def dictionary(codes: Any, values: Sequence[str]) -> pa.DictionaryArray:
+        return pa.DictionaryArray.from_arrays(codes, pa.array(values, pa.string()))
+
+    columns = [
+        dictionary(none if block is None else zero, [] if block is None else [block]),
+        dictionary(zero, [entries.part]),
+        dictionary(pa.array(entries.classes), list(classes)),
+        dictionary(pa.array(entries.keys), list(entries.tokens)),
+        pa.array(entries.rows),
+    ]
+    columns += [pa.array(a) for s in (entries.weight, entries.s1, entries.s2) for a in (s.hi, s.lo)]
+    return pa.table(columns, names=[*COLUMNS, *SUMS])
+
+
+def _entries(part: str, table: pa.Table, class_codes: Mapping[str, int]) -> Entries:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    def coded(name: str) -> tuple[CodeArray, list[str]]:
+        encoded = pc.dictionary_encode(table[name].cast(pa.string())).combine_chunks()
+        return encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
+
+    def sums(name: str) -> DoubleDouble:
+        hi, lo = (table[column].to_numpy() for column in (name, f"{name}_lo"))
+        return DoubleDouble(np.asarray(hi, dtype=np.float64), np.asarray(lo, dtype=np.float64))
+
+    codes, tokens = coded("class")
+    unknown = [token for token in tokens if token not in class_codes]
+    if unknown:
+        raise InputError(f"the {part} name a class {unknown[0]} that the header lacks")
+    place = np.array([class_codes[token] for token in tokens], dtype=np.int32)
+    keys, key_tokens = coded("key")
+    return Entries(
+        part,
+        tuple(key_tokens),
+        place[codes] if len(place) else codes.astype(np.int32),
+        keys.astype(np.int32),
+        np.asarray(table["rows"].to_numpy(), dtype=np.int64),
+        sums("weight"),
+        sums("s1"),
+        sums("s2"),
+    )

@@ -1,0 +1,298 @@
+"""The model: parameters read out of statistics, and the sum that every answer comes from.
+
+    log P(k, x) = log P(k) + Σ over terms log P(block | k)
+
+A model is immutable. It is made from statistics by choosing a family and a prior for each
+block; making another from the same statistics needs no data.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from priory.columns import Column, Frame, Labels
+from priory.errors import (
+    ImpossibleEvidenceWarning,
+    InputError,
+    NotLinearError,
+    PrioryError,
+    SettingError,
+    listing,
+)
+from priory.families import Bernoulli, Family
+from priory.kernels.score import log_normalize
+from priory.labels import label_key
+from priory.priors import Laplace, Prior
+from priory.schema import Block
+from priory.statistics import Statistics
+from priory.tables import CountsTable, LabelsTable
+from priory.typing import AnyArray, CodeArray, FloatArray, Label
+
+__all__ = ["Choice", "ClassPrior", "LinearForm", "Model", "Term"]
+
+ClassPrior = None | Literal["uniform", "words"] | Mapping[Label, float] | Sequence[float]
+"""How likely each class is beforehand: None takes its share of the rows."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Say how one block is read out: its family, its prior, and whether gaps tell anything."""
+
+    family: Family
+    prior: Prior | None
+    missing: Literal["skip", "category", "error"] = "skip"
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """Hold one factor P(block | k); `about` says if it is of the value or of its being there."""
+
+    block: Block
+    family: Family
+    parameters: Any
+    about: Literal["value", "missing"] = "value"
+
+    @property
+    def title(self) -> str:
+        """Return what the factor is about."""
+        return self.block.title + (" is missing" if self.about == "missing" else "")
+
+    def column(self, frame: Frame) -> Column:
+        """Return what the factor looks at."""
+        column = frame[self.block.name]
+        if self.about == "missing":
+            return Labels(column.missing.astype(np.int32), (False, True))
+        return column
+
+    def add_log_likelihood(self, frame: Frame, out: FloatArray) -> None:
+        """Add log P(block | k) to `out`, rows × classes."""
+        try:
+            self.family.add_log_likelihood(self.column(frame), self.parameters, out)
+        except InputError as error:
+            raise type(error)(f"Column {self.block.title!r}: {error}.") from None
+
+    def log_base_measure(self, frame: Frame) -> FloatArray:
+        """Return the part of the log-likelihood that is the same for every class."""
+        return self.family.log_base_measure(self.column(frame), self.parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Answer every question of a fitted classifier: which class, how sure, how likely at all.
+
+    >>> from priory.families import Categorical
+    >>> from priory.reading import infer, read, read_labels
+    >>> days = {"outlook": ["Sunny", "Sunny", "Rain"]}
+    >>> frame, schema = read(days, infer(days)), infer(days)
+    >>> statistics = Statistics.count(frame, read_labels(["No", "No", "Yes"]), schema)
+    >>> model = Model.read(statistics, {"outlook": Choice(Categorical(), Laplace(1.0))})
+    >>> model.posterior(frame).round(3).tolist()
+    [[0.818, 0.182], [0.818, 0.182], [0.429, 0.571]]
+    """
+
+    classes: tuple[Label, ...]
+    log_prior: FloatArray
+    terms: tuple[Term, ...]
+
+    @classmethod
+    def read(
+        cls,
+        statistics: Statistics,
+        choices: Mapping[str, Choice],
+        class_prior: ClassPrior = None,
+    ) -> Model:
+        """Read a model out of statistics; blocks without a choice are left out."""
+        terms = []
+        for name, choice in choices.items():
+            block, table = statistics.schema[name], statistics.tables[name]
+            try:
+                parameters = choice.family.parameters(table, choice.prior)
+            except PrioryError as error:
+                raise type(error)(f"Column {block.title!r}: {error}") from None
+            terms.append(Term(block, choice.family, parameters))
+            if choice.missing == "category":
+                terms.append(_missing_term(block, table, statistics.weight, choice.prior))
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(_class_prior(statistics, class_prior))
+        return cls(statistics.classes, log_prior, tuple(terms))
+
+    def log_joint(self, frame: Frame) -> FloatArray:
+        """Return log P(k, x) for every row and class, but for what is the same for all classes."""
+        out = np.repeat(self.log_prior[None, :], len(frame), axis=0)
+        for term in self.terms:
+            term.add_log_likelihood(frame, out)
+        return out
+
+    def log_evidence(self, frame: Frame) -> FloatArray:
+        """Return log P(x) = log Σ_k P(x | k) P(k) of every row."""
+        scores = self.log_joint(frame)
+        evidence = np.empty(len(frame))
+        log_normalize(scores, evidence)
+        for term in self.terms:
+            evidence += term.log_base_measure(frame)
+        return evidence
+
+    def log_posterior(self, frame: Frame) -> FloatArray:
+        """Return log P(k | x); a row impossible under every class gets the class prior."""
+        scores = self.log_joint(frame)
+        evidence = np.empty(len(frame))
+        log_normalize(scores, evidence)
+        impossible = np.isneginf(evidence)
+        if impossible.any():
+            scores[impossible] = self.log_prior
+            self._warn_impossible(frame, impossible)
+        return scores
+
+    def posterior(self, frame: Frame) -> FloatArray:
+        """Return P(k | x)."""
+        return np.exp(self.log_posterior(frame))
+
+    def predict(self, frame: Frame) -> CodeArray:
+        """Return the code of the most probable class; a tie goes to the first."""
+        return self.log_posterior(frame).argmax(axis=1).astype(np.int32)
+
+    def sample(
+        self, n: int, rng: np.random.Generator, y: CodeArray | None = None
+    ) -> tuple[dict[str, AnyArray], CodeArray]:
+        """Draw rows from P(x | k) P(k): values by column, and class codes.
+
+        Rows of the classes `y` are drawn when given, else the classes are drawn too.
+        """
+        if y is None:
+            y = rng.choice(len(self.classes), size=n, p=np.exp(self.log_prior)).astype(np.int32)
+        columns: dict[str, AnyArray] = {}
+        for term in self.terms:
+            if term.about == "value":
+                drawn = term.family.sample(term.parameters, y, rng)
+                spread = [drawn] if drawn.ndim == 1 else list(drawn.T)
+                columns |= dict(zip(term.block.columns, spread, strict=True))
+        for term in self.terms:
+            if term.about == "missing":
+                name = term.block.columns[0]
+                gone = term.family.sample(term.parameters, y, rng)
+                columns[name] = np.where(gone, _gap(columns[name]), columns[name])
+        return columns, y
+
+    def linear_form(self) -> LinearForm:
+        """Return the weights and biases with which every log P(k, x) is a weighted sum."""
+        forms = [term.family.linear(term.block, term.parameters) for term in self.terms]
+        features = [f for form in forms for f in form.features]
+        weights = np.concatenate([form.weights for form in forms] or [self._no_features()])
+        bias = self.log_prior + sum((form.bias for form in forms), np.zeros(len(self.classes)))
+        if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
+            raise NotLinearError(
+                "A probability of this model is 0, so a weight would be infinite. "
+                "Give every column a smoothing above 0."
+            )
+        return LinearForm(self.classes, tuple(features), weights, bias)
+
+    def _no_features(self) -> FloatArray:
+        return np.zeros((0, len(self.classes)))
+
+    def _warn_impossible(self, frame: Frame, impossible: Any) -> None:
+        rows = frame.take(impossible)
+        blame = []
+        for term in self.terms:
+            scores = np.zeros((len(rows), len(self.classes)))
+            term.add_log_likelihood(rows, scores)
+            if np.isneginf(scores).any():
+                blame.append(term.title)
+        warnings.warn(
+            f"{len(rows)} rows are impossible under every class, because of column "
+            f"{listing(blame)}; their answer is the class prior. A smoothing above 0 lets every "
+            "value be possible.",
+            ImpossibleEvidenceWarning,
+            stacklevel=4,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LinearForm:
+    """Hold log P(k, x) = Σ_f weights[f, k] · x_f + bias[k], up to what all classes share.
+
+    For two classes `w` and `b` are those of the log-odds, so P(second | x) = 1 / (1 + e^−(w·x + b)).
+    """
+
+    classes: tuple[Label, ...]
+    features: tuple[str, ...]
+    weights: FloatArray
+    bias: FloatArray
+
+    @property
+    def w(self) -> FloatArray:
+        """Return the weights of the log-odds of the second class of two."""
+        self._check_two()
+        return self.weights[:, 1] - self.weights[:, 0]
+
+    @property
+    def b(self) -> float:
+        """Return the bias of the log-odds of the second class of two."""
+        self._check_two()
+        return float(self.bias[1] - self.bias[0])
+
+    def _check_two(self) -> None:
+        if len(self.classes) != 2:
+            raise NotLinearError(
+                f"w and b are for two classes; there are {len(self.classes)}. "
+                "Use weights and bias, which have a column for each class."
+            )
+
+
+def _missing_term(block: Block, table: Any, weight: FloatArray, prior: Prior | None) -> Term:
+    """Return the factor P(there or not | k), from the rows that the table did not count."""
+    if not hasattr(table, "present"):
+        raise SettingError(f"missing='category' is for single columns, not for {block.title!r}.")
+    there = table.present
+    counts = np.stack([there, np.maximum(weight - there, 0.0)], axis=1)
+    derived = LabelsTable((False, True), (counts > 0).astype(np.int64), counts)
+    prior = prior if isinstance(prior, Laplace) else Laplace(1.0)
+    return Term(block, Bernoulli(), Bernoulli().parameters(derived, prior), "missing")
+
+
+def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:
+    classes = statistics.classes
+    if given is None:
+        return statistics.weight / statistics.weight.sum()
+    if isinstance(given, str):
+        if given == "uniform":
+            # A class that was declared but never seen has no likelihood to speak for it.
+            seen = statistics.rows > 0
+            return seen / seen.sum()
+        if given == "words":
+            words = [t.s1.sum(axis=1) for t in statistics.tables.values() if type(t) is CountsTable]
+            if not words:
+                raise SettingError("class_prior='words' needs a block of counts; there is none.")
+            total = np.sum(words, axis=0)
+            return np.asarray(total / total.sum())
+        raise SettingError(
+            f"class_prior must be None, 'uniform', 'words' or a probability for each class, "
+            f"not {given!r}."
+        )
+    if isinstance(given, Mapping):
+        known = {label_key(label): p for label, p in given.items()}
+        if set(known) != set(map(label_key, classes)):
+            raise SettingError(
+                f"class_prior must name every class: it names {listing(given)}, "
+                f"the classes are {listing(classes)}."
+            )
+        given = [known[label_key(label)] for label in classes]
+    prior = np.asarray(given, dtype=np.float64)
+    if prior.shape != (len(classes),):
+        raise SettingError(
+            f"Number of priors must match number of classes: class_prior has {prior.size}, "
+            f"the classes are {listing(classes)}."
+        )
+    if not (np.isfinite(prior).all() and (prior >= 0).all()):
+        raise SettingError(f"Priors must be non-negative: class_prior is {prior.tolist()}.")
+    if not np.isclose(prior.sum(), 1.0):
+        raise SettingError(f"The sum of the priors should be 1: class_prior adds to {prior.sum()}.")
+    return prior
+
+
+def _gap(values: AnyArray) -> object:
+    return np.nan if values.dtype.kind == "f" else None

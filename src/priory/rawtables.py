@@ -1,0 +1,345 @@
+"""One face for pandas, polars, Arrow, NumPy, scipy.sparse and plain Python tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from priory.columns import Column, Labels, Numbers
+from priory.errors import InputError, SchemaError, listing
+from priory.kernels.labels import encode_objects
+from priory.typing import AnyArray, CodeArray, Label
+
+__all__ = ["Natural", "RawTable", "natural", "open_table"]
+
+
+class Natural(NamedTuple):
+    """Say what a column is by its type alone: labels or numbers, and why."""
+
+    column: Column
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """Give the columns of any table by name.
+
+    `matrix` is the table as one array or sparse matrix, where it is one.
+    """
+
+    names: tuple[str, ...]
+    n_rows: int
+    named: bool
+    get: Callable[[int], Any]
+    matrix: Any = None
+    _seen: dict[str, Natural] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.places) < len(self.names):
+            twice = [name for name in self.places if self.names.count(name) > 1]
+            raise SchemaError(
+                f"Column {listing(twice)} stands more than once; give each column its own name."
+            )
+        if not self.names:
+            raise InputError(
+                f"Found array with 0 feature(s) (shape=({self.n_rows}, 0)) while a minimum of 1 "
+                "is required."
+            )
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Return the position of each column."""
+        return {name: i for i, name in enumerate(self.names)}
+
+    def column(self, name: str) -> Natural:
+        """Return a column in its natural form."""
+        if name not in self._seen:
+            self._seen[name] = natural(self.get(self.places[name]), name)
+        return self._seen[name]
+
+
+def open_table(X: Any) -> RawTable:
+    """Return any table in memory by its columns."""
+    if isinstance(X, RawTable):
+        return X
+    module = type(X).__module__.partition(".")[0]
+    if module == "pandas" and hasattr(X, "iloc"):
+        if X.ndim == 1:
+            X = X.to_frame()
+        names = tuple(map(str, X.columns))
+        return RawTable(names, len(X), True, lambda i: X.iloc[:, i])
+    if module == "scipy" and hasattr(X, "tocsr"):
+        return _open_sparse(X)
+    if hasattr(X, "__arrow_c_stream__") or module == "pyarrow":
+        return _open_arrow(X)
+    if isinstance(X, Mapping):
+        return _open_mapping(X)
+    if isinstance(X, Sequence) and X and all(isinstance(row, Mapping) for row in X):
+        names = list(dict.fromkeys(name for row in X for name in row))
+        return _open_mapping({name: [row.get(name) for row in X] for name in names})
+    return _open_array(X)
+
+
+def natural(values: Any, name: str) -> Natural:
+    """Return one column in its natural form, from any kind of array or sequence."""
+    module = type(values).__module__.partition(".")[0]
+    if module == "pandas":
+        return _natural_pandas(values, name)
+    if module == "pyarrow":
+        return _natural_arrow(values, name)
+    if hasattr(values, "__arrow_c_stream__"):
+        import pyarrow as pa
+
+        return _natural_arrow(pa.chunked_array(values), name)
+    if not isinstance(values, np.ndarray):
+        if hasattr(values, "__array__"):
+            values = np.asarray(values)
+        else:
+            objects = np.empty(len(values), dtype=object)
+            objects[:] = list(values)
+            values = objects
+    if values.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, but has shape {values.shape}")
+    return _natural_numpy(values, name)
+
+
+def _open_sparse(X: Any) -> RawTable:
+    matrix = X.tocsr()
+    if matrix.dtype.kind == "c":
+        raise InputError("Complex data not supported: give real numbers.")
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    names = tuple(f"x{i}" for i in range(matrix.shape[1]))
+
+    def column(i: int) -> AnyArray:
+        return np.asarray(matrix[:, [i]].todense()).ravel()
+
+    return RawTable(names, matrix.shape[0], False, column, matrix)
+
+
+def _open_arrow(X: Any) -> RawTable:
+    import pyarrow as pa
+
+    if not isinstance(X, pa.Table):
+        X = pa.table(X) if not isinstance(X, pa.RecordBatchReader) else X.read_all()
+    return RawTable(tuple(X.column_names), X.num_rows, True, X.column)
+
+
+def _open_mapping(X: Mapping[Any, Any]) -> RawTable:
+    names = tuple(map(str, X))
+    values = list(X.values())
+    if all(isinstance(v, str | bytes) or not hasattr(v, "__len__") for v in values):
+        values = [[value] for value in values]  # one row, given as {column: value}
+    lengths = {name: len(v) for name, v in zip(names, values, strict=True)}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"The columns differ in length: {lengths}.")
+    return RawTable(names, next(iter(lengths.values()), 0), True, values.__getitem__)
+
+
+def _open_array(X: Any) -> RawTable:
+    array = X if isinstance(X, np.ndarray) else _to_array(X)
+    if array.dtype.names is not None:
+        return RawTable(array.dtype.names, len(array), True, lambda i: array[array.dtype.names[i]])
+    if array.ndim != 2:
+        raise InputError(
+            f"Expected 2D array, got {array.ndim}D array instead, of shape {array.shape}. "
+            "Reshape your data with array.reshape(-1, 1) if it has one column, or "
+            "array.reshape(1, -1) if it has one row."
+        )
+    if array.dtype.kind == "c":
+        raise InputError("Complex data not supported: give real numbers.")
+    names = tuple(f"x{i}" for i in range(array.shape[1]))
+    return RawTable(names, len(array), False, lambda i: array[:, i], _matrix(array))
+
+
+def _to_array(X: Any) -> AnyArray:
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise InputError(f"X cannot be read as a table: {error}") from None
+    if array.dtype.kind in "US":  # a list of mixed rows: NumPy would turn its numbers into strings
+        array = np.asarray(X, dtype=object)
+    return array
+
+
+def _matrix(array: AnyArray) -> AnyArray | None:
+    """Return the array as the kernels read it, where it holds numbers."""
+    if array.dtype.kind == "f":
+        return _float_array(array)
+    return array.astype(np.float64) if array.dtype.kind in "iub" else None
+
+
+def _float_array(array: AnyArray) -> AnyArray:
+    if array.dtype in (np.float32, np.float64) and array.dtype.isnative:
+        return array
+    return array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
+
+
+def _natural_numpy(array: AnyArray, name: str) -> Natural:
+    kind = array.dtype.kind
+    if kind == "f":
+        return Natural(Numbers(_float_array(array).reshape(-1, 1)), "float")
+    if kind in "iu":
+        return Natural(Numbers(array.astype(np.float64).reshape(-1, 1)), "integer")
+    if kind == "b":
+        return Natural(Labels(array.astype(np.int32), (False, True)), "boolean")
+    if kind == "M":
+        seconds = array.astype("datetime64[us]").astype(np.int64) / 1e6
+        seconds[np.isnat(array)] = np.nan
+        return Natural(Numbers(seconds.reshape(-1, 1)), "date, in seconds since 1970")
+    if kind == "m":
+        seconds = array.astype("timedelta64[us]").astype(np.int64) / 1e6
+        seconds[np.isnat(array)] = np.nan
+        return Natural(Numbers(seconds.reshape(-1, 1)), "duration, in seconds")
+    if kind == "c":
+        raise InputError(f"Complex data not supported: column {name!r} holds complex numbers.")
+    if kind in "OUT":
+        return _natural_objects(array.astype(object), name)
+    raise InputError(f"Column {name!r} has the type {array.dtype}, which cannot be read.")
+
+
+def _natural_objects(array: AnyArray, name: str) -> Natural:
+    try:
+        codes, labels = encode_objects(array)
+    except TypeError as error:
+        value = array[error.args[0]]
+        if hasattr(value, "isoformat") or hasattr(value, "total_seconds"):
+            return _natural_dates(array, name)
+        hint = (
+            "Lists and other collections must be spread over columns of their own"
+            if hasattr(value, "__len__")
+            else "Turn it into strings or numbers"
+        )
+        raise InputError(
+            f"Column {name!r} holds {value!r}, of type {type(value).__name__}; values must be "
+            f"numbers, strings, booleans or dates. {hint}."
+        ) from None
+    return _natural_labels(codes, labels)
+
+
+def _natural_dates(array: AnyArray, name: str) -> Natural:
+    import pyarrow as pa
+
+    try:
+        return _natural_arrow(pa.array(array, from_pandas=True), name)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise InputError(f"Column {name!r} mixes dates with other values: {error}") from None
+
+
+def _natural_labels(codes: CodeArray, labels: Sequence[Label]) -> Natural:
+    """Return labels, or numbers where every label is a number."""
+    types = {str if isinstance(v, str) else bool if isinstance(v, bool) else float for v in labels}
+    if types == {float}:
+        numbers = np.array([*map(float, labels), np.nan])
+        return Natural(Numbers(numbers[codes].reshape(-1, 1)), "numbers")
+    why = {frozenset({str}): "strings", frozenset({bool}): "boolean"}.get(
+        frozenset(types), "mixed types"
+    )
+    return Natural(Labels(codes, tuple(labels)), why)
+
+
+def _natural_pandas(series: Any, name: str) -> Natural:
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype):
+        return _natural_numpy(series.to_numpy(), name)
+    if hasattr(series, "cat"):
+        return _coded(series.cat.codes.to_numpy(), series.cat.categories.to_numpy(dtype=object))
+    if hasattr(series, "categories"):  # a bare pandas.Categorical
+        return _coded(series.codes, series.categories.to_numpy(dtype=object))
+    import pyarrow as pa
+
+    try:
+        return _natural_arrow(pa.array(series, from_pandas=True), name)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        return _natural_objects(np.asarray(series, dtype=object), name)
+
+
+def _coded(codes: AnyArray, categories: AnyArray) -> Natural:
+    """Return a dictionary-encoded column; categories of other types become strings."""
+    try:
+        places, labels = encode_objects(categories)
+    except TypeError:
+        places, labels = encode_objects(np.array([str(c) for c in categories], dtype=object))
+    # Categories are distinct, so their places count up, but for those that mean missing.
+    places = np.append(places, np.int32(-1)).astype(np.int32)
+    column = Labels(places[codes], tuple(labels))
+    types = {type(label) for label in labels}
+    why = "boolean" if types == {bool} else "category"
+    return Natural(column, why)
+
+
+def _natural_arrow(array: Any, name: str) -> Natural:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    t, kind = pa.types, array.type
+    if t.is_dictionary(kind):
+        if isinstance(array, pa.ChunkedArray):
+            array = array.unify_dictionaries().combine_chunks()
+            if isinstance(array, pa.ChunkedArray):
+                array = array.chunk(0) if array.num_chunks else pa.array([], kind)
+        codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return _coded(codes, np.array(array.dictionary.to_pylist(), dtype=object))
+    if t.is_boolean(kind):
+        codes = array.cast(pa.int8()).fill_null(-1).to_numpy()
+        return Natural(Labels(codes.astype(np.int32), (False, True)), "boolean")
+    if t.is_integer(kind) or t.is_floating(kind):
+        why = "integer" if t.is_integer(kind) else "float"
+        return Natural(Numbers(_float_array(_arrow_floats(array)).reshape(-1, 1)), why)
+    if t.is_decimal(kind):
+        return Natural(
+            Numbers(_arrow_floats(array.cast(pa.float64())).reshape(-1, 1)), "decimal"
+        )
+    if t.is_temporal(kind):
+        return _natural_temporal(array, kind)
+    if t.is_null(kind):
+        return Natural(Labels(np.full(len(array), -1, dtype=np.int32), ()), "every value is missing")
+    if t.is_string(kind) or t.is_large_string(kind) or kind == pa.string_view():
+        if kind == pa.string_view():
+            array = array.cast(pa.large_string())
+        encoded = pc.dictionary_encode(array)
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.unify_dictionaries().combine_chunks()
+            if isinstance(encoded, pa.ChunkedArray):
+                encoded = encoded.chunk(0) if encoded.num_chunks else None
+        if encoded is None:
+            return Natural(Labels(np.zeros(0, dtype=np.int32), ()), "strings")
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return Natural(Labels(codes.astype(np.int32), tuple(encoded.dictionary.to_pylist())), "strings")
+    hint = (
+        "Spread it over columns of its own"
+        if t.is_nested(kind)
+        else "Cast it to numbers or strings"
+    )
+    raise InputError(f"Column {name!r} has the type {kind}, which cannot be read. {hint}.")
+
+
+def _natural_temporal(array: Any, kind: Any) -> Natural:
+    import pyarrow as pa
+
+    t = pa.types
+    if t.is_date(kind):
+        array, kind = array.cast(pa.timestamp("s")), pa.timestamp("s")
+    per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
+    whole = array.cast(pa.int32() if t.is_time32(kind) else pa.int64())
+    seconds = _arrow_floats(whole).astype(np.float64) / per_second
+    why = "date, in seconds since 1970" if t.is_timestamp(kind) else "duration, in seconds"
+    return Natural(Numbers(seconds.reshape(-1, 1)), why)
+
+
+def _arrow_floats(array: Any) -> AnyArray:
+    """Return an Arrow array of numbers as floats, nulls as NaN."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(array.type) or pa.types.is_float16(array.type):
+        array = array.cast(pa.float64(), safe=False)
+    if array.null_count:
+        array = array.fill_null(float("nan"))
+    if isinstance(array, pa.ChunkedArray):
+        return np.asarray(array.to_numpy())
+    return np.asarray(array.to_numpy(zero_copy_only=False))

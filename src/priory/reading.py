@@ -1,0 +1,231 @@
+"""Read any table in memory: find what its columns are, and bring them into coded form.
+
+`open_table` gives one face to pandas, polars, Arrow, NumPy, scipy.sparse and plain Python; `infer`
+says what each column is; `read` returns the coded columns that a schema asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from priory.columns import Column, Counts, Frame, Labels, Numbers
+from priory.errors import InputError, SchemaError, did_you_mean, listing
+from priory.rawtables import Natural, RawTable, natural, open_table
+from priory.schema import Block, Kind, Schema
+from priory.typing import FloatArray, Label
+
+__all__ = ["infer", "infer_empty", "open_table", "read", "read_labels", "read_weights"]
+
+IDENTIFIER_ROWS = 1000
+"""From so many rows on, a column of strings that never repeat is not even counted."""
+
+SENTENCE_WORDS = 6
+"""From so many words a value on, on average, strings that hardly repeat are sentences."""
+
+
+def infer(X: Any, declared: Mapping[tuple[str, ...], Kind] | None = None) -> Schema:
+    """Return what each column is, and why.
+
+    `declared` names the kind of some columns, or of several columns counted as one block.
+
+    >>> print(infer({"outlook": ["Sunny", "Rain"], "humidity": [85.0, 70.0]}))
+    column    kind     family  why
+    outlook   labels   –       strings
+    humidity  numbers  –       float
+    """
+    raw = open_table(X)
+    declared = dict(declared or {})
+    _check_declared(raw, declared)
+    block_of = {name: columns for columns in declared for name in columns}
+    blocks = []
+    for name in raw.names:
+        columns = block_of.get(name)
+        if columns is None:
+            blocks.append(_infer_column(raw, name))
+        elif columns[0] == name:  # a block of several columns stands where its first column does
+            blocks.append(Block(", ".join(columns), columns, declared[columns], "declared"))
+    return Schema(raw.names, tuple(blocks), raw.named)
+
+
+def infer_empty(X: Any, schema: Schema) -> Schema:
+    """Return a learned schema in which columns that were empty so far may have found a kind.
+
+    A kind that is known stays, whatever type the next batch happens to have.
+    """
+    empty = [block for block in schema if block.kind is Kind.EMPTY]
+    if not empty:
+        return schema
+    raw = open_table(X)
+    source = _match(raw, schema, also=[block.name for block in empty])
+    found = {
+        block.name: replace(_infer_column(raw, source[block.name]), name=block.name, columns=block.columns)
+        for block in empty
+    }
+    return replace(schema, blocks=tuple(found.get(block.name, block) for block in schema))
+
+
+def read(X: Any, schema: Schema) -> Frame:
+    """Return the columns that a schema counts, coded; extra and absent columns are errors."""
+    raw = open_table(X)
+    source = _match(raw, schema)
+    columns = {}
+    for block in schema.counted:
+        if raw.matrix is not None and block.kind in (Kind.COUNTS, Kind.MOMENTS):
+            columns[block.name] = _whole_matrix(raw, block, [source[c] for c in block.columns])
+            continue
+        parts = [_as_kind(raw.column(source[c]), block.kind, c) for c in block.columns]
+        columns[block.name] = parts[0] if len(parts) == 1 else _stacked(parts)
+        if block.kind is Kind.COUNTS:
+            columns[block.name] = Counts(columns[block.name].values)  # type: ignore[union-attr]
+    return Frame(raw.n_rows, columns)
+
+
+def read_labels(y: Any, name: str = "y") -> Labels:
+    """Return the class of each row; a missing one is an error.
+
+    >>> read_labels(["No", "Yes", "No"]).labels
+    ('No', 'Yes')
+    """
+    if isinstance(y, Labels):
+        return y
+    column = natural(y, name).column
+    if isinstance(column, Counts):
+        raise InputError(f"{name} must be one column of labels, not a matrix")
+    coded = column.as_labels()
+    if coded.missing.any():
+        gaps = np.flatnonzero(coded.missing)
+        raise InputError(
+            f"{name} has {len(gaps)} missing labels (NaN or None), the first in row {gaps[0]}. "
+            "A row can be learned only with its class: leave those rows out."
+        )
+    return coded
+
+
+def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
+    """Return sample weights as float64, or say what is wrong with them."""
+    if weight is None:
+        return None
+    weights = np.ascontiguousarray(weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise InputError(
+            f"sample_weight must have one number a row: it has shape {weights.shape}, "
+            f"the data have {n_rows} rows."
+        )
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(
+            f"sample_weight must be finite and at least 0; row {row} has {weights[row]!r}. "
+            "To take rows away, use forget."
+        )
+    return weights
+
+
+def _check_declared(raw: RawTable, declared: Mapping[tuple[str, ...], Kind]) -> None:
+    seen: set[str] = set()
+    for columns in declared:
+        for name in columns:
+            if name not in raw.places:
+                raise SchemaError(_not_found(name, raw.names))
+            if name in seen:
+                raise SchemaError(f"Column {name!r} is declared twice; it can be in one block only.")
+            seen.add(name)
+
+
+def _infer_column(raw: RawTable, name: str) -> Block:
+    column, why = raw.column(name)
+    if isinstance(column, Numbers):
+        if len(column) and column.missing.all():
+            return Block(name, (name,), Kind.EMPTY, "every value is missing")
+        return Block(name, (name,), Kind.NUMBERS, why)
+    if isinstance(column, Counts):
+        raise SchemaError(f"Column {name!r} is a matrix")
+    present = len(column) - int(column.missing.sum())
+    if not present:
+        return Block(name, (name,), Kind.EMPTY, "every value is missing")
+    if why == "strings" and len(column.labels) > present / 2:
+        if present >= IDENTIFIER_ROWS and len(column.labels) == present:
+            return Block(name, (name,), Kind.IDENTIFIER, "no string repeats: it names its rows")
+        words = float(np.mean([str(label).count(" ") + 1 for label in column.labels]))
+        if words >= SENTENCE_WORDS:
+            raise InputError(
+                f"Column {name!r} reads as text: {words:.0f} words a value, hardly ever the same. "
+                "Text columns are not supported yet. Leave the column out, count its words into "
+                f"columns first, or declare families={{{name!r}: 'categorical'}}."
+            )
+    return Block(name, (name,), Kind.LABELS, why)
+
+
+def _match(raw: RawTable, schema: Schema, also: Sequence[str] = ()) -> Mapping[str, str]:
+    """Return which column of the data stands for each column of the schema."""
+    if not (raw.named and schema.named):
+        if len(raw.names) != len(schema.columns):
+            raise SchemaError(
+                f"X has {len(raw.names)} features, but priory is expecting {len(schema.columns)} "
+                f"features as input: {listing(schema.columns)}."
+            )
+        return dict(zip(schema.columns, raw.names, strict=True))
+    needed = {name for block in schema.counted for name in block.columns} | set(also)
+    for name in schema.columns:
+        if name in needed and name not in raw.places:
+            raise SchemaError(_not_found(name, raw.names))
+    extra = [name for name in raw.names if name not in set(schema.columns)]
+    if extra:
+        raise SchemaError(
+            f"Column {listing(extra)} was not there when the model learned; leave it out. "
+            f"Columns: {listing(schema.columns)}.{did_you_mean(extra[0], schema.columns)}"
+        )
+    return {name: name for name in needed}
+
+
+def _not_found(name: str, names: Sequence[str]) -> str:
+    return (
+        f"Column {name!r} was not found. Columns: {listing(names, 10)}.{did_you_mean(name, names)}"
+    )
+
+
+def _whole_matrix(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
+    matrix: Any = raw.matrix
+    if tuple(names) != raw.names:
+        matrix = matrix[:, [raw.places[name] for name in names]]
+    return Counts(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
+
+
+def _stacked(parts: Sequence[Any]) -> Numbers:
+    return Numbers(np.concatenate([part.values for part in parts], axis=1))
+
+
+def _as_kind(found: Natural, kind: Kind, name: str) -> Column:
+    """Return the column in the form that its kind is counted in."""
+    column = found.column
+    if kind is Kind.LABELS:
+        return column.as_labels()
+    if isinstance(column, Labels):
+        return _labels_to_numbers(column, name)
+    return column
+
+
+def _labels_to_numbers(column: Labels, name: str) -> Numbers:
+    """Return labels as numbers where they are numbers, truths or gaps."""
+    numbers = np.full(len(column.labels) + 1, np.nan)
+    for code, label in enumerate(column.labels):
+        if isinstance(label, str):
+            if not (column.codes == code).any():
+                continue
+            raise SchemaError(
+                f"Column {name!r} holds numbers, but here also {_shown(label)}. Give it the same "
+                f"type as before, or learn it as categories: families={{{name!r}: 'categorical'}}."
+            )
+        numbers[code] = float(label)
+    return Numbers(numbers[column.codes].reshape(-1, 1))  # a gap, code -1, takes the last: NaN
+
+
+def _shown(label: Label) -> str:
+    text = repr(label)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,149 @@
+"""What each column is, and why: the kinds that decide what is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from priory.errors import SchemaError
+
+__all__ = ["Block", "Kind", "Schema"]
+
+
+class Kind(StrEnum):
+    """Say what is counted of a column."""
+
+    LABELS = "labels"  # count(value) per class
+    NUMBERS = "numbers"  # n, Σx, Σx² and counts per cell, per class
+    MOMENTS = "moments"  # n, Σx, Σx² alone, for many columns at once
+    COUNTS = "counts"  # Σ and documents per column, for many columns at once
+    EMPTY = "empty"  # nothing yet: every value so far is missing
+    IDENTIFIER = "identifier"  # nothing: the column names its rows
+
+    @property
+    def is_counted(self) -> bool:
+        """Return whether columns of this kind have a table."""
+        return self not in (Kind.EMPTY, Kind.IDENTIFIER)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Describe one or more columns that are counted together.
+
+    Each column is its own block unless it was declared otherwise.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    kind: Kind
+    why: str = ""
+
+    def join(self, other: Block) -> Block:
+        """Return what the column is when two batches of it are known.
+
+        An empty column becomes whatever it turns out to be; a column of labels that
+        turns out to name its rows is an identifier.
+        """
+        if self.columns != other.columns:
+            raise SchemaError(
+                f"Block {self.name!r} has columns {list(self.columns)} on one side and "
+                f"{list(other.columns)} on the other; both sides must count the same columns."
+            )
+        if self.kind == other.kind or other.kind is Kind.EMPTY:
+            return self
+        if self.kind is Kind.EMPTY:
+            return other
+        if {self.kind, other.kind} == {Kind.LABELS, Kind.IDENTIFIER}:
+            return self if self.kind is Kind.IDENTIFIER else other
+        raise SchemaError(
+            f"Column {self.name!r} holds {self.kind} on one side and {other.kind} on the other. "
+            f"Give both the same type, or declare it: families={{{self.name!r}: 'categorical'}}."
+        )
+
+    @property
+    def title(self) -> str:
+        """Return the block's name, shortened when it stands for many columns."""
+        if len(self.columns) <= 3:
+            return self.name
+        return f"{self.columns[0]} … {self.columns[-1]} ({len(self.columns):,} columns)"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """List the blocks of a table, in the order of its columns.
+
+    `columns` are all the columns in the order they came; `named` says whether the
+    data brought the names (otherwise columns are matched by position); `families` is
+    filled in by the classifier so that printing tells the whole story.
+    """
+
+    columns: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    named: bool = True
+    families: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Block]:
+        """Return the blocks by name."""
+        return {block.name: block for block in self.blocks}
+
+    def __getitem__(self, name: str) -> Block:
+        return self.by_name[name]
+
+    def __iter__(self) -> Iterator[Block]:
+        return iter(self.blocks)
+
+    @property
+    def counted(self) -> tuple[Block, ...]:
+        """Return the blocks that have a table."""
+        return tuple(block for block in self.blocks if block.kind.is_counted)
+
+    def join(self, other: Schema) -> Schema:
+        """Return the schema of the data of both, or say why there is none."""
+        if self.blocks == other.blocks:
+            return self
+        if set(self.by_name) != set(other.by_name):
+            here = sorted(set(self.by_name) - set(other.by_name))
+            there = sorted(set(other.by_name) - set(self.by_name))
+            raise SchemaError(
+                f"The two sides do not have the same columns: only the first has {here}, "
+                f"only the second has {there}."
+            )
+        return replace(self, blocks=tuple(b.join(other[b.name]) for b in self.blocks))
+
+    def with_families(self, families: Mapping[str, str]) -> Schema:
+        """Return the schema with the family of each block, for printing."""
+        return replace(self, families=tuple(families.items()))
+
+    def __str__(self) -> str:
+        families = dict(self.families)
+        rows = [("column", "kind", "family", "why")]
+        rows += [(b.title, b.kind.value, families.get(b.name, "–"), b.why) for b in self.blocks]
+        return _aligned(rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the schema as plain JSON values."""
+        blocks = [
+            {"name": b.name, "columns": list(b.columns), "kind": b.kind.value, "why": b.why}
+            for b in self.blocks
+        ]
+        return {"columns": list(self.columns), "named": self.named, "blocks": blocks}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Schema:
+        """Return the schema of plain JSON values."""
+        blocks = tuple(
+            Block(b["name"], tuple(b["columns"]), Kind(b["kind"]), b["why"])
+            for b in plain["blocks"]
+        )
+        return cls(tuple(plain["columns"]), blocks, bool(plain["named"]))
+
+
+def _aligned(rows: Iterable[tuple[str, ...]]) -> str:
+    rows = list(rows)
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)

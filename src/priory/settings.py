@@ -1,0 +1,187 @@
+"""Settings: what the user asked for, and the choices that follow for each block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from priory.errors import SchemaError, SettingError, did_you_mean, listing
+from priory.families import FAMILIES, Categorical, Family, as_family
+from priory.model import Choice, ClassPrior
+from priory.priors import MEstimate, Prior, as_prior
+from priory.rawtables import RawTable
+from priory.schema import Block, Kind
+from priory.statistics import Statistics
+from priory.tables import LabelsTable, Table
+
+__all__ = ["Settings"]
+
+IDENTIFIER_ROWS = 10
+IDENTIFIER_SHARE = 0.95
+"""A column of strings names its rows when, of so many rows, so many are different."""
+
+SOUND_SMOOTHING = MEstimate(2.0, "marginal")
+"""What smoothing="auto" means: two imagined rows of the column as a whole."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Hold how statistics are read out: families, smoothing, class prior, policies.
+
+    `families` is "plain" (by kind), "auto", one family for all columns, or a mapping of columns
+    (or tuples of columns, counted as one block) to families. `smoothing` is α, a prior, "auto",
+    or a mapping of columns to them. `missing` is "skip", "category" or "error", and `unseen` is
+    "skip", "smooth" or "error", for all columns or in a mapping by column.
+    """
+
+    families: Any = "plain"
+    smoothing: Any = 1.0
+    class_prior: ClassPrior = None
+    missing: Any = "skip"
+    unseen: Any = "skip"
+
+    def __post_init__(self) -> None:
+        families = self.families.values() if isinstance(self.families, Mapping) else [self.families]
+        for family in families:
+            if not isinstance(family, str) or family not in ("plain", "auto"):
+                as_family(family)
+        self._check_policy("missing", ("skip", "category", "error"))
+        self._check_policy("unseen", ("skip", "smooth", "error"))
+        for smoothing in _each(self.smoothing):
+            if not (isinstance(smoothing, str) and smoothing == "auto"):
+                as_prior(smoothing)
+
+    def _check_policy(self, name: str, allowed: tuple[str, ...]) -> None:
+        for policy in _each(getattr(self, name)):
+            if policy not in allowed:
+                choices = ", ".join(map(repr, allowed))
+                raise SettingError(f"{name} must be one of {choices}, not {policy!r}.")
+
+    def declared(self, raw: RawTable) -> dict[tuple[str, ...], Kind]:
+        """Return the kinds that the families ask for, by the columns of each block."""
+        if raw.matrix is not None and not hasattr(raw.matrix, "__array_interface__"):
+            return self._declared_sparse(raw)
+        if isinstance(self.families, str) and self.families in ("plain", "auto"):
+            return {}
+        if isinstance(self.families, Mapping):
+            keys = [(k,) if isinstance(k, str) else tuple(map(str, k)) for k in self.families]
+            families = map(as_family, self.families.values())
+            return {
+                columns: _kind(family, columns)
+                for columns, family in zip(keys, families, strict=True)
+            }
+        family = as_family(self.families)
+        if family.kinds[0] is Kind.COUNTS:
+            return {raw.names: Kind.COUNTS}
+        return {(name,): family.kinds[0] for name in raw.names}
+
+    def _declared_sparse(self, raw: RawTable) -> dict[tuple[str, ...], Kind]:
+        family = self.family_for_all()
+        if family is not None and Kind.COUNTS not in family.kinds:
+            raise SettingError(
+                f"A sparse matrix is read as counts, which {family.name} does not model. "
+                "Use 'multinomial' or 'bernoulli', or give a dense array."
+            )
+        return {raw.names: Kind.COUNTS}
+
+    def family_for_all(self) -> Family | None:
+        """Return the one family asked for, if there is one."""
+        if isinstance(self.families, Mapping) or self.families in ("plain", "auto"):
+            return None
+        return as_family(self.families)
+
+    def choices(self, statistics: Statistics) -> dict[str, Choice]:
+        """Return how each block is read out; identifiers and empty columns are left out."""
+        self._check_names(statistics)
+        return {
+            block.name: self._choice(block, statistics.tables[block.name])
+            for block in statistics.schema.counted
+            if not self.names_rows(block, statistics.tables[block.name])
+        }
+
+    def names_rows(self, block: Block, table: Table) -> bool:
+        """Return whether a column of strings hardly ever repeats, so that it only names rows."""
+        if not isinstance(table, LabelsTable) or block.why == "declared":
+            return False
+        n = int(table.rows.sum())
+        return (
+            n >= IDENTIFIER_ROWS
+            and len(table.labels) >= IDENTIFIER_SHARE * n
+            and all(isinstance(label, str) for label in table.labels)
+        )
+
+    def _choice(self, block: Block, table: Table) -> Choice:
+        family = self._family(block, table)
+        if block.kind not in family.kinds:
+            raise SettingError(
+                f"Column {block.title!r} was counted as {block.kind}, which {family.name} cannot be "
+                f"read out of; it needs {', '.join(family.kinds)}."
+            )
+        missing = _of_block(self.missing, block, "skip")
+        return Choice(family, self._prior(block, family), missing)
+
+    def _family(self, block: Block, table: Table) -> Family:
+        asked = _of_block(self.families, block, "plain")
+        if asked in ("plain", "auto"):
+            asked = _plain(block, table)
+        if asked == "categorical":
+            return Categorical(unseen=_of_block(self.unseen, block, "skip"))
+        return as_family(asked)
+
+    def _prior(self, block: Block, family: Family) -> Prior | None:
+        asked = _of_block(self.smoothing, block, None)
+        if asked is None:
+            return family.default_prior
+        prior = SOUND_SMOOTHING if isinstance(asked, str) else as_prior(asked)
+        if isinstance(self.smoothing, Mapping) and not isinstance(asked, str):
+            family.check_prior(prior, block)  # it was asked for by name: honour it or refuse
+        return prior if isinstance(prior, family.priors) else family.default_prior
+
+    def _check_names(self, statistics: Statistics) -> None:
+        known = [*statistics.schema.columns, *statistics.schema.by_name]
+        for setting in ("families", "smoothing", "missing", "unseen"):
+            value = getattr(self, setting)
+            for key in value if isinstance(value, Mapping) else ():
+                for name in [key] if isinstance(key, str) else key:
+                    if name not in known:
+                        raise SchemaError(
+                            f"{setting} names a column {name!r} that the data do not have. "
+                            f"Columns: {listing(known)}.{did_you_mean(name, known)}"
+                        )
+
+
+def _plain(block: Block, table: Table) -> str:
+    """Return the textbook's family for a kind."""
+    if isinstance(table, LabelsTable):
+        truths = all(isinstance(label, bool) for label in table.labels)
+        return "bernoulli" if truths and table.labels else "categorical"
+    return {Kind.COUNTS: "multinomial"}.get(block.kind, "gaussian")
+
+
+def _kind(family: Family, columns: tuple[str, ...]) -> Kind:
+    if len(columns) == 1:
+        return family.kinds[0]
+    for kind in (Kind.COUNTS, Kind.MOMENTS):
+        if kind in family.kinds:
+            return kind
+    several = [name for name, f in FAMILIES.items() if {Kind.COUNTS, Kind.MOMENTS} & set(f.kinds)]
+    raise SettingError(
+        f"{family.name} models one column, not the {len(columns)} of {columns!r}. Families for "
+        f"several columns: {listing(several, 20)}."
+    )
+
+
+def _of_block(setting: Any, block: Block, otherwise: Any) -> Any:
+    """Return what a setting says of a block: for all columns, or by name."""
+    if not isinstance(setting, Mapping):
+        return setting
+    if block.name in setting:
+        return setting[block.name]
+    return setting.get(block.columns, otherwise)
+
+
+def _each(setting: Any) -> Iterable[Any]:
+    return setting.values() if isinstance(setting, Mapping) else [setting]
+
+

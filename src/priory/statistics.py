@@ -1,0 +1,224 @@
+"""Sufficient statistics: everything that is learned, as plain sums per class.
+
+Learning is counting. A `Statistics` is a value: the rows behind it could have come in any
+order, in any number of pieces, from any machine, and the sums would be the same.
+
+    a + b    learn the rows of both
+    a - b    forget the rows of b
+    a * w    give every row w times its weight
+
+Classes and labels are kept in their order, so equal data give equal statistics, and new
+ones may appear at any time: both sides are aligned by label before they are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from priory import longtable
+from priory.columns import Frame, Labels
+from priory.errors import ForgetError, SettingError, listing
+from priory.labels import label_key, label_token, sorted_labels, token_label, union
+from priory.longtable import Entries
+from priory.schema import Schema
+from priory.tables import TABLES, Table
+from priory.typing import CodeArray, FloatArray, IntArray, Label
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Statistics"]
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """Hold the classes and one table for each block of columns.
+
+    >>> from priory.reading import infer, read, read_labels
+    >>> days = {"outlook": ["Sunny", "Rain", "Rain"], "humidity": [85.0, 70.0, None]}
+    >>> schema = infer(days)
+    >>> a = Statistics.count(read(days, schema), read_labels(["No", "Yes", "Yes"]), schema)
+    >>> a.classes, a.rows.tolist()
+    (('No', 'Yes'), [1, 2])
+    >>> a.tables["outlook"].labels, a.tables["outlook"].rows.tolist()
+    (('Rain', 'Sunny'), [[0, 1], [2, 0]])
+    >>> (a + a) - a == a
+    True
+    """
+
+    schema: Schema
+    classes: tuple[Label, ...]
+    rows: IntArray
+    weight: FloatArray
+    tables: Mapping[str, Table]
+
+    @classmethod
+    def zero(cls, schema: Schema, classes: Sequence[Label] = ()) -> Statistics:
+        """Return the statistics of no rows."""
+        nothing = cls(schema, (), np.zeros(0, dtype=np.int64), np.zeros(0), {})
+        return nothing._with_schema(schema).with_classes(classes)
+
+    @classmethod
+    def count(
+        cls, frame: Frame, y: Labels, schema: Schema, weight: FloatArray | None = None
+    ) -> Statistics:
+        """Count the rows of a frame with their classes.
+
+        A row of weight zero is not a row: it counts for nothing, as if it were not there.
+        """
+        if weight is not None and not weight.all():
+            some = weight != 0
+            frame, y, weight = frame.take(some), y.take(some), weight[some]
+        classes, codes = _classes(y)
+        rows = np.bincount(codes, minlength=len(classes)).astype(np.int64)
+        total = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
+        tables = {
+            block.name: TABLES[block.kind].count(
+                block, frame[block.name], codes, weight, len(classes)
+            )
+            for block in schema.counted
+        }
+        return cls(schema, classes, rows, total, tables)
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows learned."""
+        return int(self.rows.sum())
+
+    def __add__(self, other: Statistics) -> Statistics:
+        a, b = self._aligned(other)
+        tables = {name: table + b.tables[name] for name, table in a.tables.items()}
+        return Statistics(a.schema, a.classes, a.rows + b.rows, a.weight + b.weight, tables)
+
+    def __sub__(self, other: Statistics) -> Statistics:
+        known = set(map(label_key, self.classes))
+        never = [label for label in other.classes if label_key(label) not in known]
+        if never:
+            raise ForgetError(
+                f"Class {listing(never)} was never learned, so its rows cannot be forgotten. "
+                f"Classes: {listing(self.classes)}."
+            )
+        a, b = self._aligned(other)
+        rows = a.rows - b.rows
+        if np.any(rows < 0):
+            k = int(np.argmin(rows))
+            raise ForgetError(
+                f"Class {a.classes[k]!r} has {a.rows[k]} rows, so {b.rows[k]} cannot be forgotten."
+            )
+        tables = {}
+        for name, table in a.tables.items():
+            try:
+                tables[name] = table - b.tables[name]
+            except ForgetError as error:
+                raise ForgetError(
+                    f"These rows cannot be forgotten: in column {name!r} {error}."
+                ) from None
+        weight = np.where(rows > 0, np.maximum(a.weight - b.weight, 0.0), 0.0)
+        return Statistics(a.schema, a.classes, rows, weight, tables)._without_empty_classes()
+
+    def __mul__(self, factor: float) -> Statistics:
+        if not (np.isfinite(factor) and factor >= 0):
+            raise SettingError(
+                f"Statistics can be multiplied by a finite factor of at least 0, not {factor!r}. "
+                "To take rows away, subtract their statistics."
+            )
+        if factor == 0:
+            return Statistics.zero(self.schema)
+        tables = {name: table * factor for name, table in self.tables.items()}
+        return Statistics(self.schema, self.classes, self.rows, self.weight * factor, tables)
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> bool:
+        """Compare to the last bit; how the schema explains its kinds does not matter."""
+        if not isinstance(other, Statistics):
+            return NotImplemented
+        return (
+            [(b.name, b.columns, b.kind) for b in self.schema]
+            == [(b.name, b.columns, b.kind) for b in other.schema]
+            and list(map(label_key, self.classes)) == list(map(label_key, other.classes))
+            and np.array_equal(self.rows, other.rows)
+            and np.array_equal(self.weight, other.weight)
+            and self.tables == other.tables
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def with_classes(self, classes: Sequence[Label]) -> Statistics:
+        """Return the same sums with these classes known too, if only by name."""
+        labels, here, _ = union(self.classes, tuple(classes))
+        if len(labels) == len(self.classes):
+            return self
+        rows, weight = np.zeros(len(labels), dtype=np.int64), np.zeros(len(labels))
+        rows[here], weight[here] = self.rows, self.weight
+        tables = {n: table.with_classes(here, len(labels)) for n, table in self.tables.items()}
+        return Statistics(self.schema, labels, rows, weight, tables)
+
+    def to_arrow(self) -> pa.Table:
+        """Return the statistics as one long table; see `priory.longtable` for its columns."""
+        blocks: dict[str | None, list[Entries]] = {
+            None: [Entries.of_grid("classes", ("",), self.rows[:, None], self.weight[:, None])]
+        }
+        blocks |= {name: table.entries(self.schema[name]) for name, table in self.tables.items()}
+        header = {
+            "schema": self.schema.to_dict(),
+            "tables": {name: table.header() for name, table in self.tables.items()},
+        }
+        return longtable.write(header, [label_token(label) for label in self.classes], blocks)
+
+    @classmethod
+    def from_arrow(cls, table: pa.Table) -> Statistics:
+        """Return the statistics that such a long table holds."""
+        header, blocks = longtable.read(table)
+        schema = Schema.from_dict(header["schema"])
+        classes = tuple(token_label(token) for token in header["classes"])
+        totals = blocks.get(None, {}).get("classes", Entries.none("classes"))
+        rows, weight = totals.grid(len(classes), 1)
+        tables = {
+            block.name: TABLES[block.kind].from_entries(
+                block, len(classes), header["tables"][block.name], blocks.get(block.name, {})
+            )
+            for block in schema.counted
+        }
+        return cls(schema, classes, rows[:, 0], weight[:, 0], tables)
+
+    def _aligned(self, other: Statistics) -> tuple[Statistics, Statistics]:
+        """Return both with the same schema and the same classes."""
+        schema = self.schema.join(other.schema)
+        a, b = self._with_schema(schema), other._with_schema(schema)
+        if a.classes is b.classes:
+            return a, b
+        return a.with_classes(b.classes), b.with_classes(a.classes)
+
+    def _with_schema(self, schema: Schema) -> Statistics:
+        """Return the sums under a schema that knows more: empty tables for new kinds."""
+        tables = {}
+        for block in schema.counted:
+            known = self.tables.get(block.name)
+            if known is None:
+                known = TABLES[block.kind].from_entries(block, len(self.classes), {}, {})
+            tables[block.name] = known
+        return Statistics(schema, self.classes, self.rows, self.weight, tables)
+
+    def _without_empty_classes(self) -> Statistics:
+        kept = np.flatnonzero(self.rows > 0)
+        if len(kept) == len(self.classes):
+            return self
+        tables = {name: table.only_classes(kept) for name, table in self.tables.items()}
+        classes = tuple(self.classes[k] for k in kept)
+        return Statistics(self.schema, classes, self.rows[kept], self.weight[kept], tables)
+
+
+def _classes(y: Labels) -> tuple[tuple[Label, ...], CodeArray]:
+    """Return the classes that have rows, in their order, and the class of each row."""
+    seen = np.flatnonzero(np.bincount(y.codes, minlength=len(y.labels)))
+    classes = sorted_labels(y.labels[code] for code in seen)
+    place = {label_key(label): k for k, label in enumerate(classes)}
+    codes = np.zeros(max(len(y.labels), 1), dtype=np.int32)
+    for code in seen:
+        codes[code] = place[label_key(y.labels[code])]
+    return classes, codes[y.codes]

@@ -1,0 +1,115 @@
+"""Sum many columns of counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Any
+
+import numpy as np
+
+from priory.columns import Counts
+from priory.doubledouble import DoubleDouble
+from priory.errors import ForgetError, InputError
+from priory.kernels.counts import count_csr, count_dense
+from priory.labels import label_token
+from priory.longtable import Entries
+from priory.schema import Block
+from priory.tables.base import Table, difference
+from priory.typing import CodeArray, FloatArray, IntArray
+
+__all__ = ["CountsTable"]
+
+
+@dataclass(frozen=True, eq=False)
+class CountsTable(Table):
+    """Sum many columns of counts, and count the rows in which each is present, per class.
+
+    `documents` and `documents_weight` are the rows of each class, present or not.
+    """
+
+    per_class: ClassVar[tuple[str, ...]] = ("documents", "documents_weight", "rows", "weight", "s1")
+
+    documents: IntArray
+    documents_weight: FloatArray
+    rows: IntArray
+    weight: FloatArray
+    s1: FloatArray
+
+    @classmethod
+    def count(
+        cls,
+        block: Block,
+        column: Counts,
+        y: CodeArray,
+        weight: FloatArray | None,
+        n_classes: int,
+    ) -> CountsTable:
+        """Sum the counts of every column."""
+        shape = (n_classes, len(block.columns))
+        rows, total, s1 = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape)
+        if column.csr is None:
+            bad = count_dense(column.matrix, y, weight, rows, total, s1)
+        else:
+            bad = count_csr(*column.csr, y, weight, rows, total, s1)
+        if bad >= 0:
+            raise InputError(
+                f"Column {block.columns[bad]!r} holds a count that is negative, missing or "
+                "infinite. Counts must be finite numbers of at least 0."
+            )
+        documents = np.bincount(y, minlength=n_classes).astype(np.int64)
+        documents_weight = np.bincount(y, weights=weight, minlength=n_classes).astype(np.float64)
+        return cls(documents, documents_weight, rows, total, s1)
+
+    def __add__(self, other: CountsTable) -> CountsTable:
+        return CountsTable(
+            self.documents + other.documents,
+            self.documents_weight + other.documents_weight,
+            self.rows + other.rows,
+            self.weight + other.weight,
+            self.s1 + other.s1,
+        )
+
+    def __sub__(self, other: CountsTable) -> CountsTable:
+        documents, documents_weight = difference(
+            self.documents, other.documents, self.documents_weight, other.documents_weight
+        )
+        rows, weight = difference(self.rows, other.rows, self.weight, other.weight)
+        s1 = np.where(rows > 0, self.s1 - other.s1, 0.0)
+        if np.any(s1 < -1e-9 * self.s1):
+            raise ForgetError("a sum of counts would turn negative; it was never learned")
+        return CountsTable(documents, documents_weight, rows, weight, np.maximum(s1, 0.0))
+
+    def __mul__(self, factor: float) -> CountsTable:
+        return CountsTable(
+            self.documents,
+            self.documents_weight * factor,
+            self.rows,
+            self.weight * factor,
+            self.s1 * factor,
+        )
+
+
+    def entries(self, block: Block) -> list[Entries]:
+        """Return a row for each column and class, and one for each class."""
+        tokens = tuple(map(label_token, block.columns))
+        s1 = DoubleDouble.of(self.s1)
+        return [
+            Entries.of_grid(
+                "documents", ("",), self.documents[:, None], self.documents_weight[:, None]
+            ),
+            Entries.of_grid("counts", tokens, self.rows, self.weight, s1),
+        ]
+
+    @classmethod
+    def from_entries(
+        cls, block: Block, n_classes: int, header: Mapping[str, Any], parts: Mapping[str, Entries]
+    ) -> CountsTable:
+        """Return the table of such rows."""
+        documents, documents_weight = parts.get("documents", Entries.none("documents")).grid(
+            n_classes, 1
+        )
+        entries = parts.get("counts", Entries.none("counts")).keyed(block.columns)
+        rows, weight = entries.grid(n_classes, len(block.columns))
+        _, s1, _ = entries.sums(n_classes, len(block.columns))
+        return cls(documents[:, 0], documents_weight[:, 0], rows, weight, s1.value)
