@@ -222,7 +222,10 @@ class Classifier:
             block.name
             for block in statistics.schema
             if block.kind is Kind.IDENTIFIER
-            or (block.kind.is_counted and self.settings.names_rows(block, statistics.tables[block.name]))
+            or (
+                block.kind.is_counted
+                and self.settings.names_rows(block, statistics.tables[block.name])
+            )
         ]
         new = [name for name in names if name not in self._warned]
         self._warned.update(new)

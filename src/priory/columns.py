@@ -64,7 +64,7 @@ class Numbers:
     @property
     def missing(self) -> BoolArray:
         """Return which rows have a gap, in any of the columns."""
-        return np.isnan(self.values).any(axis=1)
+        return np.asarray(np.isnan(self.values).any(axis=1))
 
     def take(self, rows: Any) -> Numbers:
         """Return the rows chosen by an index, a slice or a mask."""

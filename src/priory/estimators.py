@@ -46,7 +46,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"], "windy": [True, False, False, True]}
+    >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"],
+    ...         "windy": [True, False, False, True]}
     >>> model = NaiveBayes.textbook().fit(days, ["No", "No", "Yes", "Yes"])
     >>> model.predict({"outlook": ["Sunny"], "windy": [None]}).tolist()
     ['No']
@@ -205,9 +206,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"weights must be 'auto' or None for now, not {self.weights!r}: factors are not "
                 "weighted yet."
             )
-        return Settings(
-            self.families, self.smoothing, self.class_prior, self.missing, self.unseen
-        )
+        return Settings(self.families, self.smoothing, self.class_prior, self.missing, self.unseen)
 
     def _fitted(self) -> Classifier:
         check_is_fitted(self)

@@ -9,7 +9,7 @@ import numpy as np
 
 from priory.columns import Frame
 from priory.model import Model
-from priory.typing import FloatArray, Label
+from priory.typing import FloatArray, IntArray, Label
 
 __all__ = ["Explanation", "Factor", "WorkedRow", "explain"]
 
@@ -89,9 +89,7 @@ def explain(model: Model, frame: Frame) -> Explanation:
             Factor(term.block.title, term.column(frame).value(i), term.about, score[i])
             for term, score in zip(model.terms, scores, strict=True)
         )
-        rows.append(
-            WorkedRow(model.classes, model.log_prior, factors, log_joint[i], posterior[i])
-        )
+        rows.append(WorkedRow(model.classes, model.log_prior, factors, log_joint[i], posterior[i]))
     return Explanation(tuple(rows))
 
 
@@ -104,13 +102,13 @@ def _title(factor: Factor) -> str:
     return f"× P({factor.column} = {value} | class)"
 
 
-def _factor_numbers(factor: Factor, shown: FloatArray) -> list[str]:
+def _factor_numbers(factor: Factor, shown: IntArray) -> list[str]:
     if factor.value is None:
         return ["–" for _ in shown]
     return _numbers(factor.log_likelihood, shown)
 
 
-def _numbers(logs: FloatArray, shown: FloatArray) -> list[str]:
+def _numbers(logs: FloatArray, shown: IntArray) -> list[str]:
     return [_number(float(logs[k])) for k in shown]
 
 

@@ -34,9 +34,7 @@ def sorted_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     return tuple(sorted({label_key(label): label for label in labels}.values(), key=label_key))
 
 
-def union(
-    a: Sequence[Label], b: Sequence[Label]
-) -> tuple[tuple[Label, ...], IntArray, IntArray]:
+def union(a: Sequence[Label], b: Sequence[Label]) -> tuple[tuple[Label, ...], IntArray, IntArray]:
     """Return the sorted union, and where each label of `a` and of `b` stands in it.
 
     >>> labels, in_a, in_b = union(("a", "c"), ("b", "c"))

@@ -175,7 +175,7 @@ class Model:
             if term.about == "missing":
                 name = term.block.columns[0]
                 gone = term.family.sample(term.parameters, y, rng)
-                columns[name] = np.where(gone, _gap(columns[name]), columns[name])
+                columns[name] = _with_gaps(columns[name], gone)
         return columns, y
 
     def linear_form(self) -> LinearForm:
@@ -215,7 +215,7 @@ class Model:
 class LinearForm:
     """Hold log P(k, x) = Σ_f weights[f, k] · x_f + bias[k], up to what all classes share.
 
-    For two classes `w` and `b` are those of the log-odds, so P(second | x) = 1 / (1 + e^−(w·x + b)).
+    For two classes `w` and `b` are those of the log-odds: P(second | x) = 1 / (1 + e^−(w·x + b)).
     """
 
     classes: tuple[Label, ...]
@@ -294,5 +294,6 @@ def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:
     return prior
 
 
-def _gap(values: AnyArray) -> object:
-    return np.nan if values.dtype.kind == "f" else None
+def _with_gaps(values: AnyArray, gone: AnyArray) -> AnyArray:
+    gap: Any = np.nan if values.dtype.kind == "f" else None
+    return np.where(gone, gap, values)

@@ -219,9 +219,7 @@ def _check_at_least_zero(name: str, value: float) -> None:
         raise SettingError(f"{name} must be a finite number of at least 0, not {value!r}.")
 
 
-def _given(
-    given: Mapping[Label, float], values: Sequence[Label | None], what: str
-) -> FloatArray:
+def _given(given: Mapping[Label, float], values: Sequence[Label | None], what: str) -> FloatArray:
     known = {label_key(value): number for value, number in given.items()}
     never = [v for v in values if v is not None and label_key(v) not in known]
     if never:

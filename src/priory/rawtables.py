@@ -79,8 +79,8 @@ def open_table(X: Any) -> RawTable:
     if isinstance(X, Mapping):
         return _open_mapping(X)
     if isinstance(X, Sequence) and X and all(isinstance(row, Mapping) for row in X):
-        names = list(dict.fromkeys(name for row in X for name in row))
-        return _open_mapping({name: [row.get(name) for row in X] for name in names})
+        keys = dict.fromkeys(name for row in X for name in row)
+        return _open_mapping({name: [row.get(name) for row in X] for name in keys})
     return _open_array(X)
 
 
@@ -143,8 +143,9 @@ def _open_mapping(X: Mapping[Any, Any]) -> RawTable:
 
 def _open_array(X: Any) -> RawTable:
     array = X if isinstance(X, np.ndarray) else _to_array(X)
-    if array.dtype.names is not None:
-        return RawTable(array.dtype.names, len(array), True, lambda i: array[array.dtype.names[i]])
+    fields = array.dtype.names
+    if fields is not None:
+        return RawTable(fields, len(array), True, lambda i: array[fields[i]])
     if array.ndim != 2:
         raise InputError(
             f"Expected 2D array, got {array.ndim}D array instead, of shape {array.shape}. "
@@ -279,10 +280,7 @@ def _natural_arrow(array: Any, name: str) -> Natural:
 
     t, kind = pa.types, array.type
     if t.is_dictionary(kind):
-        if isinstance(array, pa.ChunkedArray):
-            array = array.unify_dictionaries().combine_chunks()
-            if isinstance(array, pa.ChunkedArray):
-                array = array.chunk(0) if array.num_chunks else pa.array([], kind)
+        array = _one_chunk(array)
         codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return _coded(codes, np.array(array.dictionary.to_pylist(), dtype=object))
     if t.is_boolean(kind):
@@ -292,31 +290,36 @@ def _natural_arrow(array: Any, name: str) -> Natural:
         why = "integer" if t.is_integer(kind) else "float"
         return Natural(Numbers(_float_array(_arrow_floats(array)).reshape(-1, 1)), why)
     if t.is_decimal(kind):
-        return Natural(
-            Numbers(_arrow_floats(array.cast(pa.float64())).reshape(-1, 1)), "decimal"
-        )
+        return Natural(Numbers(_arrow_floats(array.cast(pa.float64())).reshape(-1, 1)), "decimal")
     if t.is_temporal(kind):
         return _natural_temporal(array, kind)
     if t.is_null(kind):
-        return Natural(Labels(np.full(len(array), -1, dtype=np.int32), ()), "every value is missing")
+        return Natural(
+            Labels(np.full(len(array), -1, dtype=np.int32), ()), "every value is missing"
+        )
     if t.is_string(kind) or t.is_large_string(kind) or kind == pa.string_view():
         if kind == pa.string_view():
             array = array.cast(pa.large_string())
-        encoded = pc.dictionary_encode(array)
-        if isinstance(encoded, pa.ChunkedArray):
-            encoded = encoded.unify_dictionaries().combine_chunks()
-            if isinstance(encoded, pa.ChunkedArray):
-                encoded = encoded.chunk(0) if encoded.num_chunks else None
-        if encoded is None:
-            return Natural(Labels(np.zeros(0, dtype=np.int32), ()), "strings")
+        encoded = _one_chunk(pc.dictionary_encode(array))
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return Natural(Labels(codes.astype(np.int32), tuple(encoded.dictionary.to_pylist())), "strings")
+        labels = tuple(encoded.dictionary.to_pylist())
+        return Natural(Labels(codes.astype(np.int32), labels), "strings")
     hint = (
         "Spread it over columns of its own"
         if t.is_nested(kind)
         else "Cast it to numbers or strings"
     )
     raise InputError(f"Column {name!r} has the type {kind}, which cannot be read. {hint}.")
+
+
+def _one_chunk(array: Any) -> Any:
+    """Return a dictionary array in one piece, with one dictionary."""
+    import pyarrow as pa
+
+    if not isinstance(array, pa.ChunkedArray):
+        return array
+    array = array.unify_dictionaries()
+    return array.combine_chunks() if array.num_chunks else pa.array([], array.type)
 
 
 def _natural_temporal(array: Any, kind: Any) -> Natural:

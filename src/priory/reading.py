@@ -62,7 +62,9 @@ def infer_empty(X: Any, schema: Schema) -> Schema:
     raw = open_table(X)
     source = _match(raw, schema, also=[block.name for block in empty])
     found = {
-        block.name: replace(_infer_column(raw, source[block.name]), name=block.name, columns=block.columns)
+        block.name: replace(
+            _infer_column(raw, source[block.name]), name=block.name, columns=block.columns
+        )
         for block in empty
     }
     return replace(schema, blocks=tuple(found.get(block.name, block) for block in schema))
@@ -134,7 +136,9 @@ def _check_declared(raw: RawTable, declared: Mapping[tuple[str, ...], Kind]) -> 
             if name not in raw.places:
                 raise SchemaError(_not_found(name, raw.names))
             if name in seen:
-                raise SchemaError(f"Column {name!r} is declared twice; it can be in one block only.")
+                raise SchemaError(
+                    f"Column {name!r} is declared twice; it can be in one block only."
+                )
             seen.add(name)
 
 

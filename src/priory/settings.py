@@ -115,8 +115,8 @@ class Settings:
         family = self._family(block, table)
         if block.kind not in family.kinds:
             raise SettingError(
-                f"Column {block.title!r} was counted as {block.kind}, which {family.name} cannot be "
-                f"read out of; it needs {', '.join(family.kinds)}."
+                f"Column {block.title!r} was counted as {block.kind}, which {family.name} cannot "
+                f"be read out of; it needs {', '.join(family.kinds)}."
             )
         missing = _of_block(self.missing, block, "skip")
         return Choice(family, self._prior(block, family), missing)
@@ -183,5 +183,3 @@ def _of_block(setting: Any, block: Block, otherwise: Any) -> Any:
 
 def _each(setting: Any) -> Iterable[Any]:
     return setting.values() if isinstance(setting, Mapping) else [setting]
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -98,10 +99,7 @@ class Histogram(Family):
     def linear(self, block: Block, parameters: HistogramParameters) -> Linear:
         """Return the one-hot form: a feature for each bin."""
         ends = [-np.inf, *parameters.cuts.tolist(), np.inf]
-        features = tuple(
-            f"{block.name} in ({low:g}, {high:g}]"
-            for low, high in zip(ends[:-1], ends[1:], strict=True)
-        )
+        features = tuple(f"{block.name} in ({low:g}, {high:g}]" for low, high in pairwise(ends))
         return Linear(features, parameters.log_p, np.zeros(parameters.log_p.shape[1]))
 
 

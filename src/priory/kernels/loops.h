@@ -17,12 +17,23 @@
 #define PRIORY_CLONES __attribute__((target_clones("avx2", "default"), unused))
 #endif
 #endif
-#ifndef PRIORY_CLONES
 #if defined(__GNUC__)
-#define PRIORY_CLONES __attribute__((unused))
+#define PRIORY_UNUSED __attribute__((unused)) /* each module uses some of the loops */
+#define PRIORY_INLINE __attribute__((always_inline)) static inline
 #else
-#define PRIORY_CLONES
+#define PRIORY_UNUSED
+#define PRIORY_INLINE static inline
 #endif
+#ifndef PRIORY_CLONES
+#define PRIORY_CLONES PRIORY_UNUSED
+#endif
+/* The arrays of the next loop do not overlap. */
+#if defined(__clang__)
+#define PRIORY_APART _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define PRIORY_APART _Pragma("GCC ivdep")
+#else
+#define PRIORY_APART
 #endif
 
 #if defined(_MSC_VER)
@@ -75,7 +86,8 @@ typedef struct {
     double *n, *w, *d1, *d2; /* pending, plain: rows, Σw, Σw·d, Σw·d² with d = x − origin */
     double *class_n, *class_w; /* (classes,) pending rows without a gap: in every column */
     dd *sum_w, *sum_d1, *sum_d2; /* since the origin last moved */
-    int64_t *pending, *flushed;  /* (classes,) rows since the last flush; flushes */
+    double *counted, *moved;     /* rows flushed so far; rows when the origin last moved */
+    int64_t *pending, *block;    /* (classes,) rows since the last flush; rows until the next */
     int64_t *ready;              /* (classes,) 1 when every column has its origin */
     int64_t *rows;               /* the totals that are added to: raw Σw, Σwx, Σwx² */
     double *total, *total_lo, *s1_hi, *s1_lo, *s2_hi, *s2_lo; /* total_lo may be NULL */
@@ -115,32 +127,33 @@ static inline void move_origin(moments *m, ptrdiff_t at)
         m->origin[at] = o + d1.hi / w.hi;
 }
 
+/* Add plain sums to the double-doubles. The first origin is one value, perhaps an outlier, so the
+ * origin moves to the mean whenever the rows have doubled: |origin| · rows stays below Σ|x|, and
+ * the rounding of x − origin below 1e-16 · Σ|x| per doubling. */
 static inline void flush(moments *m, ptrdiff_t at, double n, double w, double d1, double d2)
 {
     m->rows[at] += (int64_t)n;
     m->sum_w[at] = dd_plus(m->sum_w[at], w);
     m->sum_d1[at] = dd_plus(m->sum_d1[at], d1);
     m->sum_d2[at] = dd_plus(m->sum_d2[at], d2);
+    m->counted[at] += n;
+    if (m->counted[at] >= 2.0 * m->moved[at]) {
+        move_origin(m, at);
+        m->moved[at] = m->counted[at];
+    }
 }
 
-/* The first origin is one value, perhaps an outlier: move it after 1, 2, 4, 8, … flushes. */
-static inline int time_to_move(int64_t flushes)
-{
-    return (flushes & (flushes - 1)) == 0;
-}
-
-static void flush_class(moments *m, ptrdiff_t c)
+PRIORY_UNUSED static void flush_class(moments *m, ptrdiff_t c)
 {
     ptrdiff_t at = c * m->columns, end = at + m->columns;
-    int move = time_to_move(++m->flushed[c]);
     for (; at < end; at++) {
         flush(m, at, m->class_n[c] + m->n[at], m->class_w[c] + m->w[at], m->d1[at], m->d2[at]);
         m->n[at] = m->w[at] = m->d1[at] = m->d2[at] = 0.0;
-        if (move)
-            move_origin(m, at);
     }
     m->class_n[c] = m->class_w[c] = 0.0;
     m->pending[c] = 0;
+    if (m->block[c] < PRIORY_BLOCK)
+        m->block[c] *= 2;
 }
 
 /* Rows of adjacent doubles, `stride` doubles apart. Returns 1 at a value that is too large. */
@@ -159,6 +172,7 @@ PRIORY_CLONES static int moments_by_row(moments *m, const double *x, ptrdiff_t s
         if (odd == 0) {
             m->class_n[c] += 1.0;
             m->class_w[c] += w;
+            PRIORY_APART
             for (j = 0; j < d; j++) {
                 double t = x[j] - o[j], u = w * t;
                 d1[j] += u;
@@ -167,24 +181,29 @@ PRIORY_CLONES static int moments_by_row(moments *m, const double *x, ptrdiff_t s
         } else {
             double *restrict n_ = m->n + c * d, *restrict w_ = m->w + c * d;
             int64_t large = 0, unset = 0;
-            for (j = 0; j < d; j++) {
+            for (j = 0; j < d; j++)
                 large += fabs(x[j]) > PRIORY_LARGEST;
-                o[j] = o[j] != o[j] ? x[j] : o[j];
-                unset += o[j] != o[j];
-            }
             if (large != 0)
                 return 1;
-            m->ready[c] = unset == 0;
+            if (!m->ready[c]) {
+                for (j = 0; j < d; j++) {
+                    if (o[j] != o[j])
+                        o[j] = x[j];
+                    unset += o[j] != o[j];
+                }
+                m->ready[c] = unset == 0;
+            }
+            PRIORY_APART
             for (j = 0; j < d; j++) {
-                double here = x[j] == x[j] ? 1.0 : 0.0;
-                double t = x[j] == x[j] ? x[j] - o[j] : 0.0, u = w * t;
+                double t = x[j] - o[j], here = x[j] == x[j] ? 1.0 : 0.0;
+                double v = x[j] == x[j] ? w : 0.0, z = x[j] == x[j] ? t : 0.0, u = w * z;
                 n_[j] += here;
-                w_[j] += x[j] == x[j] ? w : 0.0;
+                w_[j] += v;
                 d1[j] += u;
-                d2[j] += u * t;
+                d2[j] += u * z;
             }
         }
-        if (++m->pending[c] == PRIORY_BLOCK)
+        if (++m->pending[c] >= m->block[c])
             flush_class(m, c);
     }
     return 0;
@@ -192,8 +211,8 @@ PRIORY_CLONES static int moments_by_row(moments *m, const double *x, ptrdiff_t s
 
 /* One column of adjacent doubles. `table` holds n, w, d1, d2 per lane and class, all zero. */
 PRIORY_CLONES static int moments_by_column(moments *m, const double *x, ptrdiff_t rows, const int32_t *y,
-                                           const double *weight, ptrdiff_t column, int move,
-                                           double *table, int lanes)
+                                           const double *weight, ptrdiff_t column, double *table,
+                                           int lanes)
 {
     ptrdiff_t i, c, K = m->classes, d = m->columns;
     double *origin = m->origin + column;
@@ -224,16 +243,13 @@ PRIORY_CLONES static int moments_by_column(moments *m, const double *x, ptrdiff_
                 s[part] = 0.0;
             }
         }
-        if (sum[0] == 0.0)
-            continue;
-        flush(m, c * d + column, sum[0], sum[1], sum[2], sum[3]);
-        if (move)
-            move_origin(m, c * d + column);
+        if (sum[0] != 0.0)
+            flush(m, c * d + column, sum[0], sum[1], sum[2], sum[3]);
     }
     return 0;
 }
 
-static void finish_moments(moments *m)
+PRIORY_UNUSED static void finish_moments(moments *m)
 {
     for (ptrdiff_t c = 0; c < m->classes; c++) {
         flush_class(m, c);
@@ -287,7 +303,7 @@ PRIORY_CLONES static void add_products(const double *restrict x, ptrdiff_t d,
 
 /* ---- densities ------------------------------------------------------------------------------ */
 
-#define PRIORY_TILE_ROWS 16     /* rows side by side in registers */
+#define PRIORY_TILE_ROWS 32     /* rows side by side in registers */
 #define PRIORY_TILE_COLUMNS 128 /* a tile stays in the first-level cache */
 
 /* log(1 + z) for z >= 0, written without branches so that it vectorises; about 2 ulp.
@@ -319,10 +335,7 @@ static inline double log1p_of(double z)
  *   a, b      (classes, stride): mean and half precision; or mean and 1/(dof·scale²)
  *   power     (classes, stride): (dof + 1)/2, only for student
  *   log_norm  (classes, stride), and its sums over these columns for a tile without gaps */
-#if defined(__GNUC__)
-__attribute__((always_inline))
-#endif
-static inline void densities(const double *restrict tile, ptrdiff_t columns, ptrdiff_t rows,
+PRIORY_INLINE void densities(const double *restrict tile, ptrdiff_t columns, ptrdiff_t rows,
                              ptrdiff_t classes, ptrdiff_t stride, const double *mean,
                              const double *b, const double *power, const double *log_norm,
                              const double *log_norm_sums, int student, double *restrict out)

@@ -25,8 +25,10 @@ cdef extern from "loops.h" nogil:
         dd *sum_w
         dd *sum_d1
         dd *sum_d2
+        double *counted
+        double *moved
         int64_t *pending
-        int64_t *flushed
+        int64_t *block
         int64_t *ready
         int64_t *rows
         double *total
@@ -39,7 +41,7 @@ cdef extern from "loops.h" nogil:
     int PRIORY_LANES
     int moments_by_row(moments*, const double*, ptrdiff_t, ptrdiff_t, const int32_t*, const double*)
     int moments_by_column(
-        moments*, const double*, ptrdiff_t, const int32_t*, const double*, ptrdiff_t, int, double*, int
+        moments*, const double*, ptrdiff_t, const int32_t*, const double*, ptrdiff_t, double*, int
     )
     void finish_moments(moments*)
     int64_t ordered_bits(double)
@@ -78,16 +80,18 @@ def class_moments(
         weights = np.ascontiguousarray(weight)
         w = &weights[0]
     cdef double[:, ::1] origin = np.full((K, d), np.nan)
-    cdef double[:, :, ::1] pending = np.zeros((4, K, d))
+    cdef double[:, :, ::1] pending = np.zeros((6, K, d))
     cdef double[:, :, :, ::1] sums = np.zeros((3, K, d, 2))
     cdef double[:, ::1] by_class = np.zeros((2, K))
     cdef int64_t[:, ::1] flushes = np.zeros((3, K), dtype=np.int64)
+    flushes[1, :] = 1
     m.classes, m.columns = K, d
     m.origin = &origin[0, 0]
     m.n, m.w, m.d1, m.d2 = &pending[0, 0, 0], &pending[1, 0, 0], &pending[2, 0, 0], &pending[3, 0, 0]
+    m.counted, m.moved = &pending[4, 0, 0], &pending[5, 0, 0]
     m.class_n, m.class_w = &by_class[0, 0], &by_class[1, 0]
     m.sum_w, m.sum_d1, m.sum_d2 = <dd*> &sums[0, 0, 0, 0], <dd*> &sums[1, 0, 0, 0], <dd*> &sums[2, 0, 0, 0]
-    m.pending, m.flushed, m.ready = &flushes[0, 0], &flushes[1, 0], &flushes[2, 0]
+    m.pending, m.block, m.ready = &flushes[0, 0], &flushes[1, 0], &flushes[2, 0]
     m.rows, m.total = &rows[0, 0], &total[0, 0]
     m.total_lo = NULL if total_lo is None else &total_lo[0, 0]
     m.s1_hi, m.s1_lo, m.s2_hi, m.s2_lo = &s1_hi[0, 0], &s1_lo[0, 0], &s2_hi[0, 0], &s2_lo[0, 0]
@@ -170,11 +174,13 @@ cdef int _by_column(
     const floating[:, :] X, const int32_t* y, const double* w, moments* m, double* tile,
     double* table, int lanes,
 ) noexcept nogil:
-    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], i, j, first = 0, rows = TILE, block = 0
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], i, j, first = 0, rows, block = 16
+    # Short enough to sum accurately, long enough that the classes' sums are not the work.
+    cdef Py_ssize_t longest = min(max(1024, 8 * m.classes), TILE)
     cdef const double* column
     while first < n:
-        rows = min(rows, n - first)
-        block += 1
+        rows = min(block, n - first)
+        block = min(2 * block, longest)
         for j in range(d):
             column = tile
             if floating is double:
@@ -185,7 +191,7 @@ cdef int _by_column(
                     tile[i] = X[first + i, j]
             if moments_by_column(
                 m, column, rows, y + first, w + first if w != NULL else NULL, j,
-                (block & (block - 1)) == 0, table, lanes,
+                table, lanes,
             ):
                 return 1
         first += rows

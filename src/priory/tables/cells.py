@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -68,11 +68,12 @@ class CellsTable(Table):
         if level == self.level:
             return self
         keys, where = np.unique(coarser_keys(self.keys, level - self.level), return_inverse=True)
-        rows = np.zeros((len(self.rows), len(keys)), dtype=np.int64)
-        weight = np.zeros((len(self.rows), len(keys)))
-        np.add.at(rows, (slice(None), where), self.rows)
-        np.add.at(weight, (slice(None), where), self.weight)
-        return CellsTable(level, keys, rows, weight)
+        if not len(keys):
+            return CellsTable(level, keys, self.rows, self.weight)
+        # Keys are in order, so the cells that fall together stand side by side.
+        starts = np.searchsorted(where, np.arange(len(keys)))
+        rows = np.add.reduceat(self.rows, starts, axis=1)
+        return CellsTable(level, keys, rows, np.add.reduceat(self.weight, starts, axis=1))
 
     def as_labels(self) -> LabelsTable:
         """Return the counts by value, which level 0 alone still knows."""
@@ -112,7 +113,6 @@ class CellsTable(Table):
 
     def __mul__(self, factor: float) -> CellsTable:
         return CellsTable(self.level, self.keys, self.rows, self.weight * factor)
-
 
     def entries(self, block: Block) -> list[Entries]:
         """Return a row for each cell and class."""

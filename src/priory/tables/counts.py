@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -88,7 +88,6 @@ class CountsTable(Table):
             self.weight * factor,
             self.s1 * factor,
         )
-
 
     def entries(self, block: Block) -> list[Entries]:
         """Return a row for each column and class, and one for each class."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -64,14 +64,13 @@ class LabelsTable(Table):
         labels, here, there = union(self.labels, other.labels)
         return LabelsTable(
             labels,
-            spread_keys(self.rows, here, len(labels))
-            + spread_keys(other.rows, there, len(labels)),
+            spread_keys(self.rows, here, len(labels)) + spread_keys(other.rows, there, len(labels)),
             spread_keys(self.weight, here, len(labels))
             + spread_keys(other.weight, there, len(labels)),
         )
 
     def __sub__(self, other: LabelsTable) -> LabelsTable:
-        labels, here, there = union(self.labels, other.labels)
+        labels, _, there = union(self.labels, other.labels)
         if len(labels) > len(self.labels):
             known = set(map(label_key, self.labels))
             never = [label for label in other.labels if label_key(label) not in known]
@@ -83,7 +82,6 @@ class LabelsTable(Table):
 
     def __mul__(self, factor: float) -> LabelsTable:
         return LabelsTable(self.labels, self.rows, self.weight * factor)
-
 
     @property
     def present(self) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -118,7 +118,6 @@ class MomentsTable(Table):
 
     def __mul__(self, factor: float) -> MomentsTable:
         return MomentsTable(self.rows, self.n * factor, self.s1 * factor, self.s2 * factor)
-
 
     def entries(self, block: Block) -> list[Entries]:
         """Return a row for each column and class."""
