@@ -84,7 +84,9 @@ def test_scalars_and_subclasses_become_plain():
     assert [type(label) for label in labels] == [float, float, int, str, int, int, float]
 
 
-@pytest.mark.parametrize("odd", [b"x", (1,), [1], {}, object(), 1j, np.complex64(1), pd.Timestamp(0)])
+@pytest.mark.parametrize(
+    "odd", [b"x", (1,), [1], {}, object(), 1j, np.complex64(1), pd.Timestamp(0)]
+)
 def test_anything_else_is_refused_with_its_position(odd):
     with pytest.raises(TypeError) as caught:
         encode_objects(objects(["a", 1, odd]))

@@ -106,8 +106,10 @@ def test_variance_survives_an_offset_and_classes_far_apart(offset, weighted, d):
     y = rng.integers(0, K, n).astype(np.int32)
     X = rng.choice([-1.0, 1.0], size=(n, d)) + offset + 1e8 * y[:, None]
     weight = rng.uniform(0.5, 2, n) if weighted else None
-    parts = [moments(X[a:b], y[a:b], None if weight is None else weight[a:b], K) for a, b in
-             ((0, 7), (7, 30_000), (30_000, n))]
+    parts = [
+        moments(X[a:b], y[a:b], None if weight is None else weight[a:b], K)
+        for a, b in ((0, 7), (7, 30_000), (30_000, n))
+    ]
     for k in range(K):
         w = np.ones(n) if weight is None else weight
         here = y == k
@@ -213,8 +215,10 @@ def test_the_level_depends_only_on_the_set_of_values(values, random, cut):
     assert np.array_equal(again[2], rows)
 
     # Two chunks, brought to one level and merged, then coarsened until they fit.
-    parts = [count_cells(part, y[: len(part)], None, 1, 0, limit)
-             for part in (shuffled[:cut], shuffled[cut:])]
+    parts = [
+        count_cells(part, y[: len(part)], None, 1, 0, limit)
+        for part in (shuffled[:cut], shuffled[cut:])
+    ]
     merged = max(part[0] for part in parts)
     union = np.concatenate([part[1] >> (merged - part[0]) for part in parts])
     while len(np.unique(union)) > limit:

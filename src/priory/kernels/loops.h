@@ -260,13 +260,93 @@ PRIORY_UNUSED static void finish_moments(moments *m)
 
 /* ---- cells of numbers ----------------------------------------------------------------------- */
 
+/* Distinct keys in order of arrival, found by open addressing, with counts per key and class. */
+typedef struct {
+    int level, bits; /* bits dropped from a float64; log2 of the slots */
+    ptrdiff_t classes, count;
+    int32_t *slots; /* (1 << bits,) the place of a key, or −1 */
+    int64_t *keys, *rows;
+    double *total; /* NULL when every weight is 1 */
+} cells;
+
 /* The bits of a float64 as an integer of the same order; −0.0 counts as 0.0. */
 static inline int64_t ordered_bits(double x)
 {
     int64_t bits;
     x += 0.0;
     memcpy(&bits, &x, sizeof bits);
-    return bits >= 0 ? bits : bits ^ INT64_MAX;
+    return bits ^ ((bits >> 63) & INT64_MAX);
+}
+
+/* Fibonacci hashing after folding: the bits that differ may all be high ones. */
+static inline uint64_t slot_of(int64_t key, int bits)
+{
+    uint64_t h = (uint64_t)key;
+    return ((h ^ (h >> 32)) * 0x9E3779B97F4A7C15u) >> (64 - bits);
+}
+
+/* The place of a key; a new one, with counts of zero, if it was not there. */
+static inline ptrdiff_t place_of(cells *t, int64_t key)
+{
+    uint64_t slot = slot_of(key, t->bits), last = ((uint64_t)1 << t->bits) - 1;
+    for (;; slot = (slot + 1) & last) {
+        int32_t place = t->slots[slot];
+        if (place < 0) {
+            t->slots[slot] = (int32_t)t->count;
+            t->keys[t->count] = key;
+            return t->count++;
+        }
+        if (t->keys[place] == key)
+            return place;
+    }
+}
+
+/* Drop the last bit of every key and merge the cells that meet. */
+PRIORY_UNUSED static void halve_cells(cells *t)
+{
+    ptrdiff_t before = t->count, K = t->classes, i, k;
+    memset(t->slots, 0xFF, sizeof(int32_t) << t->bits); /* every slot −1 */
+    t->count = 0;
+    t->level++;
+    for (i = 0; i < before; i++) {
+        /* Never beyond i, so no key is overwritten before it is read. */
+        ptrdiff_t into = place_of(t, t->keys[i] >> 1);
+        if (into == i)
+            continue;
+        for (k = 0; k < K; k++) {
+            t->rows[into * K + k] += t->rows[i * K + k];
+            t->rows[i * K + k] = 0;
+            if (t->total != NULL) {
+                t->total[into * K + k] += t->total[i * K + k];
+                t->total[i * K + k] = 0.0;
+            }
+        }
+    }
+}
+
+/* Count adjacent doubles; NaN is skipped. */
+PRIORY_UNUSED static void count_into_cells(cells *t, const double *x, ptrdiff_t n, const int32_t *y,
+                                           const double *weight, ptrdiff_t limit)
+{
+    const int32_t *restrict slots = t->slots;
+    const int64_t *restrict keys = t->keys;
+    ptrdiff_t K = t->classes;
+    int level = t->level, bits = t->bits;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        if (x[i] != x[i])
+            continue;
+        int64_t key = ordered_bits(x[i]) >> level;
+        ptrdiff_t place = slots[slot_of(key, bits)];
+        if (place < 0 || keys[place] != key)
+            place = place_of(t, key);
+        t->rows[place * K + y[i]] += 1;
+        if (weight != NULL)
+            t->total[place * K + y[i]] += weight[i];
+        while (t->count > limit && t->level < 63) {
+            halve_cells(t);
+            level = t->level;
+        }
+    }
 }
 
 /* ---- counts --------------------------------------------------------------------------------- */
@@ -312,26 +392,29 @@ PRIORY_CLONES static void add_products(const double *restrict x, ptrdiff_t d,
 static inline double log1p_of(double z)
 {
     const uint64_t sqrt_half = 0x3FE6A09E667F3BCD;
-    double u = 1.0 + z, m, e;
-    uint64_t bits, power;
+    double u = 1.0 + z, m, e, scale;
+    uint64_t bits, power, inverse;
     memcpy(&bits, &u, sizeof bits);
     power = (bits - sqrt_half) >> 52;
     bits -= power << 52;
-    power |= 0x4330000000000000; /* 2^52 + e as a float64 */
+    inverse = (1023 - power) << 52; /* 2^-e as a float64 */
+    power |= 0x4330000000000000;    /* 2^52 + e as a float64 */
     memcpy(&m, &bits, sizeof m);
+    memcpy(&scale, &inverse, sizeof scale);
     memcpy(&e, &power, sizeof e);
     e -= 4503599627370496.0;
     double f = m - 1.0, s = f / (m + 1.0), q = s * s;
     double series = q * (1.0 / 3 + q * (1.0 / 5 + q * (1.0 / 7 + q * (1.0 / 9 + q * (1.0 / 11
                   + q * (1.0 / 13 + q * (1.0 / 15 + q * (1.0 / 17 + q * (1.0 / 19 + q / 21)))))))));
-    double lost = (z - (u - 1.0)) / u;
+    /* What 1 + z lost is below half an ulp of u: 1/u = 2^-e / m needs only a few digits. */
+    double lost = (z - (u - 1.0)) * scale * (1.0 - f + f * f);
     double log_u = e * 6.93147180369123816490e-01 /* ln 2, its leading 33 bits: e times it is exact */
                  + (2.0 * s + (2.0 * s * series + (e * 1.90821492927058770002e-10 + lost)));
     return u <= DBL_MAX ? log_u : u;
 }
 
 /* Add the log densities of a tile to out (rows, classes).
- *   tile      (columns, 16): the rows side by side
+ *   tile      (columns, PRIORY_TILE_ROWS): the rows side by side
  *   a, b      (classes, stride): mean and half precision; or mean and 1/(dof·scale²)
  *   power     (classes, stride): (dof + 1)/2, only for student
  *   log_norm  (classes, stride), and its sums over these columns for a tile without gaps */

@@ -1,8 +1,7 @@
 """Moments and cells of columns of numbers, per class."""
 
 from libc.math cimport fabs
-from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memset
+from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
@@ -44,7 +43,14 @@ cdef extern from "loops.h" nogil:
         moments*, const double*, ptrdiff_t, const int32_t*, const double*, ptrdiff_t, double*, int
     )
     void finish_moments(moments*)
-    int64_t ordered_bits(double)
+    ctypedef struct cells:
+        int level, bits
+        ptrdiff_t classes, count
+        int32_t *slots
+        int64_t *keys
+        int64_t *rows
+        double *total
+    void count_into_cells(cells*, const double*, ptrdiff_t, const int32_t*, const double*, ptrdiff_t)
 
 cdef enum:
     TILE = 4096  # doubles converted at a time
@@ -113,42 +119,45 @@ def count_cells(const floating[:] x, y, weight, int K, int level, int limit):
     """Return (level, keys, rows, total) of at most `limit` cells: a float64 without its last bits."""
     cdef const int32_t[::1] classes = np.ascontiguousarray(y)
     cdef const double[::1] weights
-    cdef Py_ssize_t n = x.shape[0], i
-    cdef int bits = 4
-    while (1 << bits) < 4 * (limit + 1):
-        bits += 1
+    cdef const double* w = NULL
+    cdef Py_ssize_t n = x.shape[0], first = 0, size, i
+    cdef double[::1] tile = np.empty(TILE)
+    cdef const double* column
+    cdef cells table
+    table.level, table.bits, table.classes, table.count = level, 4, K, 0
+    while (1 << table.bits) < 2 * (limit + 1):
+        table.bits += 1
     keys = np.empty(limit + 1, dtype=np.int64)
     rows = np.zeros((limit + 1, K), dtype=np.int64)
-    cdef bint weighted = weight is not None
-    total = np.zeros((limit + 1, K)) if weighted else None
-    cdef int64_t[::1] key_at = keys
-    cdef int64_t[:, ::1] rows_at = rows
-    cdef double[:, ::1] total_at
-    cdef int32_t[::1] slots = np.full(1 << bits, -1, dtype=np.int32)
-    cdef double* sums = NULL
-    cdef int64_t* counts = &rows_at[0, 0]
-    cdef int32_t count = 0, cell
-    cdef double value
-    if weighted:
+    total = np.zeros((limit + 1, K)) if weight is not None else None
+    cdef int32_t[::1] slots = np.full(1 << table.bits, -1, dtype=np.int32)
+    cdef int64_t[::1] keys_view = keys
+    cdef int64_t[:, ::1] rows_view = rows
+    cdef double[:, ::1] total_view = total
+    table.slots, table.keys, table.rows = &slots[0], &keys_view[0], &rows_view[0, 0]
+    table.total = NULL
+    if weight is not None and n > 0:
         weights = np.ascontiguousarray(weight)
-        total_at = total
-        sums = &total_at[0, 0]
+        w = &weights[0]
+        table.total = &total_view[0, 0]
     with nogil:
-        for i in range(n):
-            value = x[i]
-            if value != value:
-                continue
-            cell = _cell(ordered_bits(value) >> level, &key_at[0], &count, &slots[0], bits)
-            counts[cell * K + classes[i]] += 1
-            if weighted:
-                sums[cell * K + classes[i]] += weights[i]
-            while count > limit and level < 63:
-                level += 1
-                count = _halve(&key_at[0], count, &slots[0], bits, counts, sums, K)
-    order = np.argsort(keys[:count])
+        while first < n:
+            size = min(n - first, TILE)
+            column = &tile[0]
+            if floating is double:
+                if x.strides[0] == sizeof(double):
+                    column = &x[first]
+            if column == &tile[0]:
+                for i in range(size):
+                    tile[i] = x[first + i]
+            count_into_cells(
+                &table, column, size, &classes[first], w + first if w != NULL else NULL, limit
+            )
+            first += size
+    order = np.argsort(keys[: table.count])
     rows = np.ascontiguousarray(rows[order].T)
-    total = np.ascontiguousarray(total[order].T) if weighted else rows.astype(np.float64)
-    return level, keys[order], rows, total
+    total = rows.astype(np.float64) if total is None else np.ascontiguousarray(total[order].T)
+    return table.level, keys[order], rows, total
 
 
 cdef int _by_row(
@@ -205,44 +214,3 @@ cdef Py_ssize_t _first_large(const floating[:, :] X) noexcept nogil:
             if fabs(X[i, j]) > PRIORY_LARGEST:
                 return j
     return -1
-
-
-cdef inline int32_t _cell(
-    int64_t key, int64_t* keys, int32_t* count, int32_t* slots, int bits
-) noexcept nogil:
-    """Return the place of a key, a new one if need be; its counts are zero then."""
-    cdef uint64_t h = <uint64_t> key
-    cdef uint64_t slot = ((h ^ (h >> 32)) * <uint64_t> 0x9E3779B97F4A7C15) >> (64 - bits)
-    cdef int32_t cell
-    while True:
-        cell = slots[slot]
-        if cell < 0:
-            cell = count[0]
-            slots[slot] = cell
-            keys[cell] = key
-            count[0] += 1
-            return cell
-        if keys[cell] == key:
-            return cell
-        slot = (slot + 1) & ((<uint64_t> 1 << bits) - 1)
-
-
-cdef int32_t _halve(
-    int64_t* keys, int32_t count, int32_t* slots, int bits, int64_t* rows, double* total, int K
-) noexcept nogil:
-    """Drop the last bit of every key and merge the cells that meet; return how many are left."""
-    cdef int32_t cell, into, left = 0
-    cdef int k
-    memset(slots, 0xFF, sizeof(int32_t) << bits)  # every slot −1
-    for cell in range(count):
-        # A key is read before its place can be written: `into` is never beyond `cell`.
-        into = _cell(keys[cell] >> 1, keys, &left, slots, bits)
-        if into == cell:
-            continue
-        for k in range(K):
-            rows[into * K + k] += rows[cell * K + k]
-            rows[cell * K + k] = 0
-            if total != NULL:
-                total[into * K + k] += total[cell * K + k]
-                total[cell * K + k] = 0.0
-    return left

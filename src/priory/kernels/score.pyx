@@ -130,7 +130,7 @@ cdef _add_densities(
     bint student,
     double[:, ::1] out,
 ):
-    """Walk over tiles of 16 rows; a Gaussian has no use for power."""
+    """Walk over tiles of rows; a Gaussian has no use for power."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], K = out.shape[1], height = PRIORY_TILE_ROWS
     cdef Py_ssize_t width = PRIORY_TILE_COLUMNS
     cdef Py_ssize_t left, columns, first, rows, i, j
