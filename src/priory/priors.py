@@ -41,7 +41,8 @@ class DiscretePrior(Protocol):
     def pseudo_counts(self, values: Sequence[Label | None], totals: FloatArray) -> FloatArray:
         """Return a_v for each value, given its weight over all classes.
 
-        The value None stands for any value that was never seen.
+        The value None stands for any value that was never seen. `totals` may have several
+        columns of the same values, columns × values; so then have the pseudo-counts.
         """
         ...
 
@@ -54,20 +55,30 @@ class DiscretePrior(Protocol):
 class Laplace:
     """Add the same pseudo-count to every value: (n_v + α) / (n + αV); Lidstone's α.
 
-    α = 0 is allowed and means exactly that: the maximum-likelihood estimate.
+    α = 0 is allowed and means exactly that: the maximum-likelihood estimate. For a block of many
+    columns α may be a tuple, one number for each column.
 
     >>> Laplace(1.0).pseudo_counts(["a", "b"], np.array([3.0, 1.0])).tolist()
     [1.0, 1.0]
     """
 
-    alpha: float = 1.0
+    alpha: float | tuple[float, ...] = 1.0
 
     def __post_init__(self) -> None:
-        _check_at_least_zero("alpha", self.alpha)
+        for alpha in self.alpha if isinstance(self.alpha, tuple) else (self.alpha,):
+            _check_at_least_zero("alpha", alpha)
 
     def pseudo_counts(self, values: Sequence[Label | None], totals: FloatArray) -> FloatArray:
         """Return α for each value."""
-        return np.full(len(values), float(self.alpha))
+        alpha = np.asarray(self.alpha, dtype=np.float64)
+        if alpha.ndim == 0:
+            return np.full(np.shape(totals), float(alpha))
+        if len(alpha) != len(totals):
+            raise SettingError(
+                f"alpha has {len(alpha)} numbers for a block of {len(totals)} columns; "
+                "give one number, or one for each column."
+            )
+        return alpha if totals.ndim == 1 else np.repeat(alpha[:, None], len(values), axis=1)
 
     def values(self) -> tuple[Label, ...]:
         """Return no values: every value is treated alike."""
@@ -105,10 +116,12 @@ class MEstimate:
     def pseudo_counts(self, values: Sequence[Label | None], totals: FloatArray) -> FloatArray:
         """Return m · p_v for each value."""
         if isinstance(self.p, Mapping):
-            return float(self.m) * _given(self.p, values, "MEstimate(p=...)")
+            given = float(self.m) * _given(self.p, values, "MEstimate(p=...)")
+            return np.broadcast_to(given, np.shape(totals))
         if self.p == "marginal":
-            return float(self.m) * (totals + 1.0) / (totals.sum() + len(values))
-        return np.full(len(values), float(self.m) / max(len(values), 1))
+            total = totals.sum(axis=-1, keepdims=True)
+            return float(self.m) * (totals + 1.0) / (total + len(values))
+        return np.full(np.shape(totals), float(self.m) / max(len(values), 1))
 
     def values(self) -> tuple[Label, ...]:
         """Return the values that were guessed at."""
@@ -131,7 +144,7 @@ class Dirichlet:
 
     def pseudo_counts(self, values: Sequence[Label | None], totals: FloatArray) -> FloatArray:
         """Return a_v for each value."""
-        return _given(self.counts, values, "Dirichlet")
+        return np.broadcast_to(_given(self.counts, values, "Dirichlet"), np.shape(totals))
 
     def values(self) -> tuple[Label, ...]:
         """Return the values that have a pseudo-count."""

@@ -35,7 +35,7 @@ def infer(X: Any, declared: Mapping[tuple[str, ...], Kind] | None = None) -> Sch
     >>> print(infer({"outlook": ["Sunny", "Rain"], "humidity": [85.0, 70.0]}))
     column    kind     family  why
     outlook   labels   –       strings
-    humidity  numbers  –       float
+    humidity  numbers  –       numbers
     """
     raw = open_table(X)
     declared = dict(declared or {})

@@ -6,6 +6,7 @@ from priory.errors import SettingError, did_you_mean, listing
 from priory.families.base import Family, Linear
 from priory.families.bernoulli import Bernoulli
 from priory.families.categorical import Categorical
+from priory.families.complement import Complement
 from priory.families.gaussian import Gaussian
 from priory.families.histogram import Histogram
 from priory.families.multinomial import Multinomial
@@ -16,6 +17,7 @@ __all__ = [
     "FAMILIES",
     "Bernoulli",
     "Categorical",
+    "Complement",
     "Family",
     "Gaussian",
     "Histogram",
@@ -30,6 +32,7 @@ FAMILIES: dict[str, Family] = {
     "categorical": Categorical(),
     "bernoulli": Bernoulli(),
     "multinomial": Multinomial(),
+    "complement": Complement(),
     "gaussian": Gaussian(),
     "gaussian-shared": Gaussian(shared=True),
     "student-t": StudentT(),
@@ -44,7 +47,7 @@ def as_family(family: object) -> Family:
     """Return the family that a setting means, by name or as it is.
 
     >>> as_family("gaussian")
-    Gaussian(shared=False)
+    Gaussian(shared=False, var_smoothing=0.0)
     """
     if isinstance(family, Family):
         return family

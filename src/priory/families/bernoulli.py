@@ -42,18 +42,15 @@ class Bernoulli(Family):
         """Return log p and log(1 − p) of each column and class."""
         if isinstance(table, CountsTable):
             on, n = table.weight, table.documents_weight[:, None]
-            counts = np.stack([n - on, np.broadcast_to(on, on.shape)], axis=2)
+            counts = np.stack([np.maximum(n - on, 0.0), on], axis=2)
         else:
             table = table.as_labels()
             _check_truths(table.labels)
             counts = np.zeros((len(table.weight), 1, 2))
             for v, label in enumerate(table.labels):
                 counts[:, 0, int(label)] += table.weight[:, v]
-        p = np.empty_like(counts)
-        for j in range(counts.shape[1]):
-            pseudo = prior.pseudo_counts([False, True], counts[:, j].sum(axis=0))
-            p[:, j] = smoothed(counts[:, j], pseudo)
-        log_p = np.ascontiguousarray(log(p).transpose(2, 1, 0))
+        pseudo = prior.pseudo_counts([False, True], counts.sum(axis=0))
+        log_p = np.ascontiguousarray(log(smoothed(counts, pseudo)).transpose(2, 1, 0))
         return BernoulliParameters(log_p[0], log_p[1])
 
     def add_log_likelihood(

@@ -117,16 +117,16 @@ class CategoricalParameters:
 
 
 def smoothed(counts: FloatArray, pseudo: FloatArray) -> FloatArray:
-    """Return (n_vk + a_v) / (n_k + Σa), classes × values.
+    """Return (n_vk + a_v) / (n_k + Σa), classes × (columns ×) values.
 
     A class that never saw the column, with no prior to speak for it, takes the column's
     frequencies over all classes: what is not known must not decide.
     """
     counts = counts + pseudo
-    totals = counts.sum(axis=1, keepdims=True)
+    totals = counts.sum(axis=-1, keepdims=True)
     known = totals > 0
     pooled = counts.sum(axis=0, keepdims=True)
-    pooled = pooled / max(pooled.sum(), np.finfo(float).tiny)
+    pooled = pooled / np.maximum(pooled.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
     return np.where(known, counts / np.where(known, totals, 1.0), pooled)
 
 

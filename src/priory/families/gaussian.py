@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from priory.columns import Numbers
+from priory.errors import SettingError
 from priory.families.base import Family, Linear
 from priory.kernels.score import add_gaussian
 from priory.priors import NormalInverseGamma, PosteriorNIG, Prior
@@ -15,7 +16,7 @@ from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray
 
-__all__ = ["Gaussian", "GaussianParameters", "class_moments"]
+__all__ = ["ClassMoments", "Gaussian", "GaussianParameters", "class_moments"]
 
 VARIANCE_FLOOR = 1e-9
 """The least variance of a class, as a share of its own column's variance."""
@@ -27,6 +28,8 @@ class Gaussian(Family):
 
     With `shared` all classes have the variance within classes, and the log-odds are linear.
     With a Normal-Inverse-Gamma prior the most probable mean and variance are taken instead.
+    `var_smoothing` adds that share of the largest variance of any column to all of them, which
+    is scikit-learn's rule; by default it is 0 and each column stands on its own feet.
     A variance below 1e-9 of its own column's is raised to it, so that a class with a single
     value does not divide by zero; no other column has a say in this.
 
@@ -45,6 +48,13 @@ class Gaussian(Family):
     default_prior: ClassVar[Prior | None] = None
 
     shared: bool = False
+    var_smoothing: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.var_smoothing) and self.var_smoothing >= 0):
+            raise SettingError(
+                f"var_smoothing must be a finite number of at least 0, not {self.var_smoothing!r}."
+            )
 
     def parameters(
         self, table: MomentsTable | NumbersTable, prior: NormalInverseGamma | None
@@ -59,7 +69,14 @@ class Gaussian(Family):
             n = moments.n.sum(axis=0)
             within = (moments.n * variance).sum(axis=0) / np.where(n > 0, n, 1.0)
             variance = np.broadcast_to(within, variance.shape)
-        return GaussianParameters(mean, np.maximum(variance, moments.floor))
+        variance = variance + self.epsilon(moments)
+        floor = 0.0 if self.var_smoothing else moments.floor
+        variance = np.maximum(variance, floor)
+        return GaussianParameters(mean, np.where(variance > 0, variance, moments.floor))
+
+    def epsilon(self, moments: ClassMoments) -> float:
+        """Return what is added to every variance."""
+        return self.var_smoothing * float(moments.pooled_variance.max(initial=0.0))
 
     def add_log_likelihood(
         self, column: Numbers, parameters: GaussianParameters, out: FloatArray

@@ -17,7 +17,7 @@ from priory.schema import Block, Kind
 from priory.tables import CountsTable
 from priory.typing import AnyArray, CodeArray, FloatArray
 
-__all__ = ["Multinomial", "MultinomialParameters"]
+__all__ = ["Multinomial", "MultinomialParameters", "add_counts"]
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,7 @@ class Multinomial(Family):
         self, column: Counts, parameters: MultinomialParameters, out: FloatArray
     ) -> None:
         """Add Σ_j x_j log P(j | k), with 0 · (−∞) = 0."""
-        if column.csr is None:
-            add_counts_dense(column.matrix, parameters.log_p, out)
-        else:
-            add_counts_csr(*column.csr, parameters.log_p, out)
+        add_counts(column, parameters.log_p, out)
 
     def log_base_measure(self, column: Counts, parameters: MultinomialParameters) -> FloatArray:
         """Return the log of the multinomial coefficient."""
@@ -86,6 +83,14 @@ class MultinomialParameters:
 
     log_p: FloatArray
     length: FloatArray
+
+
+def add_counts(column: Counts, weights: FloatArray, out: FloatArray) -> None:
+    """Add Σ_j x_j weights[j, k] to `out`, with 0 · (−∞) = 0."""
+    if column.csr is None:
+        add_counts_dense(column.matrix, weights, out)
+    else:
+        add_counts_csr(*column.csr, weights, out)
 
 
 _vector_lgamma = np.vectorize(lgamma, otypes=[np.float64])

@@ -46,7 +46,7 @@ class Poisson(Family):
         if isinstance(table, NumbersTable):
             self._check_counts(table)
         moments = class_moments(table.moments)
-        strength = prior.alpha if isinstance(prior, Laplace) else prior.m
+        strength = np.asarray(prior.alpha if isinstance(prior, Laplace) else prior.m)
         lent = strength * moments.pooled_mean
         weight = moments.n + strength
         known = weight > 0

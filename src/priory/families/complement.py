@@ -1,0 +1,86 @@
+"""Complement: a score from the counts of all the other classes (Rennie et al. 2003)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from priory.columns import Counts
+from priory.errors import NoLikelihoodError
+from priory.families.base import Family, Linear, log
+from priory.families.multinomial import add_counts
+from priory.priors import DiscretePrior
+from priory.schema import Block, Kind
+from priory.tables import CountsTable
+from priory.typing import AnyArray, CodeArray, FloatArray
+
+__all__ = ["Complement", "ComplementParameters"]
+
+
+@dataclass(frozen=True)
+class Complement(Family):
+    """Score a class by how unlike the other classes a row is: −Σ_j x_j log P(j | not k).
+
+        P(j | not k) = (N_j − n_jk + α) / Σ_j (N_j − n_jk + α)
+
+    All classes but one hold more rows than the one, and more evenly, so these estimates suffer
+    less where classes differ in size. The score is not a likelihood: probabilities made of it
+    only rank the classes, and nothing can be sampled. With `norm` each class's weights are
+    divided by their sum.
+
+    >>> import numpy as np
+    >>> from priory.priors import Laplace
+    >>> table = CountsTable(np.array([1, 1]), np.ones(2), np.ones((2, 2), dtype=np.int64),
+    ...                     np.ones((2, 2)), np.array([[3.0, 1.0], [0.0, 2.0]]))
+    >>> Complement().parameters(table, Laplace(1.0)).weights.round(3).tolist()
+    [[1.386, 0.405], [0.288, 1.099]]
+    """
+
+    name: ClassVar[str] = "complement"
+    kinds: ClassVar[tuple[Kind, ...]] = (Kind.COUNTS,)
+
+    norm: bool = False
+
+    def parameters(self, table: CountsTable, prior: DiscretePrior) -> ComplementParameters:
+        """Return −log P(j | not k) for each column."""
+        total = table.s1.sum(axis=0)
+        pseudo = prior.pseudo_counts(list(range(len(total))), total)
+        others = total + pseudo - table.s1
+        weights = log(others / others.sum(axis=1, keepdims=True))
+        weights = weights / weights.sum(axis=1, keepdims=True) if self.norm else -weights
+        return ComplementParameters(np.ascontiguousarray(weights.T))
+
+    def add_log_likelihood(
+        self, column: Counts, parameters: ComplementParameters, out: FloatArray
+    ) -> None:
+        """Add the score Σ_j x_j w_jk."""
+        add_counts(column, parameters.weights, out)
+
+    def log_base_measure(self, column: Counts, parameters: ComplementParameters) -> FloatArray:
+        """Refuse: there is no likelihood to complete."""
+        raise NoLikelihoodError(_REASON)
+
+    def sample(
+        self, parameters: ComplementParameters, y: CodeArray, rng: np.random.Generator
+    ) -> AnyArray:
+        """Refuse: there is no distribution to draw from."""
+        raise NoLikelihoodError(_REASON)
+
+    def linear(self, block: Block, parameters: ComplementParameters) -> Linear:
+        """Return the weights, with no bias."""
+        return Linear(block.columns, parameters.weights, np.zeros(parameters.weights.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class ComplementParameters:
+    """Hold the weights, columns × classes."""
+
+    weights: FloatArray
+
+
+_REASON = (
+    "complement scores a class by the counts of the other classes; that is no probability of the "
+    "data, so there is no evidence and nothing to sample. Use 'multinomial' for those."
+)
