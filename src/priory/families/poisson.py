@@ -68,7 +68,7 @@ class Poisson(Family):
             x = column.values[:, j].astype(np.float64)[:, None]
             with np.errstate(invalid="ignore"):
                 terms = np.where(x == 0, 0.0, x * log_rate[:, j]) - parameters.rate[:, j]
-                terms = np.where((x < 0) | (x != np.floor(x)), -np.inf, terms)
+                terms = np.where((x < 0) | (x != np.floor(x)) | np.isinf(x), -np.inf, terms)
             out += np.where(np.isnan(x), 0.0, terms)
 
     def log_base_measure(self, column: Numbers, parameters: PoissonParameters) -> FloatArray:
