@@ -1,0 +1,113 @@
+"""Histogram against plain counting."""
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from priory import Classifier, Histogram, Laplace, MEstimate, Settings
+from priory.errors import SettingError
+from priory.families.histogram import HistogramParameters
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(10)
+    y = rng.integers(0, 2, 240)
+    return {"x": rng.normal(loc=1.5 * y)}, y
+
+
+@pytest.mark.parametrize("family", [Histogram(bins=6), Histogram(), Histogram(cut="mdl")])
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_agrees_with_plain_counting(data, family, alpha):
+    X, y = data
+    x = X["x"]
+    classifier = Classifier(Settings(family, alpha)).learn(X, y)
+    cuts = classifier.model.terms[0].parameters.cuts
+    assert len(cuts) >= 1
+    edges = np.array([x.min(), *cuts, x.max()])
+    bins = np.searchsorted(cuts, x, side="left")
+    counts = np.stack([np.bincount(bins[y == k], minlength=len(cuts) + 1) for k in (0, 1)])
+    p = (counts + alpha) / (counts.sum(axis=1, keepdims=True) + alpha * (len(cuts) + 1))
+    with np.errstate(divide="ignore"):
+        scores = np.log(p[:, bins]).T + np.log(np.bincount(y) / len(y))
+    np.testing.assert_allclose(classifier.log_joint(X), scores, rtol=0, atol=1e-10)
+    expected = logsumexp(scores, axis=1) - np.log(np.diff(edges))[bins]
+    np.testing.assert_allclose(classifier.log_evidence(X), expected, rtol=0, atol=1e-10)
+
+
+def test_density_adds_up_to_one(data):
+    X, y = data
+    classifier = Classifier(Settings(Histogram(bins=8), 1.0)).learn(X, y)
+    edges = classifier.model.terms[0].parameters.edges
+    middle = (edges[1:] + edges[:-1]) / 2
+    density = np.exp(classifier.log_evidence({"x": middle}))
+    assert (density * np.diff(edges)).sum() == pytest.approx(1.0, rel=1e-12)
+
+
+def test_beyond_the_numbers_seen(data):
+    X, y = data
+    classifier = Classifier(Settings(Histogram(bins=5), 1.0)).learn(X, y)
+    ends = {"x": [X["x"].min(), X["x"].max()]}
+    far = {"x": [-1e9, 1e9]}
+    np.testing.assert_array_equal(classifier.log_joint(far), classifier.log_joint(ends))
+    assert np.isneginf(classifier.log_evidence(far)).all()
+
+
+def test_default_is_the_root_of_n_between_5_and_20():
+    for n, bins in ((16, 5), (100, 10), (1000, 20)):
+        x = np.arange(n, dtype=float)
+        classifier = Classifier(Settings("histogram")).learn({"x": x}, np.arange(n) % 2)
+        assert len(classifier.model.terms[0].parameters.cuts) == bins - 1
+
+
+def test_gap_says_nothing(data):
+    X, y = data
+    classifier = Classifier(Settings("histogram", 0.0)).learn(X, y)
+    gap = {"x": [np.nan]}
+    np.testing.assert_array_equal(classifier.log_joint(gap)[0], classifier.model.log_prior)
+    assert classifier.log_evidence(gap)[0] == pytest.approx(0.0, abs=1e-15)
+
+
+def test_m_estimate():
+    x, y = np.arange(8.0), [0, 0, 0, 1, 1, 1, 1, 1]
+    settings = Settings(Histogram(bins=2), MEstimate(4.0, "marginal"))
+    p = np.exp(Classifier(settings).learn({"x": x}, y).model.terms[0].parameters.log_p)
+    # Both bins hold 4 of 8 rows, so each is lent 4 · 5/10 = 2.
+    np.testing.assert_allclose(p.T, [[5 / 7, 2 / 7], [3 / 9, 6 / 9]], rtol=1e-14)
+
+
+def test_constant_column_is_one_bin():
+    classifier = Classifier(Settings("histogram")).learn({"x": [2.0] * 4}, [0, 0, 1, 1])
+    np.testing.assert_allclose(classifier.predict_proba({"x": [2.0, 7.0]}), 0.5, rtol=1e-14)
+    assert classifier.log_evidence({"x": [2.0]})[0] == pytest.approx(0.0, abs=1e-15)
+
+
+def test_sample_frequencies():
+    p = np.array([[0.5, 0.0], [0.3, 0.1], [0.2, 0.9]])
+    with np.errstate(divide="ignore"):
+        parameters = HistogramParameters(np.array([1.0, 3.0]), np.log(p), 0.0, 10.0)
+    y = np.repeat(np.array([0, 1], dtype=np.int32), 20_000)
+    drawn = Histogram().sample(parameters, y, np.random.default_rng(0)).reshape(2, -1)
+    for k in (0, 1):
+        found = np.histogram(drawn[k], bins=[0, 1, 3, 10])[0] / 20_000
+        np.testing.assert_allclose(found, p[:, k], atol=0.02)
+        assert drawn[k][drawn[k] > 3].mean() == pytest.approx(6.5, abs=0.1)
+
+
+def test_linear_form_is_the_log_odds(data):
+    X, y = data
+    classifier = Classifier(Settings(Histogram(bins=4), Laplace(1.0))).learn(X, y)
+    form, scores = classifier.linear_form(), classifier.log_joint(X)
+    cuts = classifier.model.terms[0].parameters.cuts
+    one_hot = np.eye(4)[np.searchsorted(cuts, X["x"], side="left")]
+    assert form.features[0] == f"x in (-inf, {cuts[0]:g}]"
+    np.testing.assert_allclose(one_hot @ form.w + form.b, scores[:, 1] - scores[:, 0], atol=1e-10)
+
+
+def test_settings_that_make_no_sense_are_refused():
+    with pytest.raises(SettingError, match=r"cut must be 'equal-frequency' or 'mdl', not 'equal'"):
+        Histogram(cut="equal")
+    with pytest.raises(SettingError, match=r"bins must be at least 1 .* not 0"):
+        Histogram(bins=0)
+    with pytest.raises(SettingError, match=r"bins .* is for equal-frequency cuts alone, not 3"):
+        Histogram(cut="mdl", bins=3)

@@ -1,0 +1,82 @@
+"""Student-t against SciPy and the formulas."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from priory import Classifier, NormalInverseGamma, Settings, StudentT
+from priory.errors import NotLinearError
+from priory.families.student_t import StudentTParameters
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 3, 60)
+    return rng.normal(size=(60, 4)) * [1, 10, 0.1, 3] + y[:, None], y
+
+
+PRIOR = NormalInverseGamma(mean=0.5, kappa=2.0, alpha=3.0, beta=4.0)
+
+
+def reference(x, prior_mean, kappa_0, alpha_0, beta_0):
+    """Return the predictive t of some values."""
+    n, mean = len(x), x.mean()
+    kappa, alpha = kappa_0 + n, alpha_0 + n / 2
+    beta = beta_0 + ((x - mean) ** 2).sum() / 2
+    beta += kappa_0 * n * (mean - prior_mean) ** 2 / (2 * kappa)
+    location = (kappa_0 * prior_mean + n * mean) / kappa
+    return stats.t(2 * alpha, location, np.sqrt(beta * (kappa + 1) / (alpha * kappa)))
+
+
+@pytest.mark.parametrize("families", [StudentT(), {("x0", "x1", "x2", "x3"): "student-t"}])
+@pytest.mark.parametrize("prior", [PRIOR, NormalInverseGamma()])
+def test_agrees_with_scipy(data, families, prior):
+    X, y = data
+    classifier = Classifier(Settings(families, prior)).learn(X, y)
+    expected = np.log(np.bincount(y) / len(y))[None, :] + np.zeros((len(y), 1))
+    for j in range(4):
+        given = (0.5, 2.0, 3.0, 4.0)
+        if prior.mean is None:
+            given = (X[:, j].mean(), 1.0, 0.5, 0.5 * X[:, j].var())
+        for k in range(3):
+            expected[:, k] += reference(X[y == k, j], *given).logpdf(X[:, j])
+    np.testing.assert_allclose(classifier.log_joint(X), expected, rtol=0, atol=1e-10)
+
+
+def test_number_as_smoothing_means_the_default_prior(data):
+    X, y = data
+    one = Classifier(Settings("student-t", 1.0)).learn(X, y)
+    other = Classifier(Settings("student-t", NormalInverseGamma())).learn(X, y)
+    np.testing.assert_array_equal(one.log_joint(X), other.log_joint(X))
+
+
+def test_gap_says_nothing(data):
+    X, y = data
+    classifier = Classifier(Settings("student-t")).learn(X, y)
+    found = classifier.log_joint(np.full((1, 4), np.nan))
+    np.testing.assert_allclose(found[0], classifier.model.log_prior, rtol=1e-15)
+
+
+def test_class_with_one_row_is_no_special_case():
+    classifier = Classifier(Settings("student-t")).learn({"x": [1.0, 2.0, 3.0]}, ["a", "b", "b"])
+    parameters = classifier.model.terms[0].parameters
+    assert parameters.dof[:, 0].tolist() == [2.0, 3.0]
+    assert (parameters.scale2 > 0.1).all()
+
+
+def test_sample_quantiles():
+    parameters = StudentTParameters(
+        np.array([[5.0], [30.0]]), np.array([[0.0], [10.0]]), np.array([[1.0], [4.0]])
+    )
+    y = np.repeat(np.array([0, 1], dtype=np.int32), 20_000)
+    drawn = StudentT().sample(parameters, y, np.random.default_rng(0)).reshape(2, -1)
+    at = [0.1, 0.5, 0.9]
+    np.testing.assert_allclose(np.quantile(drawn[0], at), stats.t(5).ppf(at), atol=0.06)
+    np.testing.assert_allclose(np.quantile(drawn[1], at), stats.t(30, 10, 2).ppf(at), atol=0.12)
+
+
+def test_it_is_not_linear(data):
+    X, y = data
+    with pytest.raises(NotLinearError, match=r"Column 'x0' is modelled by student-t"):
+        Classifier(Settings("student-t")).learn(X, y).linear_form()
