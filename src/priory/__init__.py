@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from priory.classifier import Classifier
+    from priory.dropins import (
+        BernoulliNB,
+        CategoricalNB,
+        ComplementNB,
+        GaussianNB,
+        MultinomialNB,
+    )
     from priory.estimators import NaiveBayes
     from priory.explanation import Explanation
     from priory.families import (
@@ -33,6 +40,11 @@ __version__ = "0.1.0"
 # next to nothing and scikit-learn is loaded for its estimators alone.
 _HOME = {
     "NaiveBayes": "estimators",
+    "BernoulliNB": "dropins",
+    "CategoricalNB": "dropins",
+    "ComplementNB": "dropins",
+    "GaussianNB": "dropins",
+    "MultinomialNB": "dropins",
     "Classifier": "classifier",
     "Settings": "settings",
     "Explanation": "explanation",
@@ -54,16 +66,21 @@ _HOME = {
 
 __all__ = [
     "Bernoulli",
+    "BernoulliNB",
     "Categorical",
+    "CategoricalNB",
     "Classifier",
+    "ComplementNB",
     "Dirichlet",
     "Explanation",
     "Gaussian",
+    "GaussianNB",
     "Histogram",
     "Laplace",
     "MEstimate",
     "Model",
     "Multinomial",
+    "MultinomialNB",
     "NaiveBayes",
     "NormalInverseGamma",
     "Poisson",

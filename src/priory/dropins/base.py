@@ -1,0 +1,291 @@
+"""What all the drop-ins share: validate as scikit-learn does, count, read out."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from priory.columns import Frame
+from priory.errors import InputError, SettingError, listing
+from priory.labels import label_key
+from priory.model import Choice, ClassPrior, Model
+from priory.priors import Laplace, Prior
+from priory.reading import read_labels
+from priory.schema import Schema
+from priory.statistics import Statistics
+from priory.typing import AnyArray, FloatArray, Label
+
+__all__ = ["Discrete", "DropIn", "Generative", "as_floats"]
+
+ALPHA_MIN = 1e-10
+"""What scikit-learn raises a smaller alpha to, unless `force_alpha`."""
+
+
+class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Do what all the drop-ins share: validate as scikit-learn does, count, read out."""
+
+    missing: str
+    new_classes: str
+
+    # How the data are counted and read out: what each class must say
+
+    @abstractmethod
+    def _frame(self, X: Any, schema: Schema) -> Frame:
+        """Return validated data as the columns that are counted."""
+
+    @abstractmethod
+    def _schema(self, columns: tuple[str, ...]) -> Schema:
+        """Return how the columns are counted."""
+
+    @abstractmethod
+    def _choices(self, statistics: Statistics) -> Mapping[str, Choice]:
+        """Return how the blocks are read out."""
+
+    @abstractmethod
+    def _class_prior(self) -> ClassPrior:
+        """Return the class prior that the parameters ask for."""
+
+    # Learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn data with their classes, forgetting whatever was learned before."""
+        self._check_parameters()
+        X, y = self._validated(X, y, reset=True)
+        statistics = self._count(X, y, sample_weight, self._schema(self._columns()))
+        self._become(statistics.with_classes(_labels(unique_labels(y))), y)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows; all classes are named at the first call, unless new ones are added."""
+        self._check_parameters()
+        first = not hasattr(self, "statistics_")
+        X, y = self._validated(X, y, reset=first)
+        if first:
+            known = Statistics.zero(self._schema(self._columns()), self._first_classes(classes))
+        else:
+            known = self.statistics_
+            self._check_same_classes(classes)
+        if self.new_classes == "error":
+            _check_known(y, known.classes)
+        new = self._count(X, y, sample_weight, known.schema)
+        self._become((known + new).with_classes(_labels(unique_labels(y))), y)
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take away rows that were learned, as if they had never been seen."""
+        check_is_fitted(self)
+        X, y = self._validated(X, y, reset=False)
+        classes = self.statistics_.classes
+        left = self.statistics_ - self._count(X, y, sample_weight, self.statistics_.schema)
+        self._become(left.with_classes(classes), y)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Add everything that another estimator of the same kind has learned to this one."""
+        check_is_fitted(self)
+        check_is_fitted(other)
+        self._become(self.statistics_ + other.statistics_, None)
+        return self
+
+    def __add__(self, other: Self) -> Self:
+        """Return a new estimator that has learned what both have."""
+        check_is_fitted(self)
+        result = type(self)(**self.get_params(deep=False))
+        result.__dict__.update(self.__dict__)
+        return result.merge(other)
+
+    # Answers
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the most probable class of every row."""
+        return self.classes_[self._model().predict(self._read(X))]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return P(k | x), a column for each of `classes_`."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return log P(k | x), a column for each of `classes_`."""
+        return self._in_dtype(self._model().log_posterior(self._read(X)))
+
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """Return log P(k, x), but for what is the same for all classes."""
+        return self._in_dtype(self._model().log_joint(self._read(X)))
+
+    # What was learned
+
+    @property
+    def classes_(self) -> AnyArray:
+        """Return the classes, in their order."""
+        check_is_fitted(self)
+        return np.array(self.statistics_.classes, dtype=self._y_dtype)
+
+    @property
+    def class_count_(self) -> FloatArray:
+        """Return the weight of each class's rows."""
+        check_is_fitted(self)
+        return self._in_dtype(self.statistics_.weight)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "statistics_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "skip"
+        return tags
+
+    # How it is done
+
+    def _check_parameters(self) -> None:
+        for name, allowed in (("missing", ("error", "skip")), ("new_classes", ("error", "add"))):
+            value = getattr(self, name)
+            if value not in allowed:
+                raise SettingError(
+                    f"{name} must be {allowed[0]!r} or {allowed[1]!r}, not {value!r}."
+                )
+
+    def _validated(self, X: Any, y: Any, reset: bool) -> tuple[Any, AnyArray]:
+        if y is None:
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        X, y = validate_data(self, X, y, reset=reset, **self._data_rules())
+        check_classification_targets(y)
+        return X, y
+
+    def _data_rules(self) -> dict[str, Any]:
+        finite: Any = "allow-nan" if self.missing == "skip" else True
+        return {"ensure_all_finite": finite}
+
+    def _columns(self) -> tuple[str, ...]:
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            return tuple(map(str, names))
+        return tuple(f"x{i}" for i in range(self.n_features_in_))
+
+    def _count(self, X: Any, y: AnyArray, sample_weight: Any, schema: Schema) -> Statistics:
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        return Statistics.count(self._frame(X, schema), read_labels(y), schema, sample_weight)
+
+    def _read(self, X: Any) -> Frame:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **self._data_rules())
+        return self._frame(X, self.statistics_.schema)
+
+    def _become(self, statistics: Statistics, y: AnyArray | None) -> None:
+        """Keep new statistics, once they have been read out without an error."""
+        model = self._read_out(statistics)
+        self.statistics_, self.model_ = statistics, model
+        if y is not None and not hasattr(self, "_y_dtype"):
+            self._y_dtype = y.dtype
+
+    def _read_out(self, statistics: Statistics) -> Model:
+        return Model.read(statistics, self._choices(statistics), self._class_prior())
+
+    def _model(self) -> Model:
+        check_is_fitted(self)
+        return self.model_
+
+    def _in_dtype(self, values: FloatArray) -> FloatArray:
+        return values
+
+    def _first_classes(self, classes: Any) -> tuple[Label, ...]:
+        if classes is None:
+            if self.new_classes == "add":
+                return ()
+            raise InputError("classes must be passed on the first call to partial_fit.")
+        return _labels(unique_labels(classes))
+
+    def _check_same_classes(self, classes: Any) -> None:
+        if classes is None or self.new_classes == "add":
+            return
+        if not np.array_equal(self.classes_, np.sort(classes)):
+            raise InputError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
+                f"{self.classes_!r}"
+            )
+
+
+class Generative(DropIn):
+    """Add what needs a likelihood: how likely a row is at all."""
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return log P(x): how likely each row is under the model at all."""
+        return self._model().log_evidence(self._read(X))
+
+
+class Discrete(DropIn):
+    """Do what the drop-ins over counts and categories share: alpha and the class prior."""
+
+    alpha: Any
+    force_alpha: bool
+    fit_prior: bool
+    class_prior: Any
+
+    def _class_prior(self) -> ClassPrior:
+        if self.class_prior is not None:
+            return self.class_prior
+        return None if self.fit_prior else "uniform"
+
+    def _prior(self) -> Prior:
+        """Return alpha as a prior: a number, one for each column, or a prior as it is."""
+        if isinstance(self.alpha, Prior):
+            return self.alpha
+        alpha = np.asarray(self.alpha, dtype=np.float64)
+        if alpha.ndim and alpha.shape != (self.n_features_in_,):
+            raise SettingError(
+                "When alpha is an array, it should contains `n_features`. "
+                f"Got {alpha.size} elements instead of {self.n_features_in_}."
+            )
+        if not (alpha >= 0).all():
+            raise SettingError(
+                f"All values in alpha must be greater than 0. alpha is {self.alpha!r}."
+            )
+        if not self.force_alpha and alpha.min() < ALPHA_MIN:
+            warnings.warn(
+                f"alpha too small will result in numeric errors, setting alpha = {ALPHA_MIN:.1e}. "
+                "Use `force_alpha=True` to keep alpha unchanged.",
+                stacklevel=6,
+            )
+            alpha = np.maximum(alpha, ALPHA_MIN)
+        return Laplace(tuple(alpha.tolist()) if alpha.ndim else float(alpha))
+
+    @property
+    def class_log_prior_(self) -> FloatArray:
+        """Return log P(k)."""
+        return self._model().log_prior
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def as_floats(X: Any) -> AnyArray:
+    """Return numbers as the kernels read them: float32 and float64 stay as they are."""
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def _labels(classes: AnyArray) -> tuple[Label, ...]:
+    return read_labels(classes, "classes").labels
+
+
+def _check_known(y: AnyArray, classes: tuple[Label, ...]) -> None:
+    known = set(map(label_key, classes))
+    never = [label for label in _labels(unique_labels(y)) if label_key(label) not in known]
+    if never:
+        raise InputError(
+            f"The target label(s) {never} in y do not exist in the initial classes "
+            f"{listing(classes)}. new_classes='add' lets them in."
+        )

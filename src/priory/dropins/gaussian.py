@@ -1,0 +1,97 @@
+"""GaussianNB on the core's moments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from priory.columns import Frame, Numbers
+from priory.dropins.base import Generative, as_floats
+from priory.families import Gaussian
+from priory.families.gaussian import class_moments
+from priory.model import Choice, ClassPrior
+from priory.schema import Block, Kind, Schema
+from priory.statistics import Statistics
+from priory.tables import MomentsTable
+from priory.typing import AnyArray, FloatArray
+
+__all__ = ["GaussianNB"]
+
+
+class GaussianNB(Generative):
+    """Classify numbers by a Gaussian for each column and class.
+
+        log P(x | k) = Σ_j −(x_j − θ_jk)² / 2σ²_jk − ½ log 2πσ²_jk
+
+    Parameters and attributes are scikit-learn's. `missing="skip"` leaves the factor of a NaN out;
+    `new_classes="add"` lets `partial_fit` meet classes it was not told of.
+
+    >>> X, y = [[-1.0], [-2.0], [1.0], [2.0]], [0, 0, 1, 1]
+    >>> GaussianNB().fit(X, y).predict([[-0.8]]).tolist()
+    [0]
+    """
+
+    def __init__(
+        self,
+        *,
+        priors: Any = None,
+        var_smoothing: float = 1e-9,
+        missing: str = "error",
+        new_classes: str = "error",
+    ) -> None:
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+        self.missing = missing
+        self.new_classes = new_classes
+
+    def _schema(self, columns: tuple[str, ...]) -> Schema:
+        return Schema(columns, (Block("X", columns, Kind.MOMENTS, "declared"),))
+
+    def _frame(self, X: Any, schema: Schema) -> Frame:
+        return Frame(len(X), {"X": Numbers(as_floats(X))})
+
+    def _choices(self, statistics: Statistics) -> Mapping[str, Choice]:
+        return {"X": Choice(self._family(), None)}
+
+    def _family(self) -> Gaussian:
+        return Gaussian(var_smoothing=self.var_smoothing)
+
+    def _class_prior(self) -> ClassPrior:
+        return self.priors
+
+    def _validated(self, X: Any, y: Any, reset: bool) -> tuple[Any, AnyArray]:
+        X, y = super()._validated(X, y, reset)
+        if reset:
+            self._dtype = X.dtype if X.dtype.kind == "f" else np.dtype(np.float64)
+        return X, y
+
+    def _in_dtype(self, values: FloatArray) -> FloatArray:
+        return values.astype(self._dtype, copy=False)
+
+    @property
+    def _moments(self) -> MomentsTable:
+        check_is_fitted(self)
+        return cast(MomentsTable, self.statistics_.tables["X"])
+
+    @property
+    def class_prior_(self) -> FloatArray:
+        """Return P(k)."""
+        return self._in_dtype(np.exp(self._model().log_prior))
+
+    @property
+    def theta_(self) -> FloatArray:
+        """Return the mean of each class and column."""
+        return self._in_dtype(self._model().terms[0].parameters.mean)
+
+    @property
+    def var_(self) -> FloatArray:
+        """Return the variance of each class and column, smoothed."""
+        return self._in_dtype(self._model().terms[0].parameters.variance)
+
+    @property
+    def epsilon_(self) -> float:
+        """Return what was added to every variance."""
+        return self._family().epsilon(class_moments(self._moments))
