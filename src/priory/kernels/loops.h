@@ -278,10 +278,10 @@ static inline int64_t ordered_bits(double x)
     return bits ^ ((bits >> 63) & INT64_MAX);
 }
 
-/* Fibonacci hashing after folding: the bits that differ may all be high ones. */
+/* Multiply, fold, multiply: the bits in which keys differ may all be high ones, or all low. */
 static inline uint64_t slot_of(int64_t key, int bits)
 {
-    uint64_t h = (uint64_t)key;
+    uint64_t h = (uint64_t)key * 0x9E3779B97F4A7C15u;
     return ((h ^ (h >> 32)) * 0x9E3779B97F4A7C15u) >> (64 - bits);
 }
 
@@ -328,8 +328,10 @@ PRIORY_UNUSED static void halve_cells(cells *t)
 PRIORY_UNUSED static void count_into_cells(cells *t, const double *x, ptrdiff_t n, const int32_t *y,
                                            const double *weight, ptrdiff_t limit)
 {
-    const int32_t *restrict slots = t->slots;
-    const int64_t *restrict keys = t->keys;
+    const int32_t *slots = t->slots;
+    const int64_t *keys = t->keys;
+    int64_t *rows = t->rows;
+    double *total = t->total;
     ptrdiff_t K = t->classes;
     int level = t->level, bits = t->bits;
     for (ptrdiff_t i = 0; i < n; i++) {
@@ -337,15 +339,17 @@ PRIORY_UNUSED static void count_into_cells(cells *t, const double *x, ptrdiff_t 
             continue;
         int64_t key = ordered_bits(x[i]) >> level;
         ptrdiff_t place = slots[slot_of(key, bits)];
-        if (place < 0 || keys[place] != key)
+        if (place < 0 || keys[place] != key) {
             place = place_of(t, key);
-        t->rows[place * K + y[i]] += 1;
-        if (weight != NULL)
-            t->total[place * K + y[i]] += weight[i];
-        while (t->count > limit && t->level < 63) {
-            halve_cells(t);
-            level = t->level;
+            while (t->count > limit && t->level < 63) {
+                halve_cells(t);
+                level = t->level;
+                place = place_of(t, ordered_bits(x[i]) >> level);
+            }
         }
+        rows[place * K + y[i]] += 1;
+        if (weight != NULL)
+            total[place * K + y[i]] += weight[i];
     }
 }
 
