@@ -102,6 +102,11 @@ def test_every_page_can_be_reached_from_the_index() -> None:
     assert set(ROOT.glob("docs/**/*.md")) - {index} <= reached
 
 
+def test_every_public_name_is_in_the_index() -> None:
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert [public for public in priory.__all__ if f"`{public}`" not in text] == []
+
+
 def test_functions_that_the_mathematics_names_exist() -> None:
     text = (ROOT / "docs" / "mathematics.md").read_text(encoding="utf-8")
     named = re.findall(r"`(priory(?:\.\w+)+)`", text)
