@@ -166,7 +166,10 @@ class Classifier:
 
     def _become(self, statistics: Statistics) -> None:
         if not statistics.n_rows and self._statistics is None:
-            raise InputError("There are no rows to learn from (or all of them have weight 0).")
+            raise InputError(
+                "There are no rows to learn from: the table has none, or every sample weight is "
+                "zero."
+            )
         self._statistics, self._model = statistics, None
 
     def _count(self, X: Any, y: Any, weight: Any) -> Statistics:
@@ -244,7 +247,9 @@ def label_array(labels: Sequence[Label]) -> AnyArray:
     # NumPy's strings drop trailing NULs, which are part of a label.
     plain = types in ({bool}, {int}, {float}, {int, float}, {str})
     if plain and not any(isinstance(label, str) and "\0" in label for label in labels):
-        return np.array(labels)
+        array = np.array(labels)
+        if array.tolist() == list(labels):  # NumPy makes floats of integers beyond 64 bits
+            return array
     result = np.empty(len(labels), dtype=object)
     result[:] = labels
     return result

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from priory.columns import Column, Frame, Labels
+from priory.columns import Column, Frame, Labels, Numbers
 from priory.errors import (
     ImpossibleEvidenceWarning,
     InputError,
@@ -198,14 +198,15 @@ class Model:
         rows = frame.take(impossible)
         blame = []
         for term in self.terms:
+            _check_size(term, rows)
             scores = np.zeros((len(rows), len(self.classes)))
             term.add_log_likelihood(rows, scores)
             if np.isneginf(scores).any():
                 blame.append(term.title)
+        what = "row is" if len(rows) == 1 else "rows are"
         warnings.warn(
-            f"{len(rows)} rows are impossible under every class, because of column "
-            f"{listing(blame)}; their answer is the class prior. A smoothing above 0 lets every "
-            "value be possible.",
+            f"{len(rows)} {what} impossible under every class, because of column {listing(blame)}; "
+            "the answer given is the class prior. A smoothing above 0 lets every value be possible.",
             ImpossibleEvidenceWarning,
             stacklevel=4,
         )
@@ -241,6 +242,17 @@ class LinearForm:
                 f"w and b are for two classes; there are {len(self.classes)}. "
                 "Use weights and bias, which have a column for each class."
             )
+
+
+def _check_size(term: Term, rows: Frame) -> None:
+    """Refuse numbers that no statistics could hold: they make every class impossible."""
+    column = term.column(rows)
+    if isinstance(column, Numbers) and (np.abs(column.values) > 1e150).any():
+        at = tuple(np.argwhere(np.abs(column.values) > 1e150)[0])
+        raise InputError(
+            f"Column {term.block.columns[at[1]]!r} holds {float(column.values[at])!r}. Numbers "
+            "must be finite and at most 1e150 in size; use NaN for a missing value."
+        )
 
 
 def _missing_term(block: Block, table: Any, weight: FloatArray, prior: Prior | None) -> Term:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,10 +11,13 @@ import numpy as np
 
 from priory.columns import Column, Labels, Numbers
 from priory.errors import InputError, SchemaError, listing
-from priory.kernels.labels import encode_objects
+from priory.kernels.labels import encode_integers, encode_objects
 from priory.typing import AnyArray, CodeArray, Label
 
 __all__ = ["Natural", "RawTable", "natural", "open_table"]
+
+EXACT = 2**53
+"""Whole numbers up to this size are exact in a float64."""
 
 
 class Natural(NamedTuple):
@@ -98,22 +101,31 @@ def natural(values: Any, name: str) -> Natural:
     if not isinstance(values, np.ndarray):
         if hasattr(values, "__array__"):
             values = np.asarray(values)
+        elif isinstance(values, str | bytes | Mapping | Set) or not hasattr(values, "__len__"):
+            raise InputError(
+                f"{name!r} must be a sequence with a value for each row, not {values!r:.50}, "
+                f"of type {type(values).__name__}."
+            )
         else:
             objects = np.empty(len(values), dtype=object)
             objects[:] = list(values)
             values = objects
     if values.ndim != 1:
-        raise InputError(f"{name} must be one-dimensional, but has shape {values.shape}")
+        raise InputError(f"{name!r} must be one-dimensional, but has shape {values.shape}.")
     return _natural_numpy(values, name)
 
 
 def _open_sparse(X: Any) -> RawTable:
+    if X.ndim != 2:
+        raise InputError(f"Expected 2D array, got {X.ndim}D array instead: a sparse one.")
     matrix = X.tocsr()
     if matrix.dtype.kind == "c":
         raise InputError("Complex data not supported: give real numbers.")
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
+    if matrix.dtype.kind != "f":
+        matrix = matrix.astype(np.float64)
     names = tuple(f"x{i}" for i in range(matrix.shape[1]))
 
     def column(i: int) -> AnyArray:
@@ -125,32 +137,60 @@ def _open_sparse(X: Any) -> RawTable:
 def _open_arrow(X: Any) -> RawTable:
     import pyarrow as pa
 
-    if not isinstance(X, pa.Table):
-        X = pa.table(X) if not isinstance(X, pa.RecordBatchReader) else X.read_all()
+    if isinstance(X, pa.RecordBatchReader):
+        X = X.read_all()
+    elif not isinstance(X, pa.Table):
+        try:
+            X = pa.table(X)
+        except (pa.ArrowInvalid, TypeError):
+            raise InputError(
+                f"X is one column, of type {type(X).__name__}, not a table; give it a name: "
+                "{'x': X}."
+            ) from None
     return RawTable(tuple(X.column_names), X.num_rows, True, X.column)
 
 
 def _open_mapping(X: Mapping[Any, Any]) -> RawTable:
     names = tuple(map(str, X))
     values = list(X.values())
-    if all(isinstance(v, str | bytes) or not hasattr(v, "__len__") for v in values):
+    alone = [isinstance(v, str | bytes) or not _has_length(v) for v in values]
+    if all(alone):
         values = [[value] for value in values]  # one row, given as {column: value}
+    elif any(alone):
+        name = names[alone.index(True)]
+        raise InputError(
+            f"Column {name!r} is a single value, {values[alone.index(True)]!r:.50}, but others are "
+            "sequences; give a value for each row."
+        )
     lengths = {name: len(v) for name, v in zip(names, values, strict=True)}
     if len(set(lengths.values())) > 1:
         raise InputError(f"The columns differ in length: {lengths}.")
     return RawTable(names, next(iter(lengths.values()), 0), True, values.__getitem__)
 
 
+def _has_length(values: Any) -> bool:
+    return hasattr(values, "__len__") and getattr(values, "ndim", 1) > 0
+
+
 def _open_array(X: Any) -> RawTable:
-    array = X if isinstance(X, np.ndarray) else _to_array(X)
+    array = _to_array(X)
     fields = array.dtype.names
     if fields is not None:
         return RawTable(fields, len(array), True, lambda i: array[fields[i]])
-    if array.ndim != 2:
+    if array.ndim == 0:
         raise InputError(
-            f"Expected 2D array, got {array.ndim}D array instead, of shape {array.shape}. "
+            f"X is no table: {X!r:.50}, of type {type(X).__name__}. Give a DataFrame, an Arrow "
+            "table, a 2D array, a sparse matrix or a dict of columns."
+        )
+    if array.ndim != 2:
+        hint = (
             "Reshape your data with array.reshape(-1, 1) if it has one column, or "
             "array.reshape(1, -1) if it has one row."
+            if array.ndim == 1
+            else "A table has rows and columns alone."
+        )
+        raise InputError(
+            f"Expected 2D array, got {array.ndim}D array instead, of shape {array.shape}. {hint}"
         )
     if array.dtype.kind == "c":
         raise InputError("Complex data not supported: give real numbers.")
@@ -159,10 +199,17 @@ def _open_array(X: Any) -> RawTable:
 
 
 def _to_array(X: Any) -> AnyArray:
+    if isinstance(X, np.ma.MaskedArray):  # what is masked is missing
+        whole: Any = X if X.dtype.kind == "f" else X.astype(object)
+        return np.asarray(whole.filled(np.nan))
+    if isinstance(X, np.ndarray):
+        return np.asarray(X)  # without what np.matrix does to its columns
     try:
         array = np.asarray(X)
     except ValueError as error:
-        raise InputError(f"X cannot be read as a table: {error}") from None
+        raise InputError(
+            f"X cannot be read as a table; its rows must have the same length: {error}"
+        ) from None
     if array.dtype.kind in "US":  # a list of mixed rows: NumPy would turn its numbers into strings
         array = np.asarray(X, dtype=object)
     return array
@@ -186,7 +233,7 @@ def _natural_numpy(array: AnyArray, name: str) -> Natural:
     if kind == "f":
         return Natural(Numbers(_float_array(array).reshape(-1, 1)), "float")
     if kind in "iu":
-        return Natural(Numbers(array.astype(np.float64).reshape(-1, 1)), "integer")
+        return _natural_integers(array)
     if kind == "b":
         return Natural(Labels(array.astype(np.int32), (False, True)), "boolean")
     if kind == "M":
@@ -201,7 +248,19 @@ def _natural_numpy(array: AnyArray, name: str) -> Natural:
         raise InputError(f"Complex data not supported: column {name!r} holds complex numbers.")
     if kind in "OUT":
         return _natural_objects(array.astype(object), name)
-    raise InputError(f"Column {name!r} has the type {array.dtype}, which cannot be read.")
+    raise InputError(
+        f"Column {name!r} has the type {array.dtype}, which cannot be read. "
+        "Turn it into strings or numbers."
+    )
+
+
+def _natural_integers(array: AnyArray) -> Natural:
+    """Return whole numbers; as labels where a float64 would round them, such as huge ids."""
+    if array.itemsize == 8 and len(array) and (array.max() > EXACT or array.min() < -EXACT):
+        whole = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+        codes, distinct = encode_integers(whole.view(np.int64))
+        return Natural(Labels(codes, tuple(distinct.view(whole.dtype).tolist())), "integer")
+    return Natural(Numbers(array.astype(np.float64).reshape(-1, 1)), "integer")
 
 
 def _natural_objects(array: AnyArray, name: str) -> Natural:
@@ -213,7 +272,7 @@ def _natural_objects(array: AnyArray, name: str) -> Natural:
             return _natural_dates(array, name)
         hint = (
             "Lists and other collections must be spread over columns of their own"
-            if hasattr(value, "__len__")
+            if hasattr(value, "__len__") and not isinstance(value, bytes)
             else "Turn it into strings or numbers"
         )
         raise InputError(
@@ -235,12 +294,11 @@ def _natural_dates(array: AnyArray, name: str) -> Natural:
 def _natural_labels(codes: CodeArray, labels: Sequence[Label]) -> Natural:
     """Return labels, or numbers where every label is a number."""
     types = {str if isinstance(v, str) else bool if isinstance(v, bool) else float for v in labels}
-    if types == {float}:
+    if types == {float} and all(-EXACT <= v <= EXACT for v in labels if isinstance(v, int)):
         numbers = np.array([*map(float, labels), np.nan])
         return Natural(Numbers(numbers[codes].reshape(-1, 1)), "numbers")
-    why = {frozenset({str}): "strings", frozenset({bool}): "boolean"}.get(
-        frozenset(types), "mixed types"
-    )
+    names = {str: "strings", bool: "boolean", float: "numbers"}
+    why = names[types.pop()] if len(types) == 1 else "mixed types"
     return Natural(Labels(codes, tuple(labels)), why)
 
 
@@ -281,17 +339,20 @@ def _natural_arrow(array: Any, name: str) -> Natural:
     t, kind = pa.types, array.type
     if t.is_dictionary(kind):
         array = _one_chunk(array)
-        codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        codes = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
         return _coded(codes, np.array(array.dictionary.to_pylist(), dtype=object))
     if t.is_boolean(kind):
         codes = array.cast(pa.int8()).fill_null(-1).to_numpy()
         return Natural(Labels(codes.astype(np.int32), (False, True)), "boolean")
+    if t.is_integer(kind) and kind.bit_width == 64 and _beyond_exact(array):
+        encoded = _natural_arrow(pc.dictionary_encode(array), name)
+        return Natural(encoded.column, "integer")
     if t.is_integer(kind) or t.is_floating(kind):
         why = "integer" if t.is_integer(kind) else "float"
         return Natural(Numbers(_float_array(_arrow_floats(array)).reshape(-1, 1)), why)
     if t.is_decimal(kind):
         return Natural(Numbers(_arrow_floats(array.cast(pa.float64())).reshape(-1, 1)), "decimal")
-    if t.is_temporal(kind):
+    if t.is_temporal(kind) and not t.is_interval(kind):
         return _natural_temporal(array, kind)
     if t.is_null(kind):
         return Natural(
@@ -333,6 +394,13 @@ def _natural_temporal(array: Any, kind: Any) -> Natural:
     seconds = _arrow_floats(whole).astype(np.float64) / per_second
     why = "date, in seconds since 1970" if t.is_timestamp(kind) else "duration, in seconds"
     return Natural(Numbers(seconds.reshape(-1, 1)), why)
+
+
+def _beyond_exact(array: Any) -> bool:
+    import pyarrow.compute as pc
+
+    ends = pc.min_max(array).as_py()
+    return ends["max"] is not None and (ends["max"] > EXACT or ends["min"] < -EXACT)
 
 
 def _arrow_floats(array: Any) -> AnyArray:

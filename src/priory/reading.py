@@ -97,7 +97,7 @@ def read_labels(y: Any, name: str = "y") -> Labels:
     column = natural(y, name).column
     if isinstance(column, Counts):
         raise InputError(f"{name} must be one column of labels, not a matrix")
-    coded = column.as_labels()
+    coded = _as_labels(column, name)
     if coded.missing.any():
         gaps = np.flatnonzero(coded.missing)
         raise InputError(
@@ -111,7 +111,10 @@ def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
     """Return sample weights as float64, or say what is wrong with them."""
     if weight is None:
         return None
-    weights = np.ascontiguousarray(weight, dtype=np.float64)
+    try:
+        weights = np.asarray(weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"sample_weight must be numbers: {error}.") from None
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
@@ -126,7 +129,7 @@ def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
             f"sample_weight must be finite and at least 0; row {row} has {weights[row]!r}. "
             "To take rows away, use forget."
         )
-    return weights
+    return np.ascontiguousarray(weights)
 
 
 def _check_declared(raw: RawTable, declared: Mapping[tuple[str, ...], Kind]) -> None:
@@ -144,7 +147,7 @@ def _check_declared(raw: RawTable, declared: Mapping[tuple[str, ...], Kind]) -> 
 
 def _infer_column(raw: RawTable, name: str) -> Block:
     column, why = raw.column(name)
-    if isinstance(column, Numbers):
+    if isinstance(column, Numbers) or why in ("integer", "numbers"):
         if len(column) and column.missing.all():
             return Block(name, (name,), Kind.EMPTY, "every value is missing")
         return Block(name, (name,), Kind.NUMBERS, why)
@@ -209,10 +212,17 @@ def _as_kind(found: Natural, kind: Kind, name: str) -> Column:
     """Return the column in the form that its kind is counted in."""
     column = found.column
     if kind is Kind.LABELS:
-        return column.as_labels()
+        return _as_labels(column, f"Column {name!r}")
     if isinstance(column, Labels):
         return _labels_to_numbers(column, name)
     return column
+
+
+def _as_labels(column: Column, name: str) -> Labels:
+    try:
+        return column.as_labels()
+    except InputError as error:
+        raise InputError(f"{name}: {error}.") from None
 
 
 def _labels_to_numbers(column: Labels, name: str) -> Numbers:
@@ -226,7 +236,10 @@ def _labels_to_numbers(column: Labels, name: str) -> Numbers:
                 f"Column {name!r} holds numbers, but here also {_shown(label)}. Give it the same "
                 f"type as before, or learn it as categories: families={{{name!r}: 'categorical'}}."
             )
-        numbers[code] = float(label)
+        try:
+            numbers[code] = float(label)
+        except OverflowError:
+            numbers[code] = np.inf  # to be refused like any infinite number
     return Numbers(numbers[column.codes].reshape(-1, 1))  # a gap, code -1, takes the last: NaN
 
 
