@@ -106,15 +106,20 @@ class MomentsTable(Table):
         )
 
     def __sub__(self, other: MomentsTable) -> MomentsTable:
-        rows, _ = difference(self.rows, other.rows, self.weight, other.weight)
-        n, s1, s2 = self.n - other.n, self.s1 - other.s1, self.s2 - other.s2
-        some = rows > 0
-        result = MomentsTable(rows, n.where(some), s1.where(some), s2.where(some))
-        # What rounding may leave: of the sums about a mean, and of the double-doubles.
-        allowance = 1e-9 * self.scatter + 1e-25 * self.s2.hi
+        result = self.without(other)
+        # What rounding may leave: of the sums about a mean, of the double-doubles, and of squares
+        # that underflow.
+        allowance = 1e-9 * self.scatter + 1e-25 * np.abs(self.s2.hi) + 1e-300
         if np.any(result._signed_scatter() < -allowance):
             raise ForgetError("a variance would turn negative; these numbers were never learned")
         return result
+
+    def without(self, other: MomentsTable) -> MomentsTable:
+        """Return the difference where the numbers are known to have been learned."""
+        rows, _ = difference(self.rows, other.rows, self.weight, other.weight)
+        n, s1, s2 = self.n - other.n, self.s1 - other.s1, self.s2 - other.s2
+        some = rows > 0
+        return MomentsTable(rows, n.where(some), s1.where(some), s2.where(some))
 
     def __mul__(self, factor: float) -> MomentsTable:
         return MomentsTable(self.rows, self.n * factor, self.s1 * factor, self.s2 * factor)

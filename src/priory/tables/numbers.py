@@ -55,7 +55,10 @@ class NumbersTable(Table):
         return NumbersTable(self.moments + other.moments, self.cells + other.cells)
 
     def __sub__(self, other: NumbersTable) -> NumbersTable:
-        return NumbersTable(self.moments - other.moments, self.cells - other.cells)
+        # The cells know which numbers were learned. The variance does not, once rows were
+        # forgotten: what rounding left of a large number may outweigh the small ones.
+        cells = self.cells - other.cells
+        return NumbersTable(self.moments.without(other.moments), cells)
 
     def __mul__(self, factor: float) -> NumbersTable:
         return NumbersTable(self.moments * factor, self.cells * factor)
