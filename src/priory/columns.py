@@ -17,7 +17,7 @@ from priory.errors import InputError
 from priory.kernels.labels import encode_integers
 from priory.typing import AnyArray, BoolArray, CodeArray, Label
 
-__all__ = ["Column", "Counts", "Frame", "Labels", "Numbers"]
+__all__ = ["Column", "Combined", "Counts", "Frame", "Labels", "Numbers"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Labels:
     """
 
     codes: CodeArray
-    labels: tuple[Label, ...]
+    labels: tuple[Any, ...]
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -125,7 +125,44 @@ class Counts:
         raise InputError("a block of counts cannot be read as labels; name a family for counts")
 
 
-Column: TypeAlias = Labels | Numbers | Counts
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """Hold several columns of labels that are modelled together."""
+
+    parts: tuple[Labels, ...]
+
+    def __len__(self) -> int:
+        return len(self.parts[0])
+
+    @property
+    def missing(self) -> BoolArray:
+        """Return which rows have a gap, in any of the columns."""
+        return np.any([part.missing for part in self.parts], axis=0)
+
+    def take(self, rows: Any) -> Combined:
+        """Return the rows chosen by an index, a slice or a mask."""
+        return Combined(tuple(part.take(rows) for part in self.parts))
+
+    def value(self, row: int) -> tuple[Label | None, ...] | None:
+        """Return the values of one row; None for a row of gaps alone."""
+        values = tuple(part.value(row) for part in self.parts)
+        return None if all(value is None for value in values) else values
+
+    def as_labels(self) -> Labels:
+        """Return one column of combinations; a row with a gap has none."""
+        whole = ~self.missing
+        codes = np.stack([part.codes[whole] for part in self.parts], axis=1)
+        distinct, where = np.unique(codes, axis=0, return_inverse=True)
+        combined = np.full(len(self), -1, dtype=np.int32)
+        combined[whole] = where.ravel()
+        labels = [
+            tuple(part.labels[code] for part, code in zip(self.parts, place, strict=True))
+            for place in distinct.tolist()
+        ]
+        return Labels(combined, tuple(labels))
+
+
+Column: TypeAlias = Labels | Numbers | Counts | Combined
 
 
 @dataclass(frozen=True, eq=False)

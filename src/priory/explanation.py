@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class Factor:
     """Hold one factor of one row: what it is about and log P(value | k) of each class."""
 
     column: str
-    value: Label | None
+    value: Any
     about: str
     log_likelihood: FloatArray
 
@@ -99,6 +100,8 @@ def _title(factor: Factor) -> str:
     if factor.value is None:
         return f"  {factor.column} is missing"
     value = f"{factor.value:g}" if isinstance(factor.value, float) else str(factor.value)
+    if isinstance(factor.value, tuple):
+        value = ", ".join("missing" if part is None else str(part) for part in factor.value)
     return f"× P({factor.column} = {value} | class)"
 
 

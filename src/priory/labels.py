@@ -1,18 +1,22 @@
-"""What a label is: a bool, a number or a string, with 1, "1" and True kept apart."""
+"""What a label is: a bool, a number or a string, with 1, "1" and True kept apart.
+
+Several columns modelled together have combinations of labels, tuples, as their labels.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from priory.typing import IntArray, Label
+from priory.typing import IntArray, Key
 
 __all__ = ["label_key", "label_token", "sorted_labels", "token_label", "union"]
 
 
-def label_key(label: Label) -> tuple[int, Label]:
+def label_key(label: Key) -> tuple[Any, ...]:
     """Return the key by which a label is ordered and looked up.
 
     Python holds ``1 == True``; as labels they differ, so the type comes first.
@@ -20,12 +24,14 @@ def label_key(label: Label) -> tuple[int, Label]:
     >>> sorted(["b", 2, True, "a", 1.5], key=label_key)
     [True, 1.5, 2, 'a', 'b']
     """
+    if isinstance(label, tuple):
+        return (3, *map(label_key, label))
     if isinstance(label, bool):
         return (0, label)
     return (2 if isinstance(label, str) else 1, label)
 
 
-def sorted_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
+def sorted_labels(labels: Iterable[Any]) -> tuple[Any, ...]:
     """Return the distinct labels in their order.
 
     >>> sorted_labels([1, "1", True, 1])
@@ -34,7 +40,7 @@ def sorted_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     return tuple(sorted({label_key(label): label for label in labels}.values(), key=label_key))
 
 
-def union(a: Sequence[Label], b: Sequence[Label]) -> tuple[tuple[Label, ...], IntArray, IntArray]:
+def union(a: Sequence[Any], b: Sequence[Any]) -> tuple[tuple[Any, ...], IntArray, IntArray]:
     """Return the sorted union, and where each label of `a` and of `b` stands in it.
 
     >>> labels, in_a, in_b = union(("a", "c"), ("b", "c"))
@@ -48,11 +54,11 @@ def union(a: Sequence[Label], b: Sequence[Label]) -> tuple[tuple[Label, ...], In
     return labels, where_a, where_b
 
 
-def label_token(label: Label) -> str:
+def label_token(label: Key) -> str:
     """Return a label as JSON: typed, readable, and safe for lone surrogates.
 
-    >>> label_token("Sunny"), label_token(1), label_token(True)
-    ('"Sunny"', '1', 'true')
+    >>> label_token("Sunny"), label_token(1), label_token(True), label_token(("a", 1))
+    ('"Sunny"', '1', 'true', '["a", 1]')
     """
     token = json.dumps(label, ensure_ascii=False)
     try:
@@ -62,11 +68,11 @@ def label_token(label: Label) -> str:
     return token
 
 
-def token_label(token: str) -> Label:
+def token_label(token: str) -> Any:
     """Return the label of a JSON token; the inverse of `label_token`.
 
     >>> token_label('"1"'), token_label("1")
     ('1', 1)
     """
-    label: Label = json.loads(token)
-    return label
+    label = json.loads(token)
+    return tuple(label) if isinstance(label, list) else label

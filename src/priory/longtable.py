@@ -25,7 +25,7 @@ import numpy as np
 from priory.doubledouble import DoubleDouble
 from priory.errors import InputError
 from priory.labels import label_token
-from priory.typing import CodeArray, FloatArray, IntArray
+from priory.typing import CodeArray, FloatArray, IntArray, Key
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,16 +92,23 @@ class Entries:
         return rows, weight
 
     def sums(self, n_classes: int, n_keys: int) -> tuple[DoubleDouble, ...]:
-        """Return weight, s1 and s2 as classes × keys arrays of double-doubles."""
+        """Return weight, s1 and s2 as classes × keys arrays of double-doubles, likewise added."""
+        place = self.classes.astype(np.int64) * n_keys + self.keys
         results = []
         for sums in (self.weight, self.s1, self.s2):
-            grid = DoubleDouble.zeros((n_classes, n_keys))
-            grid.hi[self.classes, self.keys] = sums.hi
-            grid.lo[self.classes, self.keys] = sums.lo
-            results.append(grid)
+            grid = DoubleDouble.zeros((n_classes * n_keys,))
+            left = np.arange(len(place))
+            while len(left):  # once, unless the entries of several tables stand one below the other
+                at, first = np.unique(place[left], return_index=True)
+                new = DoubleDouble(sums.hi[left[first]], sums.lo[left[first]])
+                total = DoubleDouble(grid.hi[at], grid.lo[at]) + new
+                grid.hi[at], grid.lo[at] = total.hi, total.lo
+                left = np.delete(left, first)
+            shape = (n_classes, n_keys)
+            results.append(DoubleDouble(grid.hi.reshape(shape), grid.lo.reshape(shape)))
         return tuple(results)
 
-    def keyed(self, columns: Sequence[str]) -> Entries:
+    def keyed(self, columns: Sequence[Key]) -> Entries:
         """Return the entries with their keys in the order of these columns."""
         place = {label_token(column): i for i, column in enumerate(columns)}
         unknown = [token for token in self.tokens if token not in place]

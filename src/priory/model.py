@@ -181,7 +181,11 @@ class Model:
     def linear_form(self) -> LinearForm:
         """Return the weights and biases with which every log P(k, x) is a weighted sum."""
         forms = [term.family.linear(term.block, term.parameters) for term in self.terms]
-        features = [f for form in forms for f in form.features]
+        features = [
+            term.title if term.about == "missing" else feature
+            for term, form in zip(self.terms, forms, strict=True)
+            for feature in form.features
+        ]
         weights = np.concatenate([form.weights for form in forms] or [self._no_features()])
         bias = self.log_prior + sum((form.bias for form in forms), np.zeros(len(self.classes)))
         if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
@@ -206,7 +210,7 @@ class Model:
         what = "row is" if len(rows) == 1 else "rows are"
         warnings.warn(
             f"{len(rows)} {what} impossible under every class, because of column {listing(blame)}; "
-            "the answer given is the class prior. A smoothing above 0 lets every value be possible.",
+            "the answer given is the class prior. A smoothing above 0 makes every value possible.",
             ImpossibleEvidenceWarning,
             stacklevel=4,
         )
@@ -293,7 +297,10 @@ def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:
                 f"the classes are {listing(classes)}."
             )
         given = [known[label_key(label)] for label in classes]
-    prior = np.asarray(given, dtype=np.float64)
+    try:
+        prior = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SettingError(f"class_prior must be numbers, not {given!r}.") from None
     if prior.shape != (len(classes),):
         raise SettingError(
             f"Number of priors must match number of classes: class_prior has {prior.size}, "

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from priory.columns import Column, Counts, Frame, Labels, Numbers
+from priory.columns import Column, Combined, Counts, Frame, Labels, Numbers
 from priory.errors import InputError, SchemaError, did_you_mean, listing
 from priory.rawtables import Natural, RawTable, natural, open_table
 from priory.schema import Block, Kind, Schema
@@ -74,15 +74,10 @@ def read(X: Any, schema: Schema) -> Frame:
     """Return the columns that a schema counts, coded; extra and absent columns are errors."""
     raw = open_table(X)
     source = _match(raw, schema)
-    columns = {}
-    for block in schema.counted:
-        if raw.matrix is not None and block.kind in (Kind.COUNTS, Kind.MOMENTS):
-            columns[block.name] = _whole_matrix(raw, block, [source[c] for c in block.columns])
-            continue
-        parts = [_as_kind(raw.column(source[c]), block.kind, c) for c in block.columns]
-        columns[block.name] = parts[0] if len(parts) == 1 else _stacked(parts)
-        if block.kind is Kind.COUNTS:
-            columns[block.name] = Counts(columns[block.name].values)  # type: ignore[union-attr]
+    columns = {
+        block.name: _read_block(raw, block, [source[name] for name in block.columns])
+        for block in schema.counted
+    }
     return Frame(raw.n_rows, columns)
 
 
@@ -151,7 +146,7 @@ def _infer_column(raw: RawTable, name: str) -> Block:
         if len(column) and column.missing.all():
             return Block(name, (name,), Kind.EMPTY, "every value is missing")
         return Block(name, (name,), Kind.NUMBERS, why)
-    if isinstance(column, Counts):
+    if not isinstance(column, Labels):
         raise SchemaError(f"Column {name!r} is a matrix")
     present = len(column) - int(column.missing.sum())
     if not present:
@@ -204,14 +199,27 @@ def _whole_matrix(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
     return Counts(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
 
 
-def _stacked(parts: Sequence[Any]) -> Numbers:
-    return Numbers(np.concatenate([part.values for part in parts], axis=1))
+def _read_block(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
+    """Return the columns of a block in the form that its kind is counted in."""
+    if raw.matrix is not None and block.kind in (Kind.COUNTS, Kind.MOMENTS, Kind.SCATTER):
+        return _whole_matrix(raw, block, names)
+    parts: list[Any] = [
+        _as_kind(raw.column(name), block.kind, column)
+        for name, column in zip(names, block.columns, strict=True)
+    ]
+    if block.kind is Kind.JOINT:
+        return Combined(tuple(parts))
+    if len(parts) == 1 and block.kind is not Kind.COUNTS:
+        column: Column = parts[0]
+        return column
+    matrix = np.concatenate([part.values for part in parts], axis=1)
+    return Counts(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
 
 
 def _as_kind(found: Natural, kind: Kind, name: str) -> Column:
     """Return the column in the form that its kind is counted in."""
     column = found.column
-    if kind is Kind.LABELS:
+    if kind in (Kind.LABELS, Kind.JOINT):
         return _as_labels(column, f"Column {name!r}")
     if isinstance(column, Labels):
         return _labels_to_numbers(column, name)

@@ -20,6 +20,8 @@ class Kind(StrEnum):
     NUMBERS = "numbers"  # n, Σx, Σx² and counts per cell, per class
     MOMENTS = "moments"  # n, Σx, Σx² alone, for many columns at once
     COUNTS = "counts"  # Σ and documents per column, for many columns at once
+    SCATTER = "scatter"  # n, Σx and Σxxᵀ of several columns
+    JOINT = "joint"  # count(combination of values) of several columns
     EMPTY = "empty"  # nothing yet: every value so far is missing
     IDENTIFIER = "identifier"  # nothing: the column names its rows
 
@@ -27,6 +29,11 @@ class Kind(StrEnum):
     def is_counted(self) -> bool:
         """Return whether columns of this kind have a table."""
         return self not in (Kind.EMPTY, Kind.IDENTIFIER)
+
+    @property
+    def is_of_several(self) -> bool:
+        """Return whether a block of this kind may have several columns."""
+        return self in (Kind.COUNTS, Kind.MOMENTS, Kind.SCATTER, Kind.JOINT)
 
 
 @dataclass(frozen=True)

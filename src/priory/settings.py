@@ -42,6 +42,10 @@ class Settings:
     unseen: Any = "skip"
 
     def __post_init__(self) -> None:
+        for name in ("families", "smoothing", "missing", "unseen"):
+            setting = getattr(self, name)
+            if isinstance(setting, Mapping):
+                object.__setattr__(self, name, {_key(k): v for k, v in setting.items()})
         families = self.families.values() if isinstance(self.families, Mapping) else [self.families]
         for family in families:
             if not isinstance(family, str) or family not in ("plain", "auto"):
@@ -65,16 +69,16 @@ class Settings:
         if isinstance(self.families, str) and self.families in ("plain", "auto"):
             return {}
         if isinstance(self.families, Mapping):
-            keys = [(k,) if isinstance(k, str) else tuple(map(str, k)) for k in self.families]
-            families = map(as_family, self.families.values())
+            asked = {(k,) if isinstance(k, str) else k: f for k, f in self.families.items()}
             return {
-                columns: _kind(family, columns)
-                for columns, family in zip(keys, families, strict=True)
+                columns: _kind(as_family(family), columns)
+                for columns, family in asked.items()
+                if family not in ("plain", "auto")
             }
-        family = as_family(self.families)
-        if family.kinds[0] is Kind.COUNTS:
-            return {raw.names: Kind.COUNTS}
-        return {(name,): family.kinds[0] for name in raw.names}
+        kind = as_family(self.families).kinds[0]
+        if kind.is_of_several:
+            return {raw.names: kind}
+        return {(name,): kind for name in raw.names}
 
     def _declared_sparse(self, raw: RawTable) -> dict[tuple[str, ...], Kind]:
         family = self.family_for_all()
@@ -153,19 +157,27 @@ class Settings:
 
 def _plain(block: Block, table: Table) -> str:
     """Return the textbook's family for a kind."""
+    if block.kind is Kind.JOINT:
+        return "joint"
     if isinstance(table, LabelsTable):
         truths = all(isinstance(label, bool) for label in table.labels)
         return "bernoulli" if truths and table.labels else "categorical"
-    return {Kind.COUNTS: "multinomial"}.get(block.kind, "gaussian")
+    others = {
+        Kind.COUNTS: "multinomial",
+        Kind.SCATTER: "multivariate-gaussian",
+        Kind.NUMBERS: "gaussian",
+        Kind.MOMENTS: "gaussian",
+    }
+    return others[block.kind]
 
 
 def _kind(family: Family, columns: tuple[str, ...]) -> Kind:
     if len(columns) == 1:
         return family.kinds[0]
-    for kind in (Kind.COUNTS, Kind.MOMENTS):
-        if kind in family.kinds:
+    for kind in family.kinds:
+        if kind.is_of_several:
             return kind
-    several = [name for name, f in FAMILIES.items() if {Kind.COUNTS, Kind.MOMENTS} & set(f.kinds)]
+    several = [name for name, f in FAMILIES.items() if any(k.is_of_several for k in f.kinds)]
     raise SettingError(
         f"{family.name} models one column, not the {len(columns)} of {columns!r}. Families for "
         f"several columns: {listing(several, 20)}."
@@ -179,6 +191,11 @@ def _of_block(setting: Any, block: Block, otherwise: Any) -> Any:
     if block.name in setting:
         return setting[block.name]
     return setting.get(block.columns, otherwise)
+
+
+def _key(columns: Any) -> str | tuple[str, ...]:
+    """Return the name of a column, or the names of several, as the schema has them."""
+    return tuple(map(str, columns)) if isinstance(columns, tuple) else str(columns)
 
 
 def _each(setting: Any) -> Iterable[Any]:

@@ -117,7 +117,14 @@ class Statistics:
                 raise ForgetError(
                     f"These rows cannot be forgotten: in column {name!r} {error}."
                 ) from None
-        weight = np.where(rows > 0, np.maximum(a.weight - b.weight, 0.0), 0.0)
+        weight = np.where(rows > 0, a.weight - b.weight, 0.0)
+        if np.any(weight < -1e-9 * a.weight):
+            k = int(np.argmin(weight))
+            raise ForgetError(
+                f"Class {a.classes[k]!r} has weight {a.weight[k]:g}, so {b.weight[k]:g} cannot be "
+                "forgotten."
+            )
+        weight = np.maximum(weight, 0.0)
         return Statistics(a.schema, a.classes, rows, weight, tables)._without_empty_classes()
 
     def __mul__(self, factor: float) -> Statistics:

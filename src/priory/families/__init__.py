@@ -5,24 +5,32 @@ from __future__ import annotations
 from priory.errors import SettingError, did_you_mean, listing
 from priory.families.base import Family, Linear
 from priory.families.bernoulli import Bernoulli
+from priory.families.binomial import Binomial
 from priory.families.categorical import Categorical
 from priory.families.complement import Complement
 from priory.families.gaussian import Gaussian
 from priory.families.histogram import Histogram
+from priory.families.joint import Joint
+from priory.families.kernel_density import KernelDensity
 from priory.families.multinomial import Multinomial
+from priory.families.multivariate_gaussian import MultivariateGaussian
 from priory.families.poisson import Poisson
 from priory.families.student_t import StudentT
 
 __all__ = [
     "FAMILIES",
     "Bernoulli",
+    "Binomial",
     "Categorical",
     "Complement",
     "Family",
     "Gaussian",
     "Histogram",
+    "Joint",
+    "KernelDensity",
     "Linear",
     "Multinomial",
+    "MultivariateGaussian",
     "Poisson",
     "StudentT",
     "as_family",
@@ -36,9 +44,14 @@ FAMILIES: dict[str, Family] = {
     "gaussian": Gaussian(),
     "gaussian-shared": Gaussian(shared=True),
     "student-t": StudentT(),
+    "log-normal": StudentT(transform="log"),
+    "rank-normal": StudentT(transform="rank"),
     "histogram": Histogram(),
     "histogram-mdl": Histogram(cut="mdl"),
+    "kernel-density": KernelDensity(),
     "poisson": Poisson(),
+    "multivariate-gaussian": MultivariateGaussian(),
+    "joint": Joint(),
 }
 """The families that have a name; others are made by their class."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from math import lgamma
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from priory.priors import Dirichlet, Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
 from priory.typing import AnyArray, CodeArray, FloatArray
 
-__all__ = ["DISCRETE_PRIORS", "Family", "Linear", "log"]
+__all__ = ["DISCRETE_PRIORS", "Family", "Linear", "log", "log_gamma"]
 
 DISCRETE_PRIORS: tuple[type[Prior], ...] = (Laplace, MEstimate, Dirichlet)
 
@@ -85,6 +86,10 @@ class Family(ABC):
             raise SettingError(
                 f"smoothing of column {block.title!r} is {prior!r}, but {self.name} takes {wanted}."
             )
+
+
+log_gamma = np.vectorize(lgamma, otypes=[np.float64])
+"""log Γ(x) for arrays of parameters, without waiting for SciPy to load."""
 
 
 def log(p: FloatArray) -> FloatArray:

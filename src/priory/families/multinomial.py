@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import lgamma
 from typing import Any, ClassVar
 
 import numpy as np
 
 from priory.columns import Counts
-from priory.families.base import Family, Linear, log
+from priory.families.base import Family, Linear, log, log_gamma
 from priory.families.categorical import smoothed
 from priory.kernels.score import add_counts_csr, add_counts_dense
 from priory.priors import DiscretePrior
@@ -93,12 +92,9 @@ def add_counts(column: Counts, weights: FloatArray, out: FloatArray) -> None:
         add_counts_csr(*column.csr, weights, out)
 
 
-_vector_lgamma = np.vectorize(lgamma, otypes=[np.float64])
-
-
 def _log_factorial(x: AnyArray) -> FloatArray:
     distinct, where = np.unique(x, return_inverse=True)
     if not len(distinct):
         return np.zeros(np.shape(x))
-    result: FloatArray = _vector_lgamma(distinct + 1.0)[where].reshape(np.shape(x))
+    result: FloatArray = log_gamma(distinct + 1.0)[where].reshape(np.shape(x))
     return result

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import lgamma
 from typing import ClassVar
 
 import numpy as np
 
 from priory.columns import Numbers
 from priory.errors import InputError
-from priory.families.base import Family, Linear, log
+from priory.families.base import Family, Linear, log, log_gamma
 from priory.families.gaussian import class_moments
 from priory.priors import Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
@@ -75,7 +74,7 @@ class Poisson(Family):
         """Return −log x!."""
         x = column.values.astype(np.float64)
         counts = np.where(np.isfinite(x) & (x >= 0), x, 0.0)
-        result: FloatArray = -_log_gamma(counts + 1.0).sum(axis=1) if len(x) else np.zeros(0)
+        result: FloatArray = -log_gamma(counts + 1.0).sum(axis=1) if len(x) else np.zeros(0)
         return result
 
     def sample(
@@ -95,6 +94,3 @@ class PoissonParameters:
     """Hold the rate, classes × columns."""
 
     rate: FloatArray
-
-
-_log_gamma = np.vectorize(lgamma, otypes=[np.float64])

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import lgamma
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from priory.columns import Numbers
-from priory.families.base import Family
-from priory.families.gaussian import class_moments
+from priory.errors import SettingError
+from priory.families.base import Family, log_gamma
+from priory.families.gaussian import ClassMoments, class_moments
+from priory.families.transforms import Identity, Transform, log_transform, rank_transform
 from priory.kernels.score import add_student_t
 from priory.priors import NormalInverseGamma, Prior
 from priory.schema import Kind
-from priory.tables import MomentsTable, NumbersTable
+from priory.tables import CellsTable, MomentsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray
 
 __all__ = ["StudentT", "StudentTParameters"]
@@ -26,7 +27,9 @@ class StudentT(Family):
 
         x | k ~ t with 2α dof, location μ and scale² = β(κ + 1) / (ακ), all after the data
 
-    Few rows give wide tails and a class with one row is no special case.
+    Few rows give wide tails and a class with one row is no special case. With `transform` "log"
+    or "rank" the normal is that of log(1 + (x − least)/scale) or of the normal quantile of x's
+    rank among all rows; both are read out of the cells.
 
     >>> import numpy as np
     >>> from priory.schema import Block
@@ -41,27 +44,51 @@ class StudentT(Family):
     priors: ClassVar[tuple[type[Prior], ...]] = (NormalInverseGamma,)
     default_prior: ClassVar[Prior | None] = NormalInverseGamma()
 
+    transform: Literal["log", "rank"] | None = None
+
+    def __post_init__(self) -> None:
+        if self.transform not in (None, "log", "rank"):
+            raise SettingError(f"transform must be None, 'log' or 'rank', not {self.transform!r}.")
+
     def parameters(
         self, table: MomentsTable | NumbersTable, prior: NormalInverseGamma
     ) -> StudentTParameters:
         """Return degrees of freedom, location and scale² of each class and column."""
-        after = class_moments(table.moments).posterior(prior)
+        transform, moments = self.moments(table)
+        after = moments.posterior(prior)
         scale2 = after.beta * (after.kappa + 1) / (after.alpha * after.kappa)
-        return StudentTParameters(2 * after.alpha, after.mean, scale2)
+        return StudentTParameters(2 * after.alpha, after.mean, scale2, transform)
+
+    def moments(self, table: MomentsTable | NumbersTable) -> tuple[Transform, ClassMoments]:
+        """Return the transform, and the moments of the transformed numbers."""
+        if self.transform is None:
+            return Identity(), class_moments(table.moments)
+        if not isinstance(table, NumbersTable):
+            raise SettingError(f"transform={self.transform!r} needs the cells of a single column.")
+        make = log_transform if self.transform == "log" else rank_transform
+        transform = make(table.cells)
+        return transform, _cell_moments(table.cells, transform)
 
     def add_log_likelihood(
         self, column: Numbers, parameters: StudentTParameters, out: FloatArray
     ) -> None:
         """Add the log density of every column that is not missing."""
         dof, scale2 = parameters.dof, parameters.scale2
+        values = column.values
+        if self.transform is not None:
+            values = parameters.transform(values[:, 0])[:, None]
         add_student_t(
-            column.values,
+            values,
             parameters.location,
             1 / (dof * scale2),
             (dof + 1) / 2,
-            _log_gamma((dof + 1) / 2) - _log_gamma(dof / 2) - 0.5 * np.log(dof * np.pi * scale2),
+            log_gamma((dof + 1) / 2) - log_gamma(dof / 2) - 0.5 * np.log(dof * np.pi * scale2),
             out,
         )
+
+    def log_base_measure(self, column: Numbers, parameters: StudentTParameters) -> FloatArray:
+        """Return the log slope of the transform."""
+        return parameters.transform.log_slope(column.values[:, 0])
 
     def sample(
         self, parameters: StudentTParameters, y: CodeArray, rng: np.random.Generator
@@ -69,7 +96,7 @@ class StudentT(Family):
         """Draw from the t of each row's class."""
         scale = np.sqrt(parameters.scale2[y])
         drawn = parameters.location[y] + scale * rng.standard_t(parameters.dof[y])
-        return drawn[:, 0] if drawn.shape[1] == 1 else drawn
+        return parameters.transform.inverse(drawn[:, 0] if drawn.shape[1] == 1 else drawn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +106,25 @@ class StudentTParameters:
     dof: FloatArray
     location: FloatArray
     scale2: FloatArray
+    transform: Transform
 
 
-_log_gamma = np.vectorize(lgamma, otypes=[np.float64])
+def _cell_moments(cells: CellsTable, transform: Transform) -> ClassMoments:
+    """Return the moments of the transformed numbers, each taken at its cell."""
+    t = transform(cells.values)
+
+    def moments(weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        n = np.maximum(weight.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        mean = (weight * t).sum(axis=1, keepdims=True) / n
+        return mean, (weight * (t - mean) ** 2).sum(axis=1, keepdims=True) / n
+
+    mean, variance = moments(cells.weight)
+    pooled_mean, pooled_variance = moments(cells.weight.sum(axis=0, keepdims=True))
+    nothing = ~cells.rows.any(axis=1, keepdims=True)
+    return ClassMoments(
+        cells.weight.sum(axis=1, keepdims=True),
+        np.where(nothing, pooled_mean, mean),
+        np.where(nothing, pooled_variance, variance),
+        pooled_mean[0],
+        pooled_variance[0],
+    )

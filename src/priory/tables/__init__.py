@@ -15,6 +15,7 @@ from priory.tables.counts import CountsTable
 from priory.tables.labels import LabelsTable
 from priory.tables.moments import MomentsTable
 from priory.tables.numbers import NumbersTable
+from priory.tables.scatter import ScatterTable
 
 __all__ = [
     "TABLES",
@@ -23,6 +24,7 @@ __all__ = [
     "LabelsTable",
     "MomentsTable",
     "NumbersTable",
+    "ScatterTable",
     "Table",
 ]
 
@@ -31,5 +33,7 @@ TABLES: dict[Kind, type[Table]] = {
     Kind.NUMBERS: NumbersTable,
     Kind.MOMENTS: MomentsTable,
     Kind.COUNTS: CountsTable,
+    Kind.SCATTER: ScatterTable,
+    Kind.JOINT: LabelsTable,  # of combinations
 }
 """The table of each kind that is counted."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import eq
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from priory.labels import label_key, label_token, token_label, union
 from priory.longtable import Entries
 from priory.schema import Block
 from priory.tables.base import Table, difference, spread_keys
-from priory.typing import CodeArray, FloatArray, IntArray, Label
+from priory.typing import CodeArray, FloatArray, IntArray, Key
 
 __all__ = ["LabelsTable"]
 
@@ -29,7 +30,7 @@ class LabelsTable(Table):
 
     per_class: ClassVar[tuple[str, ...]] = ("rows", "weight")
 
-    labels: tuple[Label, ...]
+    labels: tuple[Any, ...]
     rows: IntArray
     weight: FloatArray
 
@@ -59,7 +60,7 @@ class LabelsTable(Table):
         return LabelsTable(labels, self.rows[:, order], self.weight[:, order])
 
     def __add__(self, other: LabelsTable) -> LabelsTable:
-        if self.labels == other.labels and _same_types(self.labels, other.labels):
+        if _same(self.labels, other.labels):
             return LabelsTable(self.labels, self.rows + other.rows, self.weight + other.weight)
         labels, here, there = union(self.labels, other.labels)
         return LabelsTable(
@@ -108,6 +109,6 @@ class LabelsTable(Table):
         return cls(labels, rows, weight)._tidy()
 
 
-def _same_types(a: Sequence[Label], b: Sequence[Label]) -> bool:
-    """Tell 1 from True, which compare equal."""
-    return all(isinstance(x, bool) == isinstance(y, bool) for x, y in zip(a, b, strict=True))
+def _same(a: Sequence[Key], b: Sequence[Key]) -> bool:
+    """Compare labels by their keys, which tell 1 from True."""
+    return a is b or (len(a) == len(b) and all(map(eq, map(label_key, a), map(label_key, b))))

@@ -1,0 +1,111 @@
+"""Binomial: how many of a fixed number of trials succeeded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from priory.columns import Numbers
+from priory.errors import InputError, SettingError
+from priory.families.base import Family, Linear, log, log_gamma
+from priory.families.categorical import smoothed
+from priory.priors import DiscretePrior
+from priory.schema import Block, Kind
+from priory.tables import MomentsTable, NumbersTable
+from priory.typing import AnyArray, CodeArray, FloatArray
+
+__all__ = ["Binomial", "BinomialParameters"]
+
+
+@dataclass(frozen=True)
+class Binomial(Family):
+    """Give P(x | k) = C(t, x) p_k^x (1 − p_k)^(t − x), x from 0 to t trials.
+
+        p_k = (Σx + α) / (t·n_k + 2α)
+
+    >>> import numpy as np
+    >>> from priory.priors import Laplace
+    >>> from priory.schema import Block
+    >>> column, y = Numbers(np.array([[2.0], [4.0]])), np.zeros(2, dtype=np.int32)
+    >>> table = MomentsTable.count(Block("x", ("x",), Kind.MOMENTS), column, y, None, 1)
+    >>> np.exp(Binomial(trials=5).parameters(table, Laplace(0.0)).log_on).round(3).tolist()
+    [[0.6]]
+    """
+
+    name: ClassVar[str] = "binomial"
+    kinds: ClassVar[tuple[Kind, ...]] = (Kind.NUMBERS, Kind.MOMENTS)
+
+    trials: int
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.trials, int | np.integer) and not isinstance(self.trials, bool)
+        if not whole or self.trials < 1:
+            raise SettingError(f"trials must be a whole number of at least 1, not {self.trials!r}.")
+
+    def parameters(
+        self, table: MomentsTable | NumbersTable, prior: DiscretePrior
+    ) -> BinomialParameters:
+        """Return log p and log(1 − p) of each column and class."""
+        counts = self.counts(table)
+        pseudo = prior.pseudo_counts([False, True], counts.sum(axis=0))
+        log_p = np.ascontiguousarray(log(smoothed(counts, pseudo)).transpose(2, 1, 0))
+        return BinomialParameters(log_p[0], log_p[1])
+
+    def counts(self, table: MomentsTable | NumbersTable) -> FloatArray:
+        """Return failures and successes, classes × columns × 2."""
+        if isinstance(table, NumbersTable):
+            self._check_counts(table.cells.values)
+        moments = table.moments
+        successes = moments.s1.value
+        return np.stack([self.trials * moments.weight - successes, successes], axis=2)
+
+    def _check_counts(self, values: FloatArray) -> None:
+        wrong = values[~self._possible(values)]
+        if len(wrong):
+            raise InputError(
+                f"binomial takes whole numbers from 0 to {self.trials}, not {float(wrong[0])!r}"
+            )
+
+    def _possible(self, x: FloatArray) -> AnyArray:
+        return (x >= 0) & (x <= self.trials) & (x == np.floor(x))
+
+    def add_log_likelihood(
+        self, column: Numbers, parameters: BinomialParameters, out: FloatArray
+    ) -> None:
+        """Add x log p + (t − x) log(1 − p); what is no number of successes is impossible."""
+        for j in range(column.values.shape[1]):
+            x = column.values[:, j].astype(np.float64)[:, None]
+            with np.errstate(invalid="ignore"):
+                on = np.where(x == 0, 0.0, x * parameters.log_on[j])
+                off = np.where(x == self.trials, 0.0, (self.trials - x) * parameters.log_off[j])
+                terms = np.where(self._possible(x), on + off, -np.inf)
+            out += np.where(np.isnan(x), 0.0, terms)
+
+    def log_base_measure(self, column: Numbers, parameters: BinomialParameters) -> FloatArray:
+        """Return log C(t, x)."""
+        x = column.values.astype(np.float64)
+        x = np.where(self._possible(x), x, 0.0)
+        choose = log_gamma(np.array(self.trials + 1.0)) - log_gamma(x + 1.0)
+        return np.asarray((choose - log_gamma(self.trials - x + 1.0)).sum(axis=1))
+
+    def sample(
+        self, parameters: BinomialParameters, y: CodeArray, rng: np.random.Generator
+    ) -> AnyArray:
+        """Draw a number of successes with the probability of each row's class."""
+        drawn = rng.binomial(self.trials, np.exp(parameters.log_on).T[y]).astype(np.float64)
+        return drawn[:, 0] if drawn.shape[1] == 1 else drawn
+
+    def linear(self, block: Block, parameters: BinomialParameters) -> Linear:
+        """Return w = log p/(1 − p) and b = t log(1 − p)."""
+        weights = parameters.log_on - parameters.log_off
+        return Linear(block.columns, weights, self.trials * parameters.log_off.sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class BinomialParameters:
+    """Hold log(1 − p) and log p, columns × classes."""
+
+    log_off: FloatArray
+    log_on: FloatArray

@@ -1,0 +1,144 @@
+"""Joint: several columns of labels as one table of all their combinations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from priory.columns import Combined, Labels
+from priory.errors import SettingError
+from priory.families.base import Family, log
+from priory.families.categorical import draw
+from priory.labels import label_key, sorted_labels
+from priory.priors import Laplace, MEstimate, Prior
+from priory.schema import Kind
+from priory.tables import LabelsTable
+from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
+
+__all__ = ["Joint", "JointParameters"]
+
+
+@dataclass(frozen=True)
+class Joint(Family):
+    """Give each combination of values its smoothed relative frequency, nothing assumed.
+
+        P(v | k) = (n_vk + α) / (n_k + αV),   V = V_1 · V_2 · … combinations
+
+    A gap is summed out: the other columns keep the table that is left of them, in which each
+    place stands for as many combinations as were summed. So is a value never seen.
+
+    >>> import numpy as np
+    >>> from priory.priors import Laplace
+    >>> table = LabelsTable((("a", 0), ("b", 1)), np.array([[3, 1]]), np.array([[3.0, 1.0]]))
+    >>> Joint().parameters(table, Laplace(1.0)).domains
+    (('a', 'b'), (0, 1))
+    """
+
+    name: ClassVar[str] = "joint"
+    kinds: ClassVar[tuple[Kind, ...]] = (Kind.JOINT,)
+    priors: ClassVar[tuple[type[Prior], ...]] = (Laplace, MEstimate)
+
+    def parameters(self, table: LabelsTable, prior: Laplace | MEstimate) -> JointParameters:
+        """Return the counted combinations and the domain of each column."""
+        if isinstance(prior, MEstimate) and not isinstance(prior.p, str):
+            raise SettingError("joint takes an m-estimate with p='uniform' or 'marginal'")
+        combinations: Sequence[Any] = table.labels
+        n_columns = len(combinations[0]) if combinations else 0
+        domains = tuple(sorted_labels(c[j] for c in combinations) for j in range(n_columns))
+        places = [{label_key(v): i for i, v in enumerate(domain)} for domain in domains]
+        codes = np.array(
+            [[places[j][label_key(v)] for j, v in enumerate(c)] for c in combinations],
+            dtype=np.int64,
+        ).reshape(len(combinations), n_columns)
+        return JointParameters(domains, codes, table.weight, prior)
+
+    def add_log_likelihood(
+        self, column: Combined, parameters: JointParameters, out: FloatArray
+    ) -> None:
+        """Look each row up in the table of the columns that are there."""
+        if not parameters.domains:
+            return
+        codes = np.stack(
+            [
+                _codes(part, domain)
+                for part, domain in zip(column.parts, parameters.domains, strict=True)
+            ],
+            axis=1,
+        )
+        patterns, where = np.unique(codes >= 0, axis=0, return_inverse=True)
+        where = where.ravel()
+        for i, pattern in enumerate(patterns):
+            if pattern.any():
+                rows = np.flatnonzero(where == i)
+                out[rows] += parameters.log_marginal(pattern, codes[rows])
+
+    def sample(
+        self, parameters: JointParameters, y: CodeArray, rng: np.random.Generator
+    ) -> AnyArray:
+        """Draw a counted combination, or any at all with the weight of the prior."""
+        counted, pseudo = parameters.weight, parameters.pseudo(np.ones(0, dtype=bool))
+        n = counted.sum(axis=1)
+        everything = n + pseudo
+        share = n / np.where(everything > 0, everything, 1.0)
+        frequencies = counted / np.where(n > 0, n, 1.0)[:, None]
+        codes = parameters.codes[draw(frequencies, y, rng)]
+        free = rng.random(len(y)) >= share[y]
+        for j, domain in enumerate(parameters.domains):
+            codes[free, j] = rng.integers(len(domain), size=int(free.sum()))
+        result = np.empty(codes.shape, dtype=object)
+        for j, domain in enumerate(parameters.domains):
+            values = np.empty(len(domain), dtype=object)
+            values[:] = domain
+            result[:, j] = values[codes[:, j]]
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class JointParameters:
+    """Hold each column's domain, the counted combinations as codes, and their weights."""
+
+    domains: tuple[tuple[Label, ...], ...]
+    codes: AnyArray
+    weight: FloatArray
+    prior: Laplace | MEstimate
+
+    def pseudo(self, pattern: BoolArray, totals: FloatArray | float = 0.0) -> Any:
+        """Return the pseudo-count of one place in the table of some columns.
+
+        `totals` is the weight of that place over all classes; with an empty pattern the
+        place is the whole table.
+        """
+        sizes = np.array([len(domain) for domain in self.domains], dtype=np.float64)
+        summed = np.prod(sizes[~pattern]) if len(pattern) else np.prod(sizes)
+        everything = np.prod(sizes)
+        if isinstance(self.prior, Laplace):
+            return float(np.max(self.prior.alpha)) * summed
+        if self.prior.p == "marginal" and len(pattern):
+            return self.prior.m * (totals + summed) / (self.weight.sum() + everything)
+        return self.prior.m * summed / everything
+
+    def log_marginal(self, pattern: BoolArray, codes: AnyArray) -> FloatArray:
+        """Return log P(values of the columns in the pattern | k), rows × classes."""
+        places, where = np.unique(self.codes[:, pattern], axis=0, return_inverse=True)
+        counts = np.zeros((len(self.weight), len(places) + 1))  # the last place: never seen
+        np.add.at(counts.T, where.ravel(), self.weight.T)
+        index = {tuple(place): i for i, place in enumerate(places.tolist())}
+        wanted, rows = np.unique(codes[:, pattern], axis=0, return_inverse=True)
+        found = np.array([index.get(tuple(place), len(places)) for place in wanted.tolist()])
+        n = self.weight.sum(axis=1, keepdims=True)
+        smoothed = counts + self.pseudo(pattern, counts.sum(axis=0))
+        total = n + self.pseudo(np.ones(0, dtype=bool))
+        # A class that saw no whole row, with no prior to speak for it, must not decide.
+        pooled = smoothed.sum(axis=0) / max(float(n.sum()), np.finfo(float).tiny)
+        p = np.where(total > 0, smoothed / np.where(total > 0, total, 1.0), pooled)
+        return log(p).T[found][rows.ravel()]
+
+
+def _codes(column: Labels, domain: Sequence[Label]) -> CodeArray:
+    """Return the place of each row's value in the domain, -1 for gaps and values never seen."""
+    places = {label_key(value): i for i, value in enumerate(domain)}
+    lookup = np.array([places.get(label_key(v), -1) for v in column.labels] + [-1], dtype=np.int32)
+    return lookup[column.codes]

@@ -1,0 +1,138 @@
+"""Transforms of a column that make its numbers more like a normal's, from its cells alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Protocol
+
+import numpy as np
+
+from priory.tables import CellsTable
+from priory.typing import AnyArray, FloatArray
+
+__all__ = [
+    "Identity",
+    "LogTransform",
+    "RankTransform",
+    "Transform",
+    "log_transform",
+    "rank_transform",
+]
+
+
+class Transform(Protocol):
+    """Map a column's numbers, the same way for every class."""
+
+    def __call__(self, x: AnyArray) -> FloatArray:
+        """Return the transformed numbers."""
+        ...
+
+    def log_slope(self, x: AnyArray) -> FloatArray:
+        """Return log dt/dx, which turns a density of t into one of x; −∞ where t stands still."""
+        ...
+
+    def inverse(self, t: FloatArray) -> FloatArray:
+        """Return the numbers that are transformed into these."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Identity:
+    """Leave the numbers as they are."""
+
+    def __call__(self, x: AnyArray) -> FloatArray:
+        """Return the numbers."""
+        return np.asarray(x, dtype=np.float64)
+
+    def log_slope(self, x: AnyArray) -> FloatArray:
+        """Return zeros."""
+        return np.zeros(len(x))
+
+    def inverse(self, t: FloatArray) -> FloatArray:
+        """Return the numbers."""
+        return t
+
+
+@dataclass(frozen=True, eq=False)
+class LogTransform:
+    """Map x to log(1 + (x − least) / scale), so that any column has a logarithm.
+
+    Numbers below the least one seen are taken for it, and have no density.
+    """
+
+    least: float
+    scale: float
+
+    def __call__(self, x: AnyArray) -> FloatArray:
+        """Return the transformed numbers."""
+        return np.log1p(np.maximum(x - self.least, 0.0) / self.scale)
+
+    def log_slope(self, x: AnyArray) -> FloatArray:
+        """Return −log(x − least + scale)."""
+        with np.errstate(invalid="ignore"):
+            inside = np.asarray(x) >= self.least
+            slope = -np.log(np.where(inside, x - self.least, 0.0) + self.scale)
+        return np.where(np.isnan(x), 0.0, np.where(inside, slope, -np.inf))
+
+    def inverse(self, t: FloatArray) -> FloatArray:
+        """Return least + scale · (e^t − 1)."""
+        return self.least + self.scale * np.expm1(np.maximum(t, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class RankTransform:
+    """Map x to the normal quantile of its rank, straight lines between the cells.
+
+    Numbers beyond those seen are taken for the outermost, and have no density.
+    """
+
+    points: FloatArray
+    quantiles: FloatArray
+
+    def __call__(self, x: AnyArray) -> FloatArray:
+        """Return the transformed numbers."""
+        t = np.interp(x, self.points, self.quantiles)
+        return np.where(np.isnan(x), np.nan, t)
+
+    def log_slope(self, x: AnyArray) -> FloatArray:
+        """Return the log of the slope of the line that x lies on."""
+        if len(self.points) < 2:
+            return np.zeros(len(x))
+        slopes = np.log(np.diff(self.quantiles) / np.diff(self.points))
+        line = np.clip(np.searchsorted(self.points, x, side="right") - 1, 0, len(slopes) - 1)
+        with np.errstate(invalid="ignore"):
+            beyond = (x < self.points[0]) | (x > self.points[-1])
+        return np.where(np.isnan(x), 0.0, np.where(beyond, -np.inf, slopes[line]))
+
+    def inverse(self, t: FloatArray) -> FloatArray:
+        """Return the numbers on the lines at these quantiles."""
+        return np.interp(t, self.quantiles, self.points)
+
+
+def log_transform(cells: CellsTable) -> LogTransform:
+    """Return the log transform of a column; its scale is a quarter of the median excess.
+
+    >>> from priory.families.transforms import LogTransform
+    >>> LogTransform(least=0.0, scale=1.0)(np.array([0.0, np.e - 1])).tolist()
+    [0.0, 1.0]
+    """
+    if not len(cells.keys):
+        return LogTransform(0.0, 1.0)
+    values, weight = cells.values, cells.weight.sum(axis=0)
+    least = float(cells.lower[0])
+    excess = values - least
+    half = np.searchsorted(np.cumsum(weight), weight.sum() / 2)
+    typical = float(excess[min(half, len(excess) - 1)]) or float(np.average(excess, weights=weight))
+    return LogTransform(least, typical / 4 if typical > 0 else 1.0)
+
+
+def rank_transform(cells: CellsTable) -> RankTransform:
+    """Return the rank transform of a column: each cell at the middle of its ranks."""
+    weight = cells.weight.sum(axis=0)
+    ranks = (np.cumsum(weight) - weight / 2) / max(float(weight.sum()), np.finfo(float).tiny)
+    normal = NormalDist()
+    quantiles = np.array([normal.inv_cdf(rank) for rank in ranks.tolist()])
+    if not len(quantiles):
+        return RankTransform(np.zeros(1), np.zeros(1))
+    return RankTransform(cells.values, quantiles)
