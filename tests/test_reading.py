@@ -511,7 +511,7 @@ class TestMatching:
             read(np.zeros((1, 2)), self.SCHEMA)
 
     def test_words_in_a_column_of_numbers(self):
-        message = r"Column 'size' holds numbers, but here also 'tall'. .*\{'size': 'categorical'\}"
+        message = r"Column 'size' is read as numbers, but holds 'tall'. .*\{'size': 'categorical'\}"
         with pytest.raises(SchemaError, match=message):
             read({"color": "red", "size": "tall", "truth": True}, self.SCHEMA)
 

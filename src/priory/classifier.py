@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -60,6 +60,8 @@ class Classifier:
     def model(self) -> Model:
         """Return the model that the statistics and the settings give."""
         if self._model is None:
+            if not self.statistics.n_rows:
+                raise NotFittedError("This classifier has forgotten every row it had learned.")
             choices = self.settings.choices(self.statistics)
             model = Model.read(self.statistics, choices, self.settings.class_prior)
             self._warn_identifiers(self.statistics)
@@ -108,7 +110,7 @@ class Classifier:
 
     def read_again(self, settings: Settings) -> Self:
         """Change families, smoothing or priors without reading the data again."""
-        if self._statistics is not None:
+        if self._statistics is not None and self._statistics.n_rows:
             choices = settings.choices(self._statistics)
             model = Model.read(self._statistics, choices, settings.class_prior)
         else:
@@ -157,7 +159,9 @@ class Classifier:
             raise SettingError(f"n must be a whole number of at least 0, not {n!r}.")
         rng = np.random.default_rng(random_state)
         codes = None if y is None else self._codes(y, int(n))
-        columns, codes = self.model.sample(int(n), rng, codes)
+        drawn, codes = self.model.sample(int(n), rng, codes)
+        # In the order of the table; a column that was left out of the model is all gaps.
+        columns = {c: drawn.get(c, np.full(int(n), np.nan)) for c in self.statistics.schema.columns}
         return columns, label_array(self.classes)[codes]
 
     def linear_form(self) -> LinearForm:
@@ -186,18 +190,17 @@ class Classifier:
         else:
             schema = infer_empty(raw, self._statistics.schema)
         frame = read(raw, schema)
-        self._check_missing(frame)
+        self._check_missing(frame, schema)
         return Statistics.count(frame, labels, schema, weights)
 
     def _frame(self, X: Any) -> Frame:
         frame = read(X, self.statistics.schema)
-        self._check_missing(frame)
+        self._check_missing(frame, self.statistics.schema)
         return frame
 
-    def _check_missing(self, frame: Frame) -> None:
+    def _check_missing(self, frame: Frame, schema: Schema) -> None:
         for name, column in frame.columns.items():
-            missing = self.settings.missing
-            policy = missing.get(name, "skip") if isinstance(missing, Mapping) else missing
+            policy = self.settings.missing_of(schema[name])
             if policy == "error" and column.missing.any():
                 row = int(np.argmax(column.missing))
                 raise MissingValueError(
@@ -206,7 +209,7 @@ class Classifier:
                 )
 
     def _codes(self, y: Any, n: int) -> AnyArray:
-        if isinstance(y, str | bytes) or not isinstance(y, Sequence | np.ndarray):
+        if isinstance(y, str | bytes) or not hasattr(y, "__len__"):
             y = [y] * n
         wanted = read_labels(y)
         if len(wanted) != n:

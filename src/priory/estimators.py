@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from priory.columns import Labels
 from priory.errors import InputError, SettingError
 from priory.explanation import Explanation
 from priory.model import LinearForm, Model
+from priory.rawtables import RawTable
 from priory.reading import open_table, read_labels
 from priory.schema import Schema
 from priory.settings import Settings
@@ -83,9 +85,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a table with its classes, forgetting whatever was learned before."""
         classifier = Classifier(self._settings())
-        classifier.learn(X, self._targets(y), sample_weight)
+        raw = open_table(X)  # once: a stream may be read one time
+        classifier.learn(raw, self._targets(y), sample_weight)
         _ = classifier.model  # settings that do not fit the data fail here, not at predict
-        self._take(classifier, X, y)
+        self._take(classifier, X, raw, y)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -96,10 +99,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classifier = getattr(self, "classifier_", None)
         if classifier is None:
             classifier = Classifier(self._settings())
-        classifier.learn(X, self._targets(y), sample_weight)
-        if classes is not None:
-            classifier.declare(classes)
-        self._take(classifier, X, y)
+        raw = open_table(X)
+        declared = None if classes is None else read_labels(classes, "classes")
+        classifier.learn(raw, self._targets(y), sample_weight)
+        if declared is not None:
+            classifier.declare(declared)
+        self._take(classifier, X, raw, y)
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -161,6 +166,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             import pyarrow as pa
 
             return pa.table(columns), labels
+        if self._container == "dict":
+            return columns, labels
         return np.column_stack(list(columns.values())), labels
 
     def linear_form(self) -> LinearForm:
@@ -201,7 +208,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _settings(self) -> Settings:
-        if self.weights not in ("auto", None):
+        if not (self.weights is None or (isinstance(self.weights, str) and self.weights == "auto")):
             raise SettingError(
                 f"weights must be 'auto' or None for now, not {self.weights!r}: factors are not "
                 "weighted yet."
@@ -228,13 +235,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return labels
 
-    def _take(self, classifier: Classifier, X: Any, y: Any) -> None:
+    def _take(self, classifier: Classifier, X: Any, raw: RawTable, y: Any) -> None:
         """Become fitted: keep the classifier and what scikit-learn wants to know."""
-        raw = open_table(X)
         self.classifier_ = classifier
         self.n_features_in_ = len(raw.names)
         self._y_dtype = getattr(y, "dtype", None)
-        self._container = "pandas" if hasattr(X, "iloc") else "arrow" if raw.named else "array"
+        self._container = _container(X, raw)
         if raw.named:
             self.feature_names_in_ = np.array(raw.names, dtype=object)
 
@@ -243,3 +249,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         dtype = self._y_dtype
         numeric = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and labels.dtype.kind in "if"
         return labels.astype(dtype) if numeric else labels
+
+
+def _container(X: Any, raw: RawTable) -> str:
+    """Return the kind of table that new rows are given back in."""
+    if hasattr(X, "iloc"):
+        return "pandas"
+    if isinstance(X, Mapping | Sequence) and raw.named:
+        return "dict"
+    return "arrow" if raw.named else "array"

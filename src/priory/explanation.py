@@ -82,8 +82,10 @@ def explain(model: Model, frame: Frame) -> Explanation:
     for term in model.terms:
         score = np.zeros((n, k))
         term.add_log_likelihood(frame, score)
-        scores.append(score)
-    log_joint, posterior = model.log_joint(frame), model.posterior(frame)
+        # What all classes share does not change the answer, but belongs to P(value | class).
+        shared = term.log_base_measure(frame)[:, None]
+        scores.append(score + np.where(np.isfinite(shared), shared, 0.0))
+    log_joint, posterior = model.log_prior + sum(scores, np.zeros((n, k))), model.posterior(frame)
     rows = []
     for i in range(n):
         factors = tuple(

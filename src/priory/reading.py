@@ -241,8 +241,8 @@ def _labels_to_numbers(column: Labels, name: str) -> Numbers:
             if not (column.codes == code).any():
                 continue
             raise SchemaError(
-                f"Column {name!r} holds numbers, but here also {_shown(label)}. Give it the same "
-                f"type as before, or learn it as categories: families={{{name!r}: 'categorical'}}."
+                f"Column {name!r} is read as numbers, but holds {_shown(label)}. Give it numbers "
+                f"alone, or learn it as categories: families={{{name!r}: 'categorical'}}."
             )
         try:
             numbers[code] = float(label)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from priory.errors import SchemaError, SettingError, did_you_mean, listing
@@ -122,16 +122,26 @@ class Settings:
                 f"Column {block.title!r} was counted as {block.kind}, which {family.name} cannot "
                 f"be read out of; it needs {', '.join(family.kinds)}."
             )
-        missing = _of_block(self.missing, block, "skip")
-        return Choice(family, self._prior(block, family), missing)
+        return Choice(family, self._prior(block, family), self.missing_of(block))
+
+    def missing_of(self, block: Block) -> Any:
+        """Return what a gap in a block does."""
+        return _of_block(self.missing, block, "skip")
 
     def _family(self, block: Block, table: Table) -> Family:
         asked = _of_block(self.families, block, "plain")
         if asked in ("plain", "auto"):
             asked = _plain(block, table)
-        if asked == "categorical":
-            return Categorical(unseen=_of_block(self.unseen, block, "skip"))
-        return as_family(asked)
+        family = as_family(asked)
+        unseen = _of_block(self.unseen, block, "skip")
+        if unseen != "skip" and isinstance(family, Categorical):
+            return replace(family, unseen=unseen)
+        if unseen != "skip" and isinstance(self.unseen, Mapping):
+            raise SettingError(
+                f"unseen of column {block.title!r} is {unseen!r}, but {family.name} knows no "
+                "unseen values; categorical does."
+            )
+        return family
 
     def _prior(self, block: Block, family: Family) -> Prior | None:
         asked = _of_block(self.smoothing, block, None)
@@ -143,7 +153,7 @@ class Settings:
         return prior if isinstance(prior, family.priors) else family.default_prior
 
     def _check_names(self, statistics: Statistics) -> None:
-        known = [*statistics.schema.columns, *statistics.schema.by_name]
+        known = list(dict.fromkeys([*statistics.schema.columns, *statistics.schema.by_name]))
         for setting in ("families", "smoothing", "missing", "unseen"):
             value = getattr(self, setting)
             for key in value if isinstance(value, Mapping) else ():

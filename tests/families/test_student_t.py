@@ -6,7 +6,6 @@ from scipy import stats
 
 from priory import Classifier, NormalInverseGamma, Settings, StudentT
 from priory.errors import NotLinearError
-from priory.families.student_t import StudentTParameters
 
 
 @pytest.fixture
@@ -66,14 +65,14 @@ def test_class_with_one_row_is_no_special_case():
 
 
 def test_sample_quantiles():
-    parameters = StudentTParameters(
-        np.array([[5.0], [30.0]]), np.array([[0.0], [10.0]]), np.array([[1.0], [4.0]])
-    )
-    y = np.repeat(np.array([0, 1], dtype=np.int32), 20_000)
-    drawn = StudentT().sample(parameters, y, np.random.default_rng(0)).reshape(2, -1)
+    rng = np.random.default_rng(1)
+    X, y = {"x": np.append(rng.normal(0, 1, 6), rng.normal(10, 2, 30))}, ["a"] * 6 + ["b"] * 30
+    classifier = Classifier(Settings("student-t", PRIOR)).learn(X, y)
     at = [0.1, 0.5, 0.9]
-    np.testing.assert_allclose(np.quantile(drawn[0], at), stats.t(5).ppf(at), atol=0.06)
-    np.testing.assert_allclose(np.quantile(drawn[1], at), stats.t(30, 10, 2).ppf(at), atol=0.12)
+    for label in ("a", "b"):
+        expected = reference(X["x"][np.array(y) == label], 0.5, 2.0, 3.0, 4.0)
+        drawn = classifier.sample(20_000, label, random_state=0)[0]["x"]
+        np.testing.assert_allclose(np.quantile(drawn, at), expected.ppf(at), atol=0.2)
 
 
 def test_it_is_not_linear(data):
