@@ -132,7 +132,7 @@ def check_laws(count, a, b, c, rng):
     check_scaling(count, a, A, B, a + b)
     assert count.through_entries(A) == A
     assert count.through_entries(A + B) == A + B
-    assert (A, B, C, AB) == before, "no law may change what it is asked of"
+    assert before == (A, B, C, AB), "no law may change what it is asked of"
 
 
 def check_zero(count, a, A):

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from .laws import K, CountFrame, CountTable, Rows, assert_exact, assert_same, check_laws
 
 from priory.cells import CELL_LIMIT
 from priory.schema import Kind
+
+from .laws import CountFrame, CountTable, K, Rows, assert_exact, assert_same, check_laws
 
 LABELS = CountTable(Kind.LABELS)
 NUMBERS = CountTable(Kind.NUMBERS)

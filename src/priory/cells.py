@@ -35,7 +35,7 @@ def interval_of(keys: IntArray, level: int) -> tuple[FloatArray, FloatArray]:
     (array([1.]), array([2.]))
     """
     lowest = keys << level
-    return _number(lowest), _number(lowest | ((np.int64(1) << np.int64(level)) - 1))
+    return _number(lowest), _number(lowest | ~(np.int64(-1) << np.int64(level)))
 
 
 def value_of(keys: IntArray, level: int) -> FloatArray:
