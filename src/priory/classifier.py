@@ -199,13 +199,16 @@ class Classifier:
         return frame
 
     def _check_missing(self, frame: Frame, schema: Schema) -> None:
-        for name, column in frame.columns.items():
-            policy = self.settings.missing_of(schema[name])
-            if policy == "error" and column.missing.any():
-                row = int(np.argmax(column.missing))
+        for block in schema:
+            if self.settings.missing_of(block) != "error" or block.kind is Kind.IDENTIFIER:
+                continue
+            there = block.kind.is_counted
+            missing = frame[block.name].missing if there else np.ones(len(frame), dtype=np.bool_)
+            if missing.any():
                 raise MissingValueError(
-                    f"Column {name!r} has {int(column.missing.sum())} missing values, the first in "
-                    f"row {row}. Fill them in, or set missing='skip' or 'category'."
+                    f"Column {block.name!r} has {int(missing.sum())} missing values, the first in "
+                    f"row {int(np.argmax(missing))}. Fill them in, or set missing='skip' or "
+                    "'category'."
                 )
 
     def _codes(self, y: Any, n: int) -> AnyArray:

@@ -12,6 +12,7 @@ __all__ = [
     "InputError",
     "MissingValueError",
     "NoLikelihoodError",
+    "NoPosteriorError",
     "NotFittedError",
     "NotLinearError",
     "PrioryError",
@@ -56,6 +57,10 @@ class NotLinearError(PrioryError, ValueError):
 
 class NoLikelihoodError(PrioryError, ValueError):
     """Say that a family has no likelihood, so it cannot be sampled or give evidence."""
+
+
+class NoPosteriorError(PrioryError, ValueError):
+    """Say that a family has no distribution over its parameters."""
 
 
 class NotFittedError(PrioryError, ValueError, AttributeError):

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from priory.columns import Frame
-from priory.model import Model
+from priory.errors import NoLikelihoodError
+from priory.model import Model, Term
 from priory.typing import FloatArray, IntArray, Label
 
 __all__ = ["Explanation", "Factor", "WorkedRow", "explain"]
@@ -24,6 +25,7 @@ class Factor:
     column: str
     value: Any
     about: str
+    left_out: bool
     log_likelihood: FloatArray
 
 
@@ -82,18 +84,30 @@ def explain(model: Model, frame: Frame) -> Explanation:
     for term in model.terms:
         score = np.zeros((n, k))
         term.add_log_likelihood(frame, score)
-        # What all classes share does not change the answer, but belongs to P(value | class).
-        shared = term.log_base_measure(frame)[:, None]
-        scores.append(score + np.where(np.isfinite(shared), shared, 0.0))
+        scores.append(score + _shared(term, frame)[:, None])
+    columns = [term.column(frame) for term in model.terms]
+    left_out = [
+        term.family.leaves_out(column, term.parameters)
+        for term, column in zip(model.terms, columns, strict=True)
+    ]
     log_joint, posterior = model.log_prior + sum(scores, np.zeros((n, k))), model.posterior(frame)
     rows = []
     for i in range(n):
         factors = tuple(
-            Factor(term.block.title, term.column(frame).value(i), term.about, score[i])
-            for term, score in zip(model.terms, scores, strict=True)
+            Factor(term.block.title, column.value(i), term.about, bool(out[i]), score[i])
+            for term, column, out, score in zip(model.terms, columns, left_out, scores, strict=True)
         )
         rows.append(WorkedRow(model.classes, model.log_prior, factors, log_joint[i], posterior[i]))
     return Explanation(tuple(rows))
+
+
+def _shared(term: Term, frame: Frame) -> FloatArray:
+    """Return what belongs to log P(value | class) although it is the same for every class."""
+    try:
+        shared = term.log_base_measure(frame)
+    except NoLikelihoodError:
+        return np.zeros(len(frame))
+    return np.where(np.isfinite(shared), shared, 0.0)
 
 
 def _title(factor: Factor) -> str:
@@ -104,11 +118,13 @@ def _title(factor: Factor) -> str:
     value = f"{factor.value:g}" if isinstance(factor.value, float) else str(factor.value)
     if isinstance(factor.value, tuple):
         value = ", ".join("missing" if part is None else str(part) for part in factor.value)
+    if factor.left_out:
+        return f"  {factor.column} = {value} was never seen"
     return f"× P({factor.column} = {value} | class)"
 
 
 def _factor_numbers(factor: Factor, shown: IntArray) -> list[str]:
-    if factor.value is None:
+    if factor.left_out:
         return ["–" for _ in shown]
     return _numbers(factor.log_likelihood, shown)
 

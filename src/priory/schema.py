@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 from priory.errors import SchemaError
+from priory.text import aligned
 
 __all__ = ["Block", "Kind", "Schema"]
 
@@ -129,7 +130,7 @@ class Schema:
         families = dict(self.families)
         rows = [("column", "kind", "family", "why")]
         rows += [(b.title, b.kind.value, families.get(b.name, "–"), b.why) for b in self.blocks]
-        return _aligned(rows)
+        return aligned(rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as plain JSON values."""
@@ -147,10 +148,3 @@ class Schema:
             for b in plain["blocks"]
         )
         return cls(tuple(plain["columns"]), blocks, bool(plain["named"]))
-
-
-def _aligned(rows: Iterable[tuple[str, ...]]) -> str:
-    rows = list(rows)
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(line.rstrip() for line in lines)

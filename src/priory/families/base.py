@@ -16,10 +16,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from priory.columns import Column
-from priory.errors import NotLinearError, SettingError
+from priory.errors import NoPosteriorError, NotLinearError, SettingError
+from priory.posteriors import ParameterPosterior
 from priory.priors import Dirichlet, Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
-from priory.typing import AnyArray, CodeArray, FloatArray
+from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 
 __all__ = ["DISCRETE_PRIORS", "Family", "Linear", "log", "log_gamma"]
 
@@ -70,6 +71,20 @@ class Family(ABC):
     @abstractmethod
     def sample(self, parameters: Any, y: CodeArray, rng: np.random.Generator) -> AnyArray:
         """Return a value (or a row of values) drawn for each class code of `y`."""
+
+    def posterior(
+        self, table: Any, prior: Any, block: Block, column: str, classes: tuple[Label, ...]
+    ) -> ParameterPosterior:
+        """Return what is believed of a column's parameters after the data."""
+        raise NoPosteriorError(
+            f"Column {column!r} is modelled by {self.name}, whose parameters have no conjugate "
+            "distribution. categorical, bernoulli, binomial, multinomial, histogram, poisson, "
+            "gaussian, student-t and joint have one."
+        )
+
+    def leaves_out(self, column: Any, parameters: Any) -> BoolArray:
+        """Return which rows this factor says nothing of: gaps, and values never seen."""
+        return np.asarray(column.missing)
 
     def linear(self, block: Block, parameters: Any) -> Linear:
         """Return the linear form, for the families that have one."""

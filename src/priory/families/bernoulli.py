@@ -12,10 +12,11 @@ from priory.errors import InputError
 from priory.families.base import Family, Linear, log
 from priory.families.categorical import smoothed
 from priory.kernels.score import add_counts_csr, add_counts_dense, add_table
+from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
 from priory.tables import CountsTable, LabelsTable, NumbersTable
-from priory.typing import AnyArray, CodeArray, FloatArray
+from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 __all__ = ["Bernoulli", "BernoulliParameters"]
 
@@ -40,6 +41,14 @@ class Bernoulli(Family):
         self, table: LabelsTable | NumbersTable | CountsTable, prior: DiscretePrior
     ) -> BernoulliParameters:
         """Return log p and log(1 − p) of each column and class."""
+        counts, pseudo = self._counts(table, prior)
+        log_p = np.ascontiguousarray(log(smoothed(counts, pseudo)).transpose(2, 1, 0))
+        return BernoulliParameters(log_p[0], log_p[1])
+
+    def _counts(
+        self, table: LabelsTable | NumbersTable | CountsTable, prior: DiscretePrior
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return absences and presences, classes × columns × 2, and their pseudo-counts."""
         if isinstance(table, CountsTable):
             on, n = table.weight, table.documents_weight[:, None]
             counts = np.stack([np.maximum(n - on, 0.0), on], axis=2)
@@ -49,9 +58,20 @@ class Bernoulli(Family):
             counts = np.zeros((len(table.weight), 1, 2))
             for v, label in enumerate(table.labels):
                 counts[:, 0, int(label)] += table.weight[:, v]
-        pseudo = prior.pseudo_counts([False, True], counts.sum(axis=0))
-        log_p = np.ascontiguousarray(log(smoothed(counts, pseudo)).transpose(2, 1, 0))
-        return BernoulliParameters(log_p[0], log_p[1])
+        return counts, prior.pseudo_counts([False, True], counts.sum(axis=0))
+
+    def posterior(
+        self,
+        table: LabelsTable | NumbersTable | CountsTable,
+        prior: DiscretePrior,
+        block: Block,
+        column: str,
+        classes: tuple[Label, ...],
+    ) -> DirichletPosterior:
+        """Return the Beta over p_k, as a Dirichlet over absent and present."""
+        counts, pseudo = self._counts(table, prior)
+        after = (counts + pseudo)[:, block.columns.index(column)]
+        return DirichletPosterior(classes, (False, True), after)
 
     def add_log_likelihood(
         self, column: Column, parameters: BernoulliParameters, out: FloatArray

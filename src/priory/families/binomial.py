@@ -11,10 +11,11 @@ from priory.columns import Numbers
 from priory.errors import InputError, SettingError
 from priory.families.base import Family, Linear, log, log_gamma
 from priory.families.categorical import smoothed
+from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
-from priory.typing import AnyArray, CodeArray, FloatArray
+from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 __all__ = ["Binomial", "BinomialParameters"]
 
@@ -48,18 +49,33 @@ class Binomial(Family):
         self, table: MomentsTable | NumbersTable, prior: DiscretePrior
     ) -> BinomialParameters:
         """Return log p and log(1 − p) of each column and class."""
-        counts = self.counts(table)
-        pseudo = prior.pseudo_counts([False, True], counts.sum(axis=0))
+        counts, pseudo = self._counts(table, prior)
         log_p = np.ascontiguousarray(log(smoothed(counts, pseudo)).transpose(2, 1, 0))
         return BinomialParameters(log_p[0], log_p[1])
 
-    def counts(self, table: MomentsTable | NumbersTable) -> FloatArray:
-        """Return failures and successes, classes × columns × 2."""
+    def _counts(
+        self, table: MomentsTable | NumbersTable, prior: DiscretePrior
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return failures and successes, classes × columns × 2, and their pseudo-counts."""
         if isinstance(table, NumbersTable):
             self._check_counts(table.cells.values)
         moments = table.moments
         successes = moments.s1.value
-        return np.stack([self.trials * moments.weight - successes, successes], axis=2)
+        counts = np.stack([self.trials * moments.weight - successes, successes], axis=2)
+        return counts, prior.pseudo_counts([False, True], counts.sum(axis=0))
+
+    def posterior(
+        self,
+        table: MomentsTable | NumbersTable,
+        prior: DiscretePrior,
+        block: Block,
+        column: str,
+        classes: tuple[Label, ...],
+    ) -> DirichletPosterior:
+        """Return the Beta over p_k, as a Dirichlet over failure and success."""
+        counts, pseudo = self._counts(table, prior)
+        after = (counts + pseudo)[:, block.columns.index(column)]
+        return DirichletPosterior(classes, ("failure", "success"), after)
 
     def _check_counts(self, values: FloatArray) -> None:
         wrong = values[~self._possible(values)]

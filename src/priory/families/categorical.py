@@ -13,11 +13,12 @@ from priory.errors import SettingError, UnseenValueError, listing
 from priory.families.base import Family, Linear, log
 from priory.kernels.score import add_table
 from priory.labels import label_key, sorted_labels
+from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
 from priory.tables import LabelsTable, NumbersTable
 from priory.tables.base import spread_keys
-from priory.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 
 __all__ = ["Categorical", "CategoricalParameters", "smoothed"]
 
@@ -51,15 +52,39 @@ class Categorical(Family):
         self, table: LabelsTable | NumbersTable, prior: DiscretePrior
     ) -> CategoricalParameters:
         """Return log P(v | k) for each value of the domain."""
+        labels, counts, pseudo = self._counts(table, prior)
+        log_p = log(smoothed(counts, pseudo))
+        places = {label_key(label): v for v, label in enumerate(labels)}
+        return CategoricalParameters(labels, np.ascontiguousarray(log_p.T), places)
+
+    def _counts(
+        self, table: LabelsTable | NumbersTable, prior: DiscretePrior
+    ) -> tuple[tuple[Label, ...], FloatArray, FloatArray]:
+        """Return the domain's labels, and counts and pseudo-counts of all its places."""
         table = table.as_labels()
         labels = sorted_labels([*table.labels, *prior.values(), *self.values])
         places = {label_key(label): v for v, label in enumerate(labels)}
         where = np.array([places[label_key(label)] for label in table.labels], dtype=np.intp)
         domain = [*labels, None] if self.unseen == "smooth" else list(labels)
         counts = spread_keys(table.weight, where, len(domain))
-        pseudo = prior.pseudo_counts(domain, counts.sum(axis=0))
-        log_p = log(smoothed(counts, pseudo))
-        return CategoricalParameters(labels, np.ascontiguousarray(log_p.T), places)
+        return labels, counts, prior.pseudo_counts(domain, counts.sum(axis=0))
+
+    def posterior(
+        self,
+        table: LabelsTable | NumbersTable,
+        prior: DiscretePrior,
+        block: Block,
+        column: str,
+        classes: tuple[Label, ...],
+    ) -> DirichletPosterior:
+        """Return the Dirichlet over P(v | k): counts and pseudo-counts together."""
+        labels, counts, pseudo = self._counts(table, prior)
+        values = (*labels, "any other") if self.unseen == "smooth" else labels
+        return DirichletPosterior(classes, values, counts + pseudo)
+
+    def leaves_out(self, column: Column, parameters: CategoricalParameters) -> BoolArray:
+        """Return which rows have a gap or a value that is skipped."""
+        return self._codes(column.as_labels(), parameters) < 0
 
     def add_log_likelihood(
         self, column: Column, parameters: CategoricalParameters, out: FloatArray

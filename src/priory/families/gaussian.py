@@ -11,10 +11,11 @@ from priory.columns import Numbers
 from priory.errors import SettingError
 from priory.families.base import Family, Linear
 from priory.kernels.score import add_gaussian
+from priory.posteriors import NormalInverseGammaPosterior
 from priory.priors import NormalInverseGamma, PosteriorNIG, Prior
 from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
-from priory.typing import AnyArray, CodeArray, FloatArray
+from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 __all__ = ["ClassMoments", "Gaussian", "GaussianParameters", "class_moments"]
 
@@ -73,6 +74,18 @@ class Gaussian(Family):
         floor = 0.0 if self.var_smoothing else moments.floor
         variance = np.maximum(variance, floor)
         return GaussianParameters(mean, np.where(variance > 0, variance, moments.floor))
+
+    def posterior(
+        self,
+        table: MomentsTable | NumbersTable,
+        prior: NormalInverseGamma | None,
+        block: Block,
+        column: str,
+        classes: tuple[Label, ...],
+    ) -> NormalInverseGammaPosterior:
+        """Return what is believed of mean and variance; with no prior, a weak one is taken."""
+        moments = class_moments(table.moments)
+        return moments.belief(prior or NormalInverseGamma(), block.columns.index(column), classes)
 
     def epsilon(self, moments: ClassMoments) -> float:
         """Return what is added to every variance."""
@@ -139,6 +152,14 @@ class ClassMoments:
             self.pooled_mean,
             np.maximum(self.pooled_variance, self.floor),
         )
+
+    def belief(
+        self, prior: NormalInverseGamma, column: int, classes: tuple[Label, ...]
+    ) -> NormalInverseGammaPosterior:
+        """Return what is believed of one column's mean and variance in each class."""
+        after = self.posterior(prior)
+        parameters = (after.mean, after.kappa, after.alpha, after.beta)
+        return NormalInverseGammaPosterior(classes, *(p[:, column] for p in parameters))
 
 
 def class_moments(table: MomentsTable) -> ClassMoments:

@@ -14,10 +14,11 @@ from priory.families.base import Family, Linear, log
 from priory.families.categorical import draw, smoothed
 from priory.families.cuts import between_cells, equal_frequency, mdl
 from priory.kernels.score import add_table
+from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
 from priory.tables import NumbersTable
-from priory.typing import AnyArray, CodeArray, FloatArray
+from priory.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
 
 __all__ = ["Histogram", "HistogramParameters"]
 
@@ -57,6 +58,16 @@ class Histogram(Family):
     def parameters(self, table: NumbersTable, prior: DiscretePrior) -> HistogramParameters:
         """Return the cuts and log P(bin | k)."""
         cells = table.cells
+        after, counts, pseudo = self._counts(table, prior)
+        log_p = np.ascontiguousarray(log(smoothed(counts, pseudo)).T)
+        ends = (cells.lower[:1].tolist() + cells.upper[-1:].tolist()) or [0.0, 0.0]
+        return HistogramParameters(between_cells(cells, after), log_p, ends[0], ends[1])
+
+    def _counts(
+        self, table: NumbersTable, prior: DiscretePrior
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return after which cells the bins end, and counts and pseudo-counts of the bins."""
+        cells = table.cells
         if self.cut == "mdl":
             after = mdl(cells)
         else:
@@ -66,10 +77,20 @@ class Histogram(Family):
         counts = np.zeros((len(cells.weight), len(starts)))
         if len(cells.keys):
             counts = np.add.reduceat(cells.weight, starts, axis=1)
-        pseudo = prior.pseudo_counts(list(range(len(starts))), counts.sum(axis=0))
-        log_p = np.ascontiguousarray(log(smoothed(counts, pseudo)).T)
-        ends = (cells.lower[:1].tolist() + cells.upper[-1:].tolist()) or [0.0, 0.0]
-        return HistogramParameters(between_cells(cells, after), log_p, ends[0], ends[1])
+        return after, counts, prior.pseudo_counts(list(range(len(starts))), counts.sum(axis=0))
+
+    def posterior(
+        self,
+        table: NumbersTable,
+        prior: DiscretePrior,
+        block: Block,
+        column: str,
+        classes: tuple[Label, ...],
+    ) -> DirichletPosterior:
+        """Return the Dirichlet over the bins."""
+        after, counts, pseudo = self._counts(table, prior)
+        names = _bin_names(between_cells(table.cells, after))
+        return DirichletPosterior(classes, names, counts + pseudo)
 
     def add_log_likelihood(
         self, column: Numbers, parameters: HistogramParameters, out: FloatArray
@@ -98,8 +119,7 @@ class Histogram(Family):
 
     def linear(self, block: Block, parameters: HistogramParameters) -> Linear:
         """Return the one-hot form: a feature for each bin."""
-        ends = [-np.inf, *parameters.cuts.tolist(), np.inf]
-        features = tuple(f"{block.name} in ({low:g}, {high:g}]" for low, high in pairwise(ends))
+        features = tuple(f"{block.name} in {name}" for name in _bin_names(parameters.cuts))
         return Linear(features, parameters.log_p, np.zeros(parameters.log_p.shape[1]))
 
 
@@ -122,3 +142,8 @@ class HistogramParameters:
         codes = np.searchsorted(self.cuts, x, side="left").astype(np.int32)
         codes[np.isnan(x)] = -1
         return codes
+
+
+def _bin_names(cuts: FloatArray) -> tuple[str, ...]:
+    ends = [-np.inf, *cuts.tolist(), np.inf]
+    return tuple(f"({low:g}, {high:g}]" for low, high in pairwise(ends))

@@ -13,8 +13,9 @@ from priory.errors import SettingError
 from priory.families.base import Family, log
 from priory.families.categorical import draw
 from priory.labels import label_key, sorted_labels
+from priory.posteriors import DirichletPosterior
 from priory.priors import Laplace, MEstimate, Prior
-from priory.schema import Kind
+from priory.schema import Block, Kind
 from priory.tables import LabelsTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 
@@ -54,6 +55,27 @@ class Joint(Family):
             dtype=np.int64,
         ).reshape(len(combinations), n_columns)
         return JointParameters(domains, codes, table.weight, prior)
+
+    def posterior(
+        self,
+        table: LabelsTable,
+        prior: Laplace | MEstimate,
+        block: Block,
+        column: str,
+        classes: tuple[Label, ...],
+    ) -> DirichletPosterior:
+        """Return the Dirichlet over the combinations that were seen and all others together."""
+        found = self.parameters(table, prior)
+        whole = np.ones(len(found.domains), dtype=bool)
+        after = found.weight + found.pseudo(whole, found.weight.sum(axis=0))
+        everything = found.weight.sum(axis=1) + found.pseudo(np.ones(0, dtype=bool))
+        others = np.maximum(everything - after.sum(axis=1), 0.0)[:, None]
+        values = (*table.labels, "any other")
+        return DirichletPosterior(classes, values, np.concatenate([after, others], axis=1))
+
+    def leaves_out(self, column: Combined, parameters: JointParameters) -> BoolArray:
+        """Return which rows have nothing but gaps."""
+        return np.all([part.missing for part in column.parts], axis=0)
 
     def add_log_likelihood(
         self, column: Combined, parameters: JointParameters, out: FloatArray

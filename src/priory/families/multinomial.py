@@ -11,10 +11,11 @@ from priory.columns import Counts
 from priory.families.base import Family, Linear, log, log_gamma
 from priory.families.categorical import smoothed
 from priory.kernels.score import add_counts_csr, add_counts_dense
+from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
 from priory.tables import CountsTable
-from priory.typing import AnyArray, CodeArray, FloatArray
+from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 __all__ = ["Multinomial", "MultinomialParameters", "add_counts"]
 
@@ -44,6 +45,19 @@ class Multinomial(Family):
         p = smoothed(table.s1, prior.pseudo_counts(columns, table.s1.sum(axis=0)))
         length = table.s1.sum(axis=1) / np.maximum(table.documents_weight, np.finfo(float).tiny)
         return MultinomialParameters(np.ascontiguousarray(log(p).T), length)
+
+    def posterior(
+        self,
+        table: CountsTable,
+        prior: DiscretePrior,
+        block: Block,
+        column: str,
+        classes: tuple[Label, ...],
+    ) -> DirichletPosterior:
+        """Return the Dirichlet over the shares of all the block's columns."""
+        columns = list(range(table.s1.shape[1]))
+        after = table.s1 + prior.pseudo_counts(columns, table.s1.sum(axis=0))
+        return DirichletPosterior(classes, block.columns, after)
 
     def add_log_likelihood(
         self, column: Counts, parameters: MultinomialParameters, out: FloatArray

@@ -25,8 +25,8 @@ class MultivariateGaussian(Family):
 
     `shrinkage` draws correlations towards 0: "auto" by the oracle approximating rule (Chen et
     al. 2010), strongly where rows are few and hardly where they are many; a number from 0 to 1
-    fixes it. `shared` gives all classes the covariance within classes, and a linear form. `ddof`
-    1 divides by n − 1. A gap is summed out: the other columns keep their joint density.
+    fixes it. `shared` gives all classes the covariance within classes, and a linear form. A gap
+    is summed out: the other columns keep their joint density.
 
     >>> import numpy as np
     >>> from priory.schema import Block
@@ -44,34 +44,29 @@ class MultivariateGaussian(Family):
 
     shrinkage: float | Literal["auto"] = "auto"
     shared: bool = False
-    ddof: int = 0
 
     def __post_init__(self) -> None:
         if self.shrinkage != "auto" and not 0 <= float(self.shrinkage) <= 1:
             raise SettingError(
                 f"shrinkage must be 'auto' or a number from 0 to 1, not {self.shrinkage!r}."
             )
-        if self.ddof not in (0, 1):
-            raise SettingError(f"ddof must be 0 or 1, not {self.ddof!r}.")
 
     def parameters(self, table: ScatterTable, prior: None) -> MultivariateGaussianParameters:
         """Return the mean and the covariance of each class."""
         pooled = table.pooled()
         seen = table.rows > 0
         mean = np.where(seen[:, None], table.mean, pooled.mean)
-        within = table.scatter.sum(axis=0)
-        n = table.weight
-        total = max(float(n.sum()) - self.ddof * int(seen.sum()), 1.0)
-        shared = self._shrunk(within / total, float(n.sum()))
-        variance = np.diagonal(pooled.scatter[0]) / max(float(n.sum()), 1.0)
+        scatter, n = table.scatter, table.weight
+        total = max(float(n.sum()), np.finfo(float).tiny)
+        variance = np.diagonal(pooled.scatter[0]) / total
         floor = np.diag(VARIANCE_FLOOR * np.where(variance > 0, variance, 1.0))
-        covariance = np.empty_like(table.scatter)
+        shared = _at_least(self._shrunk(scatter.sum(axis=0) / total, total), floor)
+        covariance = np.empty_like(scatter)
         for k in range(len(n)):
             if self.shared or table.rows[k] < 2:  # one row has no covariance of its own
-                covariance[k] = shared + floor
+                covariance[k] = shared
             else:
-                own = table.scatter[k] / max(n[k] - self.ddof, 1.0)
-                covariance[k] = _at_least(self._shrunk(own, float(n[k])), floor)
+                covariance[k] = _at_least(self._shrunk(scatter[k] / n[k], float(n[k])), floor)
         return MultivariateGaussianParameters(mean, covariance)
 
     def _shrunk(self, covariance: FloatArray, n: float) -> FloatArray:

@@ -11,10 +11,11 @@ from priory.columns import Numbers
 from priory.errors import InputError
 from priory.families.base import Family, Linear, log, log_gamma
 from priory.families.gaussian import class_moments
+from priory.posteriors import GammaPosterior
 from priory.priors import Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
-from priory.typing import AnyArray, CodeArray, FloatArray
+from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 __all__ = ["Poisson", "PoissonParameters"]
 
@@ -44,13 +45,31 @@ class Poisson(Family):
         """Return the rate of each class and column."""
         if isinstance(table, NumbersTable):
             self._check_counts(table)
+        shape, weight, pooled = self._after(table, prior)
+        known = weight > 0
+        return PoissonParameters(np.where(known, shape / np.where(known, weight, 1.0), pooled))
+
+    def _after(
+        self, table: MomentsTable | NumbersTable, prior: Laplace | MEstimate
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return Σx and n with what the prior lends, and the rate over all classes."""
         moments = class_moments(table.moments)
         strength = np.asarray(prior.alpha if isinstance(prior, Laplace) else prior.m)
-        lent = strength * moments.pooled_mean
-        weight = moments.n + strength
-        known = weight > 0
-        rate = (moments.n * moments.mean + lent) / np.where(known, weight, 1.0)
-        return PoissonParameters(np.where(known, rate, moments.pooled_mean))
+        shape = moments.n * moments.mean + strength * moments.pooled_mean
+        return shape, moments.n + strength, moments.pooled_mean
+
+    def posterior(
+        self,
+        table: MomentsTable | NumbersTable,
+        prior: Laplace | MEstimate,
+        block: Block,
+        column: str,
+        classes: tuple[Label, ...],
+    ) -> GammaPosterior:
+        """Return the Gamma over the rate of each class."""
+        shape, weight, _ = self._after(table, prior)
+        j = block.columns.index(column)
+        return GammaPosterior(classes, shape[:, j], weight[:, j])
 
     def _check_counts(self, table: NumbersTable) -> None:
         values = table.cells.values

@@ -13,10 +13,11 @@ from priory.families.base import Family, log_gamma
 from priory.families.gaussian import ClassMoments, class_moments
 from priory.families.transforms import Identity, Transform, log_transform, rank_transform
 from priory.kernels.score import add_student_t
+from priory.posteriors import NormalInverseGammaPosterior
 from priory.priors import NormalInverseGamma, Prior
-from priory.schema import Kind
+from priory.schema import Block, Kind
 from priory.tables import CellsTable, MomentsTable, NumbersTable
-from priory.typing import AnyArray, CodeArray, FloatArray
+from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 __all__ = ["StudentT", "StudentTParameters"]
 
@@ -58,6 +59,17 @@ class StudentT(Family):
         after = moments.posterior(prior)
         scale2 = after.beta * (after.kappa + 1) / (after.alpha * after.kappa)
         return StudentTParameters(2 * after.alpha, after.mean, scale2, transform)
+
+    def posterior(
+        self,
+        table: MomentsTable | NumbersTable,
+        prior: NormalInverseGamma,
+        block: Block,
+        column: str,
+        classes: tuple[Label, ...],
+    ) -> NormalInverseGammaPosterior:
+        """Return what is believed of mean and variance, of the transformed numbers if any."""
+        return self.moments(table)[1].belief(prior, block.columns.index(column), classes)
 
     def moments(self, table: MomentsTable | NumbersTable) -> tuple[Transform, ClassMoments]:
         """Return the transform, and the moments of the transformed numbers."""
