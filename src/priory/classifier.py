@@ -14,12 +14,15 @@ from priory.errors import (
     InputError,
     MissingValueError,
     NotFittedError,
+    SchemaError,
     SettingError,
+    did_you_mean,
     listing,
 )
 from priory.explanation import Explanation, explain
-from priory.labels import label_key
+from priory.labels import label_key, sorted_labels
 from priory.model import LinearForm, Model
+from priory.posteriors import ParameterPosterior
 from priory.reading import infer, infer_empty, open_table, read, read_labels, read_weights
 from priory.schema import Kind, Schema
 from priory.settings import Settings
@@ -45,6 +48,7 @@ class Classifier:
         self.settings = settings if settings is not None else Settings()
         self._statistics: Statistics | None = None
         self._model: Model | None = None
+        self._declared: tuple[Label, ...] = ()
         self._warned: set[str] = set()
 
     # What was learned
@@ -90,12 +94,29 @@ class Classifier:
 
     def forget(self, X: Any, y: Any, weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
-        self._become(self.statistics - self._count(X, y, weight))
+        left = self.statistics - self._count(X, y, weight)
+        self._become(left.with_classes(self._declared))
         return self
 
     def declare(self, classes: Any) -> Self:
         """Make classes known that may have no rows yet."""
-        self._become(self.statistics.with_classes(read_labels(classes, "classes").labels))
+        declared = read_labels(classes, "classes").labels
+        self._become(self.statistics.with_classes(declared))
+        self._declared = sorted_labels([*self._declared, *declared])
+        return self
+
+    def decay(self, half_life: float, elapsed: float = 1.0) -> Self:
+        """Let everything learned so far count for less: half as much after each half-life.
+
+            weights × 2^(−elapsed / half_life)
+
+        In a stream, call it before each batch with the rows (or hours) since the last.
+
+        >>> classifier = Classifier().learn({"x": ["a", "b"]}, [0, 1]).decay(half_life=2.0)
+        >>> classifier.statistics.weight.round(3).tolist()
+        [0.707, 0.707]
+        """
+        self._become(self.statistics.decayed(half_life, elapsed))
         return self
 
     def merge(self, other: Classifier) -> Self:
@@ -143,6 +164,30 @@ class Classifier:
     def log_evidence(self, X: Any) -> FloatArray:
         """Return log P(x), how likely each row is at all."""
         return self.model.log_evidence(self._frame(X))
+
+    def posterior(self, column: str) -> ParameterPosterior:
+        """Return what is believed of a column's parameters after the data, class by class.
+
+        A Dirichlet over probabilities, a Normal-Inverse-Gamma over mean and variance or a Gamma
+        over a rate, each with its `mean` and its `interval`.
+
+        >>> classifier = Classifier().learn({"x": ["a", "a", "b"]}, [0, 0, 1])
+        >>> classifier.posterior("x").mean.round(3).tolist()
+        [[0.75, 0.25], [0.333, 0.667]]
+        """
+        statistics, choices = self.statistics, self.settings.choices(self.statistics)
+        for name, choice in choices.items():
+            block = statistics.schema[name]
+            if column in block.columns:
+                table = statistics.tables[name]
+                return choice.family.posterior(
+                    table, choice.prior, block, column, statistics.classes
+                )
+        known = [c for name in choices for c in statistics.schema[name].columns]
+        raise SchemaError(
+            f"The model has no column {column!r}. Columns: {listing(known)}."
+            f"{did_you_mean(column, known)}"
+        )
 
     def explain(self, X: Any) -> Explanation:
         """Return the sum behind the prediction of every row, worked out."""

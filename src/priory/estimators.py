@@ -14,6 +14,7 @@ from priory.columns import Labels
 from priory.errors import InputError, SettingError
 from priory.explanation import Explanation
 from priory.model import LinearForm, Model
+from priory.posteriors import ParameterPosterior
 from priory.rawtables import RawTable
 from priory.reading import open_table, read_labels
 from priory.schema import Schema
@@ -129,6 +130,21 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         result.classifier_ = self.classifier_ + other.classifier_
         return result
 
+    def decay(self, half_life: float, elapsed: float = 1.0) -> Self:
+        """Let everything learned so far count for less: half as much after each half-life."""
+        self._fitted().decay(half_life, elapsed)
+        return self
+
+    def read_again(self) -> Self:
+        """Read the model out of its statistics anew, after `set_params`; no data needed.
+
+        >>> model = NaiveBayes.textbook().fit({"x": ["a", "a", "b"]}, [0, 0, 1])
+        >>> model.set_params(smoothing=0).read_again().predict_proba({"x": ["a"]}).tolist()
+        [[1.0, 0.0]]
+        """
+        self._fitted().read_again(self._settings())
+        return self
+
     # Answers
 
     def predict(self, X: Any) -> AnyArray:
@@ -150,6 +166,17 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def score_samples(self, X: Any) -> FloatArray:
         """Return log P(x): how likely each row is under the model at all."""
         return self._fitted().log_evidence(X)
+
+    def posterior(self, column: str) -> ParameterPosterior:
+        """Return what is believed of a column's parameters after the data, class by class.
+
+        >>> model = NaiveBayes.textbook().fit({"x": ["a", "a", "b"]}, [0, 0, 1])
+        >>> print(model.posterior("x"))
+           a                    b
+        0  0.750 (0.292–0.992)  0.250 (0.008–0.708)
+        1  0.333 (0.013–0.842)  0.667 (0.158–0.987)
+        """
+        return self._fitted().posterior(column)
 
     def explain(self, X: Any) -> Explanation:
         """Return the sum behind the prediction of every row, worked out."""

@@ -140,6 +140,14 @@ class Statistics:
 
     __rmul__ = __mul__
 
+    def decayed(self, half_life: float, elapsed: float = 1.0) -> Statistics:
+        """Return the sums with every weight halved for each half-life that has elapsed."""
+        if not (np.isfinite(half_life) and half_life > 0):
+            raise SettingError(f"half_life must be a finite number above 0, not {half_life!r}.")
+        if not (np.isfinite(elapsed) and elapsed >= 0):
+            raise SettingError(f"elapsed must be a finite number of at least 0, not {elapsed!r}.")
+        return self * 2.0 ** (-elapsed / half_life)
+
     def __eq__(self, other: object) -> bool:
         """Compare to the last bit; how the schema explains its kinds does not matter."""
         if not isinstance(other, Statistics):

@@ -101,6 +101,12 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         result.__dict__.update(self.__dict__)
         return result.merge(other)
 
+    def decay(self, half_life: float, elapsed: float = 1.0) -> Self:
+        """Let everything learned so far count for less: half as much after each half-life."""
+        check_is_fitted(self)
+        self._become(self.statistics_.decayed(half_life, elapsed), None)
+        return self
+
     # Answers
 
     def predict(self, X: Any) -> AnyArray:
