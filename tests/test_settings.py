@@ -1,0 +1,309 @@
+"""Settings: each one is honoured or refused."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from priory import (
+    Categorical,
+    Classifier,
+    Dirichlet,
+    Gaussian,
+    Laplace,
+    MEstimate,
+    NormalInverseGamma,
+    Settings,
+)
+from priory.errors import (
+    IdentifierWarning,
+    MissingValueError,
+    SchemaError,
+    SettingError,
+    UnseenValueError,
+)
+from priory.priors import as_prior
+
+X = {
+    "word": ["red", "blue", "red", "green"],
+    "number": [1.0, 2.5, 3.0, 4.0],
+    "whole": [1, 2, 1, 3],
+    "truth": [True, False, True, True],
+}
+Y = ["a", "b", "a", "b"]
+GAP = {"word": [None], "number": [2.0], "whole": [1], "truth": [True]}
+VIOLET = {**GAP, "word": ["violet"]}
+
+
+def families(settings, table=X):
+    model = Classifier(settings).learn(table, Y).model
+    return {term.block.name: term.family.name for term in model.terms}
+
+
+def fit(**settings):
+    classifier = Classifier(Settings(**settings)).learn(X, Y)
+    _ = classifier.model
+    return classifier
+
+
+class TestFamilies:
+    def test_plain_goes_by_kind(self):
+        assert families(Settings()) == {
+            "word": "categorical",
+            "number": "gaussian",
+            "whole": "gaussian",
+            "truth": "bernoulli",
+        }
+
+    def test_by_column_the_others_stay_plain(self):
+        found = families(Settings({"whole": "poisson", "number": Gaussian(shared=True)}))
+        assert found == {
+            "word": "categorical",
+            "number": "gaussian",
+            "whole": "poisson",
+            "truth": "bernoulli",
+        }
+
+    def test_several_columns_in_one_block(self):
+        found = families(Settings({("whole", "number"): "gaussian"}))
+        assert found["whole, number"] == "gaussian"
+        assert len(found) == 3
+
+    def test_one_for_all(self):
+        assert set(families(Settings("categorical")).values()) == {"categorical"}
+        assert families(Settings("multinomial"), {"a": [1, 2, 3, 4], "b": [0, 1, 0, 1]}) == {
+            "a, b": "multinomial"
+        }
+
+    def test_columns_named_by_numbers(self):
+        pd = pytest.importorskip("pandas")
+        frame = pd.DataFrame(np.arange(12).reshape(4, 3) % 5)
+        assert families(Settings({1: "poisson"}), frame)["1"] == "poisson"
+
+    def test_unknown(self):
+        with pytest.raises(SettingError, match=r"no family 'gausian'.* Did you mean 'gaussian'\?"):
+            Settings({"number": "gausian"})
+        with pytest.raises(SettingError, match=r"There is no family 5"):
+            Settings(5)
+
+    def test_unknown_column(self):
+        with pytest.raises(SchemaError, match=r"Column 'wrod' was not found.* Did you mean 'word'"):
+            fit(families={"wrod": "categorical"})
+
+    def test_column_of_the_wrong_kind(self):
+        message = r"Column 'word' is read as numbers, but holds 'red'.*\{'word': 'categorical'\}"
+        with pytest.raises(SchemaError, match=message):
+            fit(families={"word": "gaussian"})
+
+    def test_several_columns_for_a_family_of_one(self):
+        with pytest.raises(SettingError, match=r"histogram models one column, not the 2 of"):
+            fit(families={("number", "whole"): "histogram"})
+
+    def test_sparse_for_a_family_of_numbers(self):
+        with pytest.raises(SettingError, match=r"sparse matrix is read as counts, which gaussian"):
+            Classifier(Settings("gaussian")).learn(sp.csr_matrix(np.eye(4)[:, :3]), Y)
+
+    def test_read_out_that_was_not_counted(self):
+        classifier = Classifier(Settings("categorical")).learn(X, Y)
+        with pytest.raises(
+            SettingError, match=r"Column 'number' was counted as labels, which hist"
+        ):
+            classifier.read_again(Settings({"number": "histogram"}))
+
+
+class TestSmoothing:
+    def test_number_is_for_all_probabilities(self):
+        model = fit(smoothing=0.5).model
+        p = np.exp(model.terms[0].parameters.log_p).T  # blue, green, red
+        np.testing.assert_allclose(p, [[0.5 / 3.5, 0.5 / 3.5, 2.5 / 3.5], [3 / 7, 3 / 7, 1 / 7]])
+
+    def test_by_column(self):
+        model = fit(smoothing={"word": 0}).model
+        assert np.exp(model.terms[0].parameters.log_p).T[0].tolist() == [0.0, 0.0, 1.0]
+        truth = np.exp(model.terms[3].parameters.log_on[0])
+        np.testing.assert_allclose(truth, [3 / 4, 2 / 4])  # the family's own: α = 1
+
+    def test_auto_is_two_rows_of_the_column_as_a_whole(self):
+        auto, told = fit(smoothing="auto"), fit(smoothing=MEstimate(2.0, "marginal"))
+        np.testing.assert_array_equal(auto.log_joint(X), told.log_joint(X))
+
+    def test_prior_asked_for_by_name_is_honoured_or_refused(self):
+        with pytest.raises(
+            SettingError, match=r"smoothing of column 'number' is Laplace.* takes Nor"
+        ):
+            fit(smoothing={"number": 1.0})
+        with pytest.raises(
+            SettingError, match=r"'word' is NormalInverseGamma.* takes Laplace, MEst"
+        ):
+            fit(smoothing={"word": NormalInverseGamma()})
+
+    @pytest.mark.parametrize("wrong", [-1, np.nan, np.inf])
+    def test_wrong_number(self, wrong):
+        with pytest.raises(SettingError, match=r"alpha must be a finite number of at least 0"):
+            Settings(smoothing=wrong)
+
+    @pytest.mark.parametrize("wrong", [True, None, "lots", [1.0]])
+    def test_no_number(self, wrong):
+        with pytest.raises(
+            SettingError, match=r"smoothing must be a number of at least 0 or a pri"
+        ):
+            Settings(smoothing={"word": wrong})
+
+    def test_unknown_column(self):
+        message = r"smoothing names a column 'wort' .* Columns: 'word', .* Did you mean 'word'\?"
+        with pytest.raises(SchemaError, match=message):
+            fit(smoothing={"wort": 1.0})
+
+
+class TestPriors:
+    def test_numbers_are_laplace(self):
+        assert as_prior(2) == as_prior(np.float32(2)) == Laplace(2.0)
+        assert as_prior(MEstimate(3.0)) == MEstimate(3.0)
+
+    def test_laplace(self):
+        with pytest.raises(
+            SettingError, match=r"alpha must be a finite number of at least 0, not -1"
+        ):
+            Laplace(-1)
+
+    def test_m_estimate(self):
+        with pytest.raises(SettingError, match=r"m must be a finite number of at least 0, not -2"):
+            MEstimate(-2)
+        with pytest.raises(SettingError, match=r"p must be 'uniform', 'marginal' or .* not 'flat'"):
+            MEstimate(1, "flat")
+        with pytest.raises(SettingError, match=r"p must add up to 1, but adds up to 0\.75"):
+            MEstimate(1, {"a": 0.5, "b": 0.25})
+        with pytest.raises(SettingError, match=r"p\['a'\] must be .* at least 0, not -0\.5"):
+            MEstimate(1, {"a": -0.5, "b": 1.5})
+
+    def test_dirichlet(self):
+        with pytest.raises(SettingError, match=r"counts\['a'\] must be .* at least 0, not -1"):
+            Dirichlet({"a": -1})
+
+    @pytest.mark.parametrize("name", ["kappa", "alpha", "beta"])
+    def test_normal_inverse_gamma(self, name):
+        with pytest.raises(SettingError, match=rf"{name} must be a finite number above 0, not 0"):
+            NormalInverseGamma(**{name: 0})
+
+
+class TestMissing:
+    def test_skip_leaves_the_factor_out(self):
+        classifier = fit(smoothing=1.0)
+        red = classifier.log_joint({**GAP, "word": ["red"]})
+        np.testing.assert_allclose(
+            classifier.log_joint(GAP), red - np.log([3 / 5, 1 / 5]), rtol=1e-13
+        )
+
+    def test_category_lets_the_gap_speak(self):
+        table = {"x": ["u", None, None, "v", "u", "u"]}
+        y = ["a", "a", "a", "b", "b", "b"]
+        classifier = Classifier(Settings(smoothing=0, missing="category")).learn(table, y)
+        found = np.exp(classifier.log_joint({"x": [None, "u"]}))
+        # P(k) P(missing | k), then P(k) P(there | k) P(u | k)
+        np.testing.assert_allclose(found, [[2 / 6, 0], [1 / 6, 2 / 6]], rtol=1e-14)
+
+    def test_category_of_numbers(self):
+        table = {"x": [1.0, None, None, 2.0, 3.0, 4.0], "z": [0.0] * 6}
+        y = ["a", "a", "a", "b", "b", "b"]
+        classifier = Classifier(Settings(smoothing=1, missing={"x": "category"})).learn(table, y)
+        odds = np.exp(classifier.log_joint({"x": [None], "z": [None]}))[0]
+        np.testing.assert_allclose(odds, [0.5 * 3 / 5, 0.5 * 1 / 5], rtol=1e-14)
+
+    def test_error_at_learning_and_at_prediction(self):
+        message = r"Column 'word' has 1 missing values, the first in row 0. Fill them in, or set"
+        with pytest.raises(MissingValueError, match=message):
+            Classifier(Settings(missing="error")).learn(GAP, ["a"])
+        with pytest.raises(MissingValueError, match=message):
+            fit(missing={"word": "error"}).predict(GAP)
+
+    def test_error_for_one_column_lets_others_be(self):
+        classifier = fit(missing={"number": "error"})
+        assert len(classifier.predict(GAP)) == 1
+
+    def test_error_for_a_block_of_several(self):
+        settings = Settings(
+            {("number", "whole"): "gaussian"}, missing={("number", "whole"): "error"}
+        )
+        classifier = Classifier(settings).learn(X, Y)
+        with pytest.raises(MissingValueError, match=r"'number, whole' has 1 missing values"):
+            classifier.predict({**GAP, "number": [None]})
+
+    def test_category_for_a_block_of_several_is_refused(self):
+        with pytest.raises(
+            SettingError, match=r"missing='category' is for single columns, not for"
+        ):
+            fit(families={("number", "whole"): "gaussian"}, missing="category")
+
+    @pytest.mark.parametrize("wrong", ["ignore", None, ["skip"]])
+    def test_other_policies_are_refused(self, wrong):
+        with pytest.raises(
+            SettingError, match=r"missing must be one of 'skip', 'category', 'error'"
+        ):
+            Settings(missing=wrong)
+
+    def test_unknown_column(self):
+        with pytest.raises(SchemaError, match=r"missing names a column 'words' .* mean 'word'\?"):
+            fit(missing={"words": "error"})
+
+
+class TestUnseen:
+    def test_skip_is_like_a_gap(self):
+        classifier = fit(unseen="skip")
+        np.testing.assert_array_equal(classifier.log_joint(VIOLET), classifier.log_joint(GAP))
+
+    def test_smooth_is_one_more_value(self):
+        classifier = Classifier(Settings(unseen="smooth")).learn({"word": X["word"]}, Y)
+        found = np.exp(classifier.log_joint({"word": ["violet", "red"]}))
+        np.testing.assert_allclose(found, 0.5 * np.array([[1 / 6, 1 / 6], [3 / 6, 1 / 6]]))
+
+    @pytest.mark.parametrize("unseen", ["error", {"word": "error"}])
+    def test_error(self, unseen):
+        message = r"Column 'word': value 'violet' was never learned. Values: 'blue', 'green', 'red'"
+        with pytest.raises(UnseenValueError, match=message):
+            fit(unseen=unseen).predict(VIOLET)
+
+    def test_error_holds_for_a_family_given_as_an_object(self):
+        classifier = fit(families={"word": Categorical(values=("pink",))}, unseen="error")
+        assert len(classifier.predict({**VIOLET, "word": ["pink"]})) == 1
+        with pytest.raises(UnseenValueError, match=r"'violet' was never learned"):
+            classifier.predict(VIOLET)
+
+    def test_family_that_knows_none_is_refused_by_name(self):
+        with pytest.raises(
+            SettingError, match=r"unseen of column 'number' is 'error', but gaussian"
+        ):
+            fit(unseen={"number": "error"})
+
+    def test_other_policies_are_refused(self):
+        with pytest.raises(SettingError, match=r"unseen must be one of 'skip', 'smooth', 'error'"):
+            Settings(unseen={"word": "ignore"})
+
+    def test_unknown_column(self):
+        with pytest.raises(SchemaError, match=r"unseen names a column 'colour'"):
+            fit(unseen={"colour": "skip"})
+
+
+class TestIdentifiers:
+    def test_ten_different_strings_name_rows(self):
+        table = {"id": [f"n{i}" for i in range(20)], "x": list(range(20))}
+        y = [i % 3 for i in range(20)]
+        classifier = Classifier().learn(table, y)
+        with pytest.warns(
+            IdentifierWarning, match=r"Column 'id' .*left out.*\{'id': 'categorical'\}"
+        ):
+            assert [term.block.name for term in classifier.model.terms] == ["x"]
+        assert "left out" in str(classifier.schema)
+
+    def test_declared_they_are_used(self):
+        table = {"id": [f"n{i}" for i in range(20)], "x": list(range(20))}
+        classifier = Classifier(Settings({"id": "categorical"})).learn(
+            table, [i % 3 for i in range(20)]
+        )
+        assert [term.block.name for term in classifier.model.terms] == ["id", "x"]
+
+    def test_few_rows_are_no_reason(self):
+        classifier = Classifier().learn({"word": list("abcdefghi")}, list("uvwuvwuvw"))
+        assert len(classifier.model.terms) == 1
+
+    def test_numbers_are_no_identifiers(self):
+        classifier = Classifier(Settings("categorical")).learn({"n": range(20)}, [0, 1] * 10)
+        assert len(classifier.model.terms) == 1
