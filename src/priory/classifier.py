@@ -299,7 +299,8 @@ def label_array(labels: Sequence[Label]) -> AnyArray:
     plain = types in ({bool}, {int}, {float}, {int, float}, {str})
     if plain and not any(isinstance(label, str) and "\0" in label for label in labels):
         array = np.array(labels)
-        if array.tolist() == list(labels):  # NumPy makes floats of integers beyond 64 bits
+        # NumPy makes floats, exact or not, of integers that do not fit into 64 bits together.
+        if array.tolist() == list(labels) and (array.dtype.kind != "f" or float in types):
             return array
     result = np.empty(len(labels), dtype=object)
     result[:] = labels
