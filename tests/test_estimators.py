@@ -1,0 +1,306 @@
+"""The scikit-learn face."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.ensemble import BaggingClassifier
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from priory import Classifier, MEstimate, NaiveBayes, Settings
+from priory.errors import ForgetError, InputError, PrioryError, SettingError
+
+X = pd.DataFrame(
+    {
+        "word": ["red", "blue", "red", None, "green", "blue"],
+        "number": [1.0, 2.5, np.nan, 4.0, 0.5, 2.0],
+        "truth": [True, False, True, True, False, False],
+        "whole": [3, 1, 4, 1, 5, 9],
+    }
+)
+Y = ["a", "b", "a", "c", "b", "a"]
+COLUMNS = {"word": ["red", "blue", "red", None, "green", "blue"], "whole": [3, 1, 4, 1, 5, 9]}
+
+
+# Data of these checks have many constant, equal or far-away columns: warnings are in order.
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([NaiveBayes(), NaiveBayes.textbook()])
+def test_scikit_learn_compatible(estimator, check):
+    check(estimator)
+
+
+def test_all_weights_zero():
+    with pytest.raises(ValueError, match=r".*weight.*zero.*"):
+        NaiveBayes().fit(X, Y, sample_weight=np.zeros(6))
+
+
+class TestParameters:
+    def test_textbook(self):
+        expected = NaiveBayes(families="plain", smoothing=0.5, weights=None)
+        assert NaiveBayes.textbook(0.5).get_params() == expected.get_params()
+
+    def test_clone_and_set(self):
+        model = NaiveBayes(smoothing=MEstimate(3.0), missing={"word": "category"}).fit(X, Y)
+        copy = clone(model)
+        assert copy.get_params() == model.get_params()
+        assert not hasattr(copy, "classifier_")
+        copy.set_params(smoothing=0.1, unseen="error")
+        assert copy.get_params()["smoothing"] == 0.1
+        assert model.smoothing == MEstimate(3.0)
+        with pytest.raises(ValueError, match=r"Invalid parameter 'alpha'"):
+            copy.set_params(alpha=1)
+
+    def test_wrong_settings_are_said_at_fit(self):
+        with pytest.raises(SettingError, match=r"weights must be 'auto' or None .* not 'columns'"):
+            NaiveBayes(weights="columns").fit(X, Y)
+        with pytest.raises(SettingError, match=r"weights must be 'auto' or None"):
+            NaiveBayes(weights=np.ones(4)).fit(X, Y)
+        with pytest.raises(SettingError, match=r"There is no family 'nonsense'"):
+            NaiveBayes(families="nonsense").fit(X, Y)
+        with pytest.raises(SettingError, match=r"sum of the priors should be 1"):
+            NaiveBayes(class_prior=[1, 1, 1]).fit(X, Y)
+
+    def test_same_answers_as_the_classifier(self):
+        model = NaiveBayes.textbook().fit(X, Y)
+        classifier = Classifier(Settings()).learn(X, Y)
+        np.testing.assert_array_equal(model.predict_proba(X), classifier.predict_proba(X))
+        np.testing.assert_array_equal(model.predict_log_proba(X), classifier.predict_log_proba(X))
+        np.testing.assert_array_equal(model.predict_joint_log_proba(X), classifier.log_joint(X))
+        np.testing.assert_array_equal(model.score_samples(X), classifier.log_evidence(X))
+        assert str(model.explain(X)) == str(classifier.explain(X))
+        assert str(model.schema_) == str(classifier.schema)
+        assert model.statistics_ == classifier.statistics
+
+    def test_fitting_again_forgets(self):
+        model = NaiveBayes().fit(X, Y).fit(X[["word", "whole"]], ["p", "q"] * 3)
+        assert model.n_features_in_ == 2
+        assert model.statistics_.n_rows == 6
+        assert model.classes_.tolist() == ["p", "q"]
+        assert model.feature_names_in_.tolist() == ["word", "whole"]
+
+    def test_failing_fit_leaves_the_model(self):
+        model = NaiveBayes().fit(X, Y)
+        before = model.predict_proba(X)
+        with pytest.raises(PrioryError):
+            model.fit(X, Y[:3])
+        np.testing.assert_array_equal(model.predict_proba(X), before)
+
+
+class TestClasses:
+    @pytest.mark.parametrize(
+        ("y", "classes"),
+        [
+            (["b", "a", "c"] * 2, ["a", "b", "c"]),
+            (np.array([2, 0, 1] * 2, dtype=np.int16), [0, 1, 2]),
+            (np.array([2.0, 0.0, 1.0] * 2), [0.0, 1.0, 2.0]),
+            ([True, False, True] * 2, [False, True]),
+            (pd.Series(["b", "a", "c"] * 2), ["a", "b", "c"]),
+            (pd.Categorical(["b", "a", "c"] * 2, categories=["z", "c", "b", "a"]), ["a", "b", "c"]),
+            (pd.Series([2, 0, 1] * 2, dtype="Int64"), [0, 1, 2]),
+            (pd.Series(["b", "a", "c"] * 2, dtype="category"), ["a", "b", "c"]),
+            (pl.Series(["b", "a", "c"] * 2), ["a", "b", "c"]),
+            (pa.array(["b", "a", "c"] * 2), ["a", "b", "c"]),
+            ([1, "1", True] * 2, [True, 1, "1"]),
+        ],
+    )
+    def test_of_every_kind(self, y, classes):
+        model = NaiveBayes().fit(X, y)
+        assert model.classes_.tolist() == classes
+        assert [type(v) for v in model.classes_.tolist()] == [type(v) for v in classes]
+        predicted = model.predict(X)
+        assert predicted.dtype == model.classes_.dtype
+        if isinstance(y, np.ndarray):
+            assert predicted.dtype == y.dtype
+
+    def test_column_vector_is_taken_with_a_warning(self):
+        with pytest.warns(DataConversionWarning, match=r"A column-vector y was passed"):
+            model = NaiveBayes().fit(X, np.array(Y).reshape(-1, 1))
+        assert model.classes_.tolist() == ["a", "b", "c"]
+
+    def test_two_columns_are_refused(self):
+        with pytest.raises(
+            ValueError, match=r"y should be a 1d array, got an array of shape \(6, 2\)"
+        ):
+            NaiveBayes().fit(X, np.array([Y, Y]).T)
+
+    def test_regression_target_is_refused(self):
+        with pytest.raises(InputError, match=r"Unknown label type: continuous. y holds 0\.5"):
+            NaiveBayes().fit(X, [0.5, 1.0, 2.0] * 2)
+
+    def test_none_is_refused(self):
+        with pytest.raises(InputError, match=r"requires y to be passed, but the target y is None"):
+            NaiveBayes().fit(X, None)
+
+    def test_score(self):
+        model = NaiveBayes().fit(X, Y)
+        assert model.score(X, Y) == np.mean(model.predict(X) == Y)
+
+
+class TestLearningOn:
+    def test_in_pieces_is_at_once(self):
+        pieces = NaiveBayes().partial_fit(X[:2], Y[:2])
+        pieces.partial_fit(X[2:], Y[2:])
+        whole = NaiveBayes().fit(X, Y)
+        assert pieces.statistics_ == whole.statistics_
+        np.testing.assert_array_equal(pieces.predict_proba(X), whole.predict_proba(X))
+
+    def test_classes_may_be_named_first(self):
+        model = NaiveBayes().partial_fit(X[:2], Y[:2], classes=["a", "b", "c"])
+        assert model.classes_.tolist() == ["a", "b", "c"]
+        assert (model.predict_proba(X)[:, 2] == 0).all()
+
+    def test_wrong_classes_change_nothing(self):
+        model = NaiveBayes().fit(X, Y)
+        before = model.statistics_
+        with pytest.raises(InputError, match=r"classes has 1 missing labels"):
+            model.partial_fit(X, Y, classes=["a", None])
+        assert model.statistics_ == before
+
+    def test_forget(self):
+        model = NaiveBayes().fit(X, Y).forget(X[3:], Y[3:])
+        assert model.classes_.tolist() == ["a", "b"]
+        assert model.statistics_ == NaiveBayes().fit(X[:3], Y[:3]).statistics_
+        with pytest.raises(ForgetError, match=r"Class 'c' was never learned"):
+            model.forget(X[3:4], ["c"])
+
+    def test_merge_changes_self_and_sum_does_not(self):
+        a, b, whole = (NaiveBayes().fit(X[s], Y[s]) for s in (slice(3), slice(3, 6), slice(6)))
+        total = a + b
+        assert total.statistics_ == whole.statistics_
+        assert a.statistics_.n_rows == 3
+        np.testing.assert_array_equal(total.predict(X), whole.predict(X))
+        assert a.merge(b) is a
+        assert a.statistics_ == whole.statistics_
+
+    def test_not_fitted(self):
+        for call in ("predict", "predict_proba", "explain", "score_samples"):
+            with pytest.raises(NotFittedError, match=r"NaiveBayes instance is not fitted yet"):
+                getattr(NaiveBayes(), call)(X)
+        with pytest.raises(NotFittedError, match=r"not fitted yet"):
+            NaiveBayes().fit(X, Y).merge(NaiveBayes())
+
+
+class TestSample:
+    """New rows come in the kind of table that was learned."""
+
+    def test_pandas(self):
+        table, y = NaiveBayes().fit(X, Y).sample(8, random_state=0)
+        assert isinstance(table, pd.DataFrame)
+        assert table.columns.tolist() == X.columns.tolist()
+        assert table.shape == (8, 4)
+        assert y.shape == (8,)
+
+    @pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
+    def test_arrow(self, make):
+        table, _ = NaiveBayes().fit(make(COLUMNS), Y).sample(8, random_state=0)
+        assert isinstance(table, pa.Table)
+        assert table.column_names == list(COLUMNS)
+
+    def test_columns(self):
+        table, _ = NaiveBayes().fit({"v": [1, "1", True] * 2}, Y).sample(50, random_state=0)
+        assert {(type(v), v) for v in table["v"]} == {(int, 1), (str, "1"), (bool, True)}
+
+    @pytest.mark.parametrize("families", ["plain", {("x0", "x2"): "gaussian"}])
+    def test_array(self, families):
+        array = np.array([[1, 100, -50.0], [2, 101, -51], [3, 102, -52], [2, 99, -50]])
+        table, _ = NaiveBayes(families).fit(array, [0, 0, 1, 1]).sample(40, random_state=0)
+        np.testing.assert_allclose(table.mean(axis=0), array.mean(axis=0), atol=1.5)
+
+    def test_counts(self):
+        counts = sp.csr_matrix(np.array([[3.0, 0, 1], [0, 2, 2], [1, 1, 0]]))
+        table, _ = NaiveBayes().fit(counts, [0, 1, 1]).sample(5, random_state=0)
+        assert table.shape == (5, 3)
+
+    def test_can_be_learned_again(self):
+        model = NaiveBayes().fit(X, Y)
+        table, y = model.sample(50, random_state=0)
+        model.partial_fit(table, y)
+        assert model.statistics_.n_rows == 56
+
+    def test_class_and_seed(self):
+        model = NaiveBayes().fit(X, Y)
+        table, y = model.sample(5, y="c", random_state=1)
+        again, _ = model.sample(5, y="c", random_state=1)
+        assert y.tolist() == ["c"] * 5
+        pd.testing.assert_frame_equal(table, again)
+
+
+class TestInputs:
+    def test_stream_is_read_once(self):
+        model = NaiveBayes().fit(pa.table(COLUMNS).to_reader(), Y)
+        assert model.n_features_in_ == 2
+        assert model.statistics_.n_rows == 6
+
+    def test_attributes(self):
+        model = NaiveBayes().fit(X, Y)
+        assert model.n_features_in_ == 4
+        assert model.feature_names_in_.tolist() == X.columns.tolist()
+        assert not hasattr(
+            NaiveBayes().fit(X[["whole", "number"]].to_numpy(), Y), "feature_names_in_"
+        )
+
+    def test_gaussian_like_scikit_learn(self):
+        rng = np.random.default_rng(0)
+        table, y = rng.normal(size=(60, 4)), rng.integers(0, 3, 60)
+        ours, theirs = (
+            NaiveBayes.textbook().fit(table, y),
+            GaussianNB(var_smoothing=0).fit(table, y),
+        )
+        np.testing.assert_allclose(
+            ours.predict_proba(table), theirs.predict_proba(table), atol=1e-10
+        )
+
+
+class TestEcosystem:
+    def test_pickle(self):
+        model = NaiveBayes(missing="category").fit(X, Y)
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+        assert again.statistics_ == model.statistics_
+        again.partial_fit(X, Y)
+        assert model.statistics_.n_rows == 6
+
+    def test_pipeline_of_numbers(self):
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 3, 90)
+        table = rng.normal(size=(90, 4)) + 3 * y[:, None]
+        pipeline = make_pipeline(StandardScaler(), NaiveBayes())
+        assert cross_val_score(pipeline, table, y).mean() > 0.9
+
+    def test_pipeline_of_words(self):
+        texts = ["red apple", "green apple", "fast car", "red car", "apple pie"] * 2
+        y = ["fruit", "fruit", "car", "car", "fruit"] * 2
+        pipeline = make_pipeline(CountVectorizer(), NaiveBayes(class_prior="words"))
+        assert pipeline.fit(texts, y).predict(["green pie", "fast red car"]).tolist() == [
+            "fruit",
+            "car",
+        ]
+
+    def test_grid_search(self):
+        table = pd.concat([X] * 5, ignore_index=True)
+        search = GridSearchCV(NaiveBayes(), {"smoothing": [0.1, 1.0], "families": ["plain"]}, cv=3)
+        search.fit(table, Y * 5)
+        assert search.best_params_["smoothing"] in (0.1, 1.0)
+
+    def test_base_learner_of_an_ensemble(self):
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 3, 90)
+        table = rng.normal(size=(90, 4)) + 3 * y[:, None]
+        ensemble = BaggingClassifier(NaiveBayes(), n_estimators=5, random_state=0).fit(table, y)
+        assert ensemble.score(table, y) > 0.9
+
+    def test_linear_form(self):
+        form = NaiveBayes().fit(X[["truth"]], Y).linear_form()
+        assert form.features == ("truth",)
+        assert form.weights.shape == (1, 3)
