@@ -1,6 +1,7 @@
 # make demo   set up and show the classifier at work
 # make test   set up, check the style, the types and the imports, and run the tests
-# Both need only python3, a C compiler and make. PYTHON=... chooses another interpreter.
+# make docs   set up and build the documentation into site/
+# All need only python3, a C compiler and make. PYTHON=... chooses another interpreter.
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +10,7 @@ BUILD_TOOLS := "setuptools>=77" wheel "cython>=3.0.11" "numpy>=2.0"
 # What the compiled package depends on: when one of these changes it is installed again.
 SOURCES := pyproject.toml setup.py $(wildcard src/priory/kernels/*.pyx src/priory/kernels/*.pxd src/priory/kernels/*.h)
 
-.PHONY: demo test build format clean
+.PHONY: demo test docs build format clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python -m priory.demo
@@ -21,6 +22,10 @@ test: $(VENV)/.installed-test
 	@$(BIN)/lint-imports
 	@$(BIN)/pytest -n auto
 
+docs: $(VENV)/.installed-docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "The documentation is in site/index.html"
+
 build: $(VENV)/.created
 	@$(BIN)/python setup.py --quiet build_ext --inplace
 
@@ -29,7 +34,7 @@ format: $(VENV)/.installed-test
 	@$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info src/priory/kernels/*.so src/priory/kernels/*.c
+	rm -rf $(VENV) build dist site src/*.egg-info src/priory/kernels/*.so src/priory/kernels/*.c
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -39,6 +44,10 @@ $(VENV)/.installed: $(VENV)/.created $(SOURCES)
 
 $(VENV)/.installed-test: $(VENV)/.created $(SOURCES)
 	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[test]"
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: $(VENV)/.created $(SOURCES)
+	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[docs]"
 	@touch $@ $(VENV)/.installed
 
 # Some systems ship python3 without ensurepip: then pip comes from the interpreter's own pip.
