@@ -128,6 +128,21 @@ def test_forgetting_numbers_that_would_leave_a_negative_variance_is_refused():
         learned - moments([90.0], [0])
 
 
+@pytest.mark.xfail(
+    strict=True,
+    raises=ForgetError,
+    reason="moments alone do not remember how large the numbers were that passed through",
+)
+def test_moments_can_be_forgotten_one_by_one_after_a_large_number():
+    large = np.random.default_rng(0).normal(size=(20, 1, 5)) * 1e5
+    for first in large:
+        x = np.concatenate([first, np.zeros((5, 5))])
+        table = moments(x[:3], [0] * 3) + moments(x[3:], [0] * 3)
+        for row in x:
+            table = table - moments([row], [0])
+        assert not table.rows.any()
+
+
 def test_forgetting_more_numbers_than_learned_is_refused():
     with pytest.raises(ForgetError, match=r"they were learned 1 times .* so 2 cannot"):
         moments([1.0], [0]) - moments([1.0, 1.0], [0, 0])
