@@ -201,14 +201,17 @@ class TestSample:
         assert table.shape == (8, 4)
         assert y.shape == (8,)
 
-    @pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
+    @pytest.mark.parametrize("make", [pl.DataFrame, pa.table, dict])
     def test_arrow(self, make):
         table, _ = NaiveBayes().fit(make(COLUMNS), Y).sample(8, random_state=0)
         assert isinstance(table, pa.Table)
         assert table.column_names == list(COLUMNS)
 
-    def test_columns(self):
-        table, _ = NaiveBayes().fit({"v": [1, "1", True] * 2}, Y).sample(50, random_state=0)
+    def test_values_of_several_types(self):
+        model = NaiveBayes().fit({"v": [1, "1", True] * 2}, Y)
+        with pytest.raises(InputError, match=r"values of several types.* classifier_.sample gives"):
+            model.sample(50, random_state=0)
+        table, _ = model.classifier_.sample(50, random_state=0)
         assert {(type(v), v) for v in table["v"]} == {(int, 1), (str, "1"), (bool, True)}
 
     @pytest.mark.parametrize("families", ["plain", {("x0", "x2"): "gaussian"}])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -192,9 +191,13 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._container == "arrow":
             import pyarrow as pa
 
-            return pa.table(columns), labels
-        if self._container == "dict":
-            return columns, labels
+            try:
+                return pa.table(columns), labels
+            except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+                raise InputError(
+                    f"A column has values of several types, which an Arrow table cannot: {error}. "
+                    "classifier_.sample gives the new rows as arrays by column."
+                ) from None
         return np.column_stack(list(columns.values())), labels
 
     def linear_form(self) -> LinearForm:
@@ -267,7 +270,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classifier_ = classifier
         self.n_features_in_ = len(raw.names)
         self._y_dtype = getattr(y, "dtype", None)
-        self._container = _container(X, raw)
+        self._container = "pandas" if hasattr(X, "iloc") else "arrow" if raw.named else "array"
         if raw.named:
             self.feature_names_in_ = np.array(raw.names, dtype=object)
 
@@ -276,12 +279,3 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         dtype = self._y_dtype
         numeric = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and labels.dtype.kind in "if"
         return labels.astype(dtype) if numeric else labels
-
-
-def _container(X: Any, raw: RawTable) -> str:
-    """Return the kind of table that new rows are given back in."""
-    if hasattr(X, "iloc"):
-        return "pandas"
-    if isinstance(X, Mapping | Sequence) and raw.named:
-        return "dict"
-    return "arrow" if raw.named else "array"
