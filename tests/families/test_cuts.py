@@ -59,6 +59,13 @@ def test_mdl_agrees_with_the_paper(seed, n_classes):
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
+def test_mdl_pays_for_n_minus_one_places():
+    x, y = np.arange(5.0), np.array([1, 0, 0, 0, 0])
+    table = cells(x, y)
+    # At the border: telling one of n places, not one of n − 1, would cost too much.
+    assert between_cells(table, mdl(table)).tolist() == fayyad_irani(x, y) == [0.5]
+
+
 def test_mdl_of_noise_does_not_cut():
     rng = np.random.default_rng(0)
     assert mdl(cells(rng.normal(size=200), rng.integers(0, 2, 200))).tolist() == []
