@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -57,25 +58,30 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn data with their classes, forgetting whatever was learned before."""
         self._check_parameters()
-        X, y = self._validated(X, y, reset=True)
-        statistics = self._count(X, y, sample_weight, self._schema(self._columns()))
-        self._become(statistics.with_classes(_labels(unique_labels(y))), y)
+        with self._as_before_on_error():
+            X, y = self._validated(X, y, reset=True)
+            statistics = self._count(X, y, sample_weight, self._schema(self._columns()))
+            self._become(statistics.with_classes(_labels(unique_labels(y))), y.dtype)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows; all classes are named at the first call, unless new ones are added."""
         self._check_parameters()
         first = not hasattr(self, "statistics_")
-        X, y = self._validated(X, y, reset=first)
-        if first:
-            known = Statistics.zero(self._schema(self._columns()), self._first_classes(classes))
-        else:
-            known = self.statistics_
-            self._check_same_classes(classes)
-        if self.new_classes == "error":
-            _check_known(y, known.classes)
-        new = self._count(X, y, sample_weight, known.schema)
-        self._become((known + new).with_classes(_labels(unique_labels(y))), y)
+        with self._as_before_on_error():
+            X, y = self._validated(X, y, reset=first)
+            if first:
+                known = Statistics.zero(self._schema(self._columns()), self._first_classes(classes))
+                dtype = y.dtype if classes is None else unique_labels(classes).dtype
+            else:
+                known, dtype = self.statistics_, self._y_dtype
+                self._check_same_classes(classes)
+            if self.new_classes == "error":
+                _check_known(y, known.classes)
+            else:
+                dtype = _common(dtype, y.dtype)
+            new = self._count(X, y, sample_weight, known.schema)
+            self._become((known + new).with_classes(_labels(unique_labels(y))), dtype)
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -84,14 +90,15 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = self._validated(X, y, reset=False)
         classes = self.statistics_.classes
         left = self.statistics_ - self._count(X, y, sample_weight, self.statistics_.schema)
-        self._become(left.with_classes(classes), y)
+        self._become(left.with_classes(classes), self._y_dtype)
         return self
 
     def merge(self, other: Self) -> Self:
         """Add everything that another estimator of the same kind has learned to this one."""
         check_is_fitted(self)
         check_is_fitted(other)
-        self._become(self.statistics_ + other.statistics_, None)
+        dtype = _common(self._y_dtype, other._y_dtype)
+        self._become(self.statistics_ + other.statistics_, dtype)
         return self
 
     def __add__(self, other: Self) -> Self:
@@ -104,7 +111,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decay(self, half_life: float, elapsed: float = 1.0) -> Self:
         """Let everything learned so far count for less: half as much after each half-life."""
         check_is_fitted(self)
-        self._become(self.statistics_.decayed(half_life, elapsed), None)
+        self._become(self.statistics_.decayed(half_life, elapsed), self._y_dtype)
         return self
 
     # Answers
@@ -188,12 +195,21 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, reset=False, **self._data_rules())
         return self._frame(X, self.statistics_.schema)
 
-    def _become(self, statistics: Statistics, y: AnyArray | None) -> None:
+    def _become(self, statistics: Statistics, y_dtype: Any) -> None:
         """Keep new statistics, once they have been read out without an error."""
         model = self._read_out(statistics)
-        self.statistics_, self.model_ = statistics, model
-        if y is not None and not hasattr(self, "_y_dtype"):
-            self._y_dtype = y.dtype
+        self.statistics_, self.model_, self._y_dtype = statistics, model, y_dtype
+
+    @contextmanager
+    def _as_before_on_error(self) -> Iterator[None]:
+        """Undo what validation notes of the data when the data are then refused."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _read_out(self, statistics: Statistics) -> Model:
         return Model.read(statistics, self._choices(statistics), self._class_prior())
@@ -285,6 +301,12 @@ def as_floats(X: Any) -> AnyArray:
 
 def _labels(classes: AnyArray) -> tuple[Label, ...]:
     return read_labels(classes, "classes").labels
+
+
+def _common(a: Any, b: Any) -> Any:
+    """Return the type that holds classes of both types: names as long as the longest."""
+    numbers = a.kind in "iuf" and b.kind in "iuf"
+    return np.promote_types(a, b) if numbers or a.kind == b.kind else np.dtype(object)
 
 
 def _check_known(y: AnyArray, classes: tuple[Label, ...]) -> None:
