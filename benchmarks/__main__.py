@@ -16,7 +16,18 @@ from rich.progress import Progress
 
 from benchmarks.measure import Measured, available_memory, fit_memory, in_turn
 from benchmarks.report import Report, Row
-from benchmarks.works import COLUMNS, FULL, GAUSSIAN_FITS, QUICK, Peer, Sizes, Work, gaussian, works
+from benchmarks.works import (
+    COLUMNS,
+    FULL,
+    GAUSSIAN_FITS,
+    QUICK,
+    WORKS,
+    Peer,
+    Sizes,
+    Work,
+    gaussian,
+    works,
+)
 
 HERE = Path(__file__).parent
 PEERS = {"scikit-learn": "sklearn", "mlpack": "mlpack", "river": "river", "wnb": "wnb"}
@@ -72,7 +83,9 @@ def find_peers(not_run: list[str]) -> frozenset[str]:
         try:
             importlib.import_module(module)
         except Exception as error:  # a peer may fail in any way it likes
-            not_run.append(f"{name}: cannot be imported ({type(error).__name__}: {error})")
+            absent = isinstance(error, ModuleNotFoundError)  # other messages may name paths
+            reason = str(error) if absent else type(error).__name__
+            not_run.append(f"{name}: cannot be imported ({reason})")
         else:
             found.add(name)
     return frozenset(found)
@@ -82,12 +95,13 @@ def table(
     sizes: Sizes, installed: frozenset[str], not_run: list[str], progress: Progress
 ) -> list[Row]:
     """Measure every piece of work."""
-    task = progress.add_task("works", total=None)
+    task = progress.add_task("works", total=WORKS)
     rows = []
     for work in works(sizes, installed):
-        progress.update(task, description=work.name, advance=1)
+        progress.update(task, description=work.name)
         rows += compare(work, sizes, not_run)
-    progress.update(task, description="works", total=1, completed=1)
+        progress.advance(task)
+    progress.update(task, description="works")
     return rows
 
 

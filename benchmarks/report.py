@@ -27,8 +27,9 @@ turns (A B C A B C …) on the same data in memory, after one warm-up each, with
 collector off. The ratio is the peer's median over priory's. The largest difference is that of
 the log-joints after a fit, or of the predictions, on a slice of the rows; of probabilities where
 the peer gives no logarithms (mlpack, river) or predict_proba is measured. It is checked against
-the tolerance beside it: mlpack and river round or smooth in ways of their own, and mlpack's
-variances over n − 1 are allowed for.
+the tolerance beside it: 1e-8, but more where a peer smooths variances in a way of its own (mlpack,
+river, wnb, scikit-learn's partial_fit); mlpack's variances over n − 1 are allowed for. Every
+library uses as many threads as it chooses to.
 
 For a mixed table scikit-learn has no one model, so its side is what a user must write: gaps
 filled in (SimpleImputer), categories encoded (OrdinalEncoder), a GaussianNB and a CategoricalNB

@@ -19,7 +19,17 @@ from sklearn.preprocessing import OrdinalEncoder
 
 import priory
 
-__all__ = ["FULL", "GAUSSIAN_FITS", "QUICK", "Peer", "Sizes", "Work", "gaussian_data", "works"]
+__all__ = [
+    "FULL",
+    "GAUSSIAN_FITS",
+    "QUICK",
+    "WORKS",
+    "Peer",
+    "Sizes",
+    "Work",
+    "gaussian_data",
+    "works",
+]
 
 SEED = 20_240_229
 COLUMNS, CLASSES, CODES = 30, 10, 8
@@ -106,7 +116,7 @@ class Work:
 
 def works(sizes: Sizes, installed: frozenset[str]) -> Iterator[Work]:
     """Make the works one after the other, so that only one set of data is in memory."""
-    for make in (gaussian, categorical, bernoulli, multinomial, text, frame, one_row):
+    for make in MAKERS:
         for work in make(sizes):
             there = [peer for peer in work.peers if peer.name in installed]
             absent = {p.name: p.required for p in work.peers if p.name not in installed}
@@ -508,3 +518,10 @@ def _if_there(load: Callable[[], Callable[[Any, Any], Any]]) -> Callable[[Any, A
 
 def _shape(X: Any, what: str) -> str:
     return f"{X.shape[0]:,} × {X.shape[1]} {what}, {CLASSES} classes"
+
+
+MAKERS: Sequence[Callable[[Sizes], Iterator[Work]]] = (
+    gaussian, categorical, bernoulli, multinomial, text, frame, one_row,
+)  # fmt: skip
+WORKS = 2 * len(MAKERS)
+"""How many works there are: each maker yields two."""
