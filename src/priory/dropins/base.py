@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from priory.columns import Frame
+from priory.columns import Frame, Labels
 from priory.errors import InputError, SettingError, listing
 from priory.labels import label_key
 from priory.model import Choice, ClassPrior, Model
+from priory.parallel import in_parallel, stretches, thread_count
 from priory.priors import Laplace, Prior
 from priory.reading import read_labels
-from priory.schema import Schema
+from priory.schema import NumberedColumns, Schema
 from priory.statistics import Statistics
 from priory.typing import AnyArray, FloatArray, Label
 
@@ -34,6 +38,12 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     missing: str
     new_classes: str
 
+    _statistics: Statistics
+    _read_model: Model | None
+    _shared: bool
+    _reads_sparse: ClassVar[bool] = False
+    _plain_dtypes: ClassVar[tuple[Any, ...]] = (np.float64, np.float32)
+
     # How the data are counted and read out: what each class must say
 
     @abstractmethod
@@ -41,7 +51,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return validated data as the columns that are counted."""
 
     @abstractmethod
-    def _schema(self, columns: tuple[str, ...]) -> Schema:
+    def _schema(self, columns: Sequence[str]) -> Schema:
         """Return how the columns are counted."""
 
     @abstractmethod
@@ -57,54 +67,61 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn data with their classes, forgetting whatever was learned before."""
         self._check_parameters()
-        X, y = self._validated(X, y, reset=True)
-        statistics = self._count(X, y, sample_weight, self._schema(self._columns()))
-        self._become(statistics.with_classes(_labels(unique_labels(y))), y)
+        with self._all_or_nothing():
+            X, labels, dtype = self._validated(X, y, reset=True)
+            statistics = self._count(X, labels, sample_weight, self._schema(self._columns()))
+            self._y_dtype = dtype
+            self._become(statistics.with_classes(labels.labels))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows; all classes are named at the first call, unless new ones are added."""
         self._check_parameters()
-        first = not hasattr(self, "statistics_")
-        X, y = self._validated(X, y, reset=first)
-        if first:
+        if hasattr(self, "_statistics"):
+            if classes is not None:
+                self._check_same_classes(classes)
+            X, labels, _ = self._validated(X, y, reset=False)
+            self._learn_on(X, labels, sample_weight)
+            return self
+        with self._all_or_nothing():
+            X, labels, self._y_dtype = self._validated(X, y, reset=True)
             known = Statistics.zero(self._schema(self._columns()), self._first_classes(classes))
-        else:
-            known = self.statistics_
-            self._check_same_classes(classes)
-        if self.new_classes == "error":
-            _check_known(y, known.classes)
-        new = self._count(X, y, sample_weight, known.schema)
-        self._become((known + new).with_classes(_labels(unique_labels(y))), y)
+            self._check_known(labels, known)
+            new = self._count(X, labels, sample_weight, known.schema)
+            self._become((known + new).with_classes(labels.labels))
         return self
+
+    def _learn_on(self, X: Any, labels: Labels, sample_weight: Any) -> None:
+        known = self._statistics
+        self._check_known(labels, known)
+        new = self._count(X, labels, sample_weight, known.schema)
+        self._become((known + new).with_classes(labels.labels))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
         check_is_fitted(self)
-        X, y = self._validated(X, y, reset=False)
-        classes = self.statistics_.classes
-        left = self.statistics_ - self._count(X, y, sample_weight, self.statistics_.schema)
-        self._become(left.with_classes(classes), y)
+        X, labels, _ = self._validated(X, y, reset=False)
+        classes = self._statistics.classes
+        left = self._statistics - self._count(X, labels, sample_weight, self._statistics.schema)
+        self._become(left.with_classes(classes))
         return self
 
     def merge(self, other: Self) -> Self:
         """Add everything that another estimator of the same kind has learned to this one."""
         check_is_fitted(self)
         check_is_fitted(other)
-        self._become(self.statistics_ + other.statistics_, None)
+        self._become(self._statistics + other._statistics)
         return self
 
     def __add__(self, other: Self) -> Self:
         """Return a new estimator that has learned what both have."""
         check_is_fitted(self)
-        result = type(self)(**self.get_params(deep=False))
-        result.__dict__.update(self.__dict__)
-        return result.merge(other)
+        return copy(self).merge(other)
 
     def decay(self, half_life: float, elapsed: float = 1.0) -> Self:
         """Let everything learned so far count for less: half as much after each half-life."""
         check_is_fitted(self)
-        self._become(self.statistics_.decayed(half_life, elapsed), None)
+        self._become(self._statistics.decayed(half_life, elapsed))
         return self
 
     # Answers
@@ -115,7 +132,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return P(k | x), a column for each of `classes_`."""
-        return np.exp(self.predict_log_proba(X))
+        return self._in_dtype(self._model().posterior(self._read(X)))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log P(k | x), a column for each of `classes_`."""
@@ -131,16 +148,28 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def classes_(self) -> AnyArray:
         """Return the classes, in their order."""
         check_is_fitted(self)
-        return np.array(self.statistics_.classes, dtype=self._y_dtype)
+        return np.array(self._statistics.classes, dtype=self._y_dtype)
+
+    @property
+    def statistics_(self) -> Statistics:
+        """Return the sums of everything learned."""
+        check_is_fitted(self)
+        self._shared = True  # what others hold must not change under them
+        return self._statistics
+
+    @property
+    def model_(self) -> Model:
+        """Return the model read out of the statistics."""
+        return self._model()
 
     @property
     def class_count_(self) -> FloatArray:
         """Return the weight of each class's rows."""
         check_is_fitted(self)
-        return self._in_dtype(self.statistics_.weight)
+        return self._in_dtype(self._statistics.weight)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "statistics_")
+        return hasattr(self, "_statistics")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -157,50 +186,113 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     f"{name} must be {allowed[0]!r} or {allowed[1]!r}, not {value!r}."
                 )
 
-    def _validated(self, X: Any, y: Any, reset: bool) -> tuple[Any, AnyArray]:
+    def _validated(self, X: Any, y: Any, reset: bool) -> tuple[Any, Labels, Any]:
+        """Return the data, the class of each row, and the type that y had."""
         if y is None:
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        X, y = validate_data(self, X, y, reset=reset, **self._data_rules())
-        check_classification_targets(y)
-        return X, y
+        if self._is_plain(X) and _is_plain_target(y, X.shape[0]):
+            # Arrays that the kernels read as they are need not be looked at twice: whatever is
+            # not finite is found while counting.
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        else:
+            X, y = validate_data(self, X, y, reset=reset, **self._data_rules())
+            check_classification_targets(y)
+        return X, read_labels(y), y.dtype
+
+    def _is_plain(self, X: Any) -> bool:
+        """Return whether the kernels can read X as it is."""
+        array = type(X) is np.ndarray and X.ndim == 2 and X.size > 0
+        sparse = self._reads_sparse and getattr(X, "format", None) == "csr" and min(X.shape) > 0
+        return (array or sparse) and X.dtype in self._plain_dtypes and bool(X.dtype.isnative)
+
+    def _refuse(self, X: Any, error: InputError) -> None:
+        """Say what scikit-learn would have said of data that turned out not to be finite."""
+        validate_data(self, X, reset=False, **self._data_rules())
+        raise error
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Leave the estimator as it was if what follows fails."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _data_rules(self) -> dict[str, Any]:
         finite: Any = "allow-nan" if self.missing == "skip" else True
         return {"ensure_all_finite": finite}
 
-    def _columns(self) -> tuple[str, ...]:
+    def _columns(self) -> Sequence[str]:
         names = getattr(self, "feature_names_in_", None)
         if names is not None:
             return tuple(map(str, names))
-        return tuple(f"x{i}" for i in range(self.n_features_in_))
+        return NumberedColumns(self.n_features_in_)
 
-    def _count(self, X: Any, y: AnyArray, sample_weight: Any, schema: Schema) -> Statistics:
+    def _count(self, X: Any, y: Labels, sample_weight: Any, schema: Schema) -> Statistics:
         if sample_weight is not None:
             sample_weight = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
-        return Statistics.count(self._frame(X, schema), read_labels(y), schema, sample_weight)
+        try:
+            counted = Statistics.count(self._frame(X, schema), y, schema, sample_weight)
+            self._check_counted(counted)
+        except InputError as error:
+            self._refuse(X, error)
+        return counted
+
+    def _check_counted(self, counted: Statistics) -> None:
+        """Refuse gaps that were left out while counting, unless they may be."""
 
     def _read(self, X: Any) -> Frame:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **self._data_rules())
-        return self._frame(X, self.statistics_.schema)
+        if self._is_plain(X) and X.shape[1] == self.n_features_in_ and self._is_finite(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        else:
+            X = validate_data(self, X, reset=False, **self._data_rules())
+        return self._frame(X, self._statistics.schema)
 
-    def _become(self, statistics: Statistics, y: AnyArray | None) -> None:
+    def _is_finite(self, X: Any) -> bool:
+        """Return whether all entries are finite, or may be missing."""
+        if X.dtype.kind == "i":
+            return True
+        if self.missing == "skip":
+            return False
+        entries: AnyArray = X.data[:, None] if hasattr(X, "tocsr") else X
+        parts = stretches(len(entries), entries.shape[1], thread_count())
+        with np.errstate(invalid="ignore", over="ignore"):
+            sums = in_parallel([partial(np.sum, entries[rows]) for rows in parts], len(parts))
+        return bool(np.isfinite(sums).all())
+
+    def _become(self, statistics: Statistics) -> None:
         """Keep new statistics, once they have been read out without an error."""
         model = self._read_out(statistics)
-        self.statistics_, self.model_ = statistics, model
-        if y is not None and not hasattr(self, "_y_dtype"):
-            self._y_dtype = y.dtype
+        self._statistics, self._read_model, self._shared = statistics, model, False
+
+    def _own(self) -> Statistics:
+        """Return the statistics, to be changed in place: our own copy if others hold them."""
+        if self._shared:
+            self._statistics, self._shared = self._statistics.copy(), False
+        return self._statistics
+
+    def __copy__(self) -> Self:
+        self._shared = True
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
 
     def _read_out(self, statistics: Statistics) -> Model:
         return Model.read(statistics, self._choices(statistics), self._class_prior())
 
     def _model(self) -> Model:
         check_is_fitted(self)
-        return self.model_
+        if self._read_model is None:
+            self._read_model = self._read_out(self._statistics)
+        return self._read_model
 
     def _in_dtype(self, values: FloatArray) -> FloatArray:
         return values
@@ -212,10 +304,18 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("classes must be passed on the first call to partial_fit.")
         return _labels(unique_labels(classes))
 
-    def _check_same_classes(self, classes: Any) -> None:
-        if classes is None or self.new_classes == "add":
+    def _check_known(self, y: Labels, known: Statistics) -> None:
+        if self.new_classes == "add":
             return
-        if not np.array_equal(self.classes_, np.sort(classes)):
+        never = [label for label in y.labels if label_key(label) not in known.places]
+        if never:
+            raise InputError(
+                f"The target label(s) {never} in y do not exist in the initial classes "
+                f"{listing(known.classes)}. new_classes='add' lets them in."
+            )
+
+    def _check_same_classes(self, classes: Any) -> None:
+        if self.new_classes == "error" and not np.array_equal(self.classes_, np.sort(classes)):
             raise InputError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
                 f"{self.classes_!r}"
@@ -287,11 +387,5 @@ def _labels(classes: AnyArray) -> tuple[Label, ...]:
     return read_labels(classes, "classes").labels
 
 
-def _check_known(y: AnyArray, classes: tuple[Label, ...]) -> None:
-    known = set(map(label_key, classes))
-    never = [label for label in _labels(unique_labels(y)) if label_key(label) not in known]
-    if never:
-        raise InputError(
-            f"The target label(s) {never} in y do not exist in the initial classes "
-            f"{listing(classes)}. new_classes='add' lets them in."
-        )
+def _is_plain_target(y: Any, n_rows: int) -> bool:
+    return type(y) is np.ndarray and y.dtype.kind in "ib" and y.shape == (n_rows,)
