@@ -1,6 +1,7 @@
 # make demo   set up and show the classifier at work
 # make test   set up, check the style, the types and the imports, and run the tests
 # make docs   set up and build the documentation into site/
+# make bench  set up and compare with other libraries, into benchmarks/results.md (some minutes)
 # All need only python3, a C compiler and make. PYTHON=... chooses another interpreter.
 
 PYTHON ?= python3
@@ -9,8 +10,10 @@ BIN := $(VENV)/bin
 BUILD_TOOLS := "setuptools>=77" wheel "cython>=3.0.11" "numpy>=2.0"
 # What the compiled package depends on: when one of these changes it is installed again.
 SOURCES := pyproject.toml setup.py $(wildcard src/priory/kernels/*.pyx src/priory/kernels/*.pxd src/priory/kernels/*.h)
+# What `make bench` compares with, beside scikit-learn, as far as it can be installed.
+PEERS := mlpack river wnb
 
-.PHONY: demo test docs build format clean
+.PHONY: demo test docs bench build format clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python -m priory.demo
@@ -25,6 +28,9 @@ test: $(VENV)/.installed-test
 docs: $(VENV)/.installed-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "The documentation is in site/index.html"
+
+bench: $(VENV)/.installed-bench
+	@$(BIN)/python -m benchmarks $(BENCH)
 
 build: $(VENV)/.created
 	@$(BIN)/python setup.py --quiet build_ext --inplace
@@ -48,6 +54,15 @@ $(VENV)/.installed-test: $(VENV)/.created $(SOURCES)
 
 $(VENV)/.installed-docs: $(VENV)/.created $(SOURCES)
 	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[docs]"
+	@touch $@ $(VENV)/.installed
+
+# A peer that cannot be installed is left out, and none may change the versions of what is there.
+$(VENV)/.installed-bench: $(VENV)/.created $(SOURCES)
+	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[bench]"
+	@$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/constraints.txt
+	@for peer in $(PEERS); do \
+	    $(BIN)/python -m pip install --quiet --only-binary :all: --constraint $(VENV)/constraints.txt $$peer || true; \
+	done
 	@touch $@ $(VENV)/.installed
 
 # Some systems ship python3 without ensurepip: then pip comes from the interpreter's own pip.

@@ -7,7 +7,7 @@ import importlib
 import inspect
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,8 @@ import pytest
 
 import priory
 import priory.demo
+from priory.errors import NoLikelihoodError, NoPosteriorError, NotLinearError
+from priory.families import FAMILIES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "examples" / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
@@ -105,6 +107,65 @@ def test_every_page_can_be_reached_from_the_index() -> None:
 def test_every_public_name_is_in_the_index() -> None:
     text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     assert [public for public in priory.__all__ if f"`{public}`" not in text] == []
+
+
+def test_every_page_is_in_the_site() -> None:
+    named = set(re.findall(r"[\w\-/]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
+    docs = ROOT / "docs"
+    assert {page.relative_to(docs).as_posix() for page in docs.glob("**/*.md")} <= named
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    pages = [page.read_text(encoding="utf-8") for page in ROOT.glob("docs/api/*.md")]
+    named = re.findall(r"^::: (priory\S+)$", "\n".join(pages), flags=re.MULTILINE)
+    things = [resolve(dotted) for dotted in named]
+    assert [public for public in priory.__all__ if getattr(priory, public) not in things] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_pages_need_nothing_from_outside(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"/shared|/home/|/work/|!\[[^\]]*\]\(https?:", text)
+    assert "```math" not in text  # its renderer would have to be fetched
+
+
+def family_rows() -> dict[str, list[str]]:
+    """Return the table of what each family can do, by the names of the families."""
+    text = (ROOT / "docs" / "families.md").read_text(encoding="utf-8")
+    section = text.partition("## What each can do")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line[:1] == "|"]
+    return {family: cells for cells in rows[2:] for family in cells[0].split(", ")}
+
+
+def test_the_table_of_families_has_them_all() -> None:
+    assert set(family_rows()) == {*FAMILIES, "binomial"}
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, "binomial"])
+def test_the_table_of_families_is_true(family: str) -> None:
+    _, _, priors, sample, evidence, linear, posterior = family_rows()[family]
+    asked = FAMILIES.get(family, priory.Binomial(trials=5))
+    names = {"Laplace": "Laplace", "m-estimate": "MEstimate", "Dirichlet": "Dirichlet"}
+    names["Normal-Inverse-Gamma"] = "NormalInverseGamma"
+    told = {cls for word, cls in names.items() if word in priors}
+    assert told == {prior.__name__ for prior in asked.priors}
+
+    X = [[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1], [1, 0]]
+    several = any(kind.is_of_several for kind in asked.kinds[:1])
+    families = {("x0", "x1"): asked} if several else asked
+    model = priory.NaiveBayes(families).fit(X, ["a", "b", "b", "a", "b", "a", "a"])
+    assert can(lambda: model.sample(2, random_state=0)) == sample.startswith("yes")
+    assert can(lambda: model.score_samples(X)) == evidence.startswith("yes")
+    assert can(model.linear_form) == linear.startswith("yes")
+    assert can(lambda: model.posterior("x0")) == (posterior != "no")
+
+
+def can(ask: Callable[[], Any]) -> bool:
+    try:
+        ask()
+    except (NotLinearError, NoLikelihoodError, NoPosteriorError):
+        return False
+    return True
 
 
 def test_functions_that_the_mathematics_names_exist() -> None:

@@ -34,4 +34,6 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         markdown = re.sub(link, rf"]({target}\2)", markdown)
     if page.file.src_path in OUTSIDE.values():  # there, links begin at the root
         markdown = re.sub(r"\]\((\.\./)?docs/", "](", markdown)
-    return markdown
+    # Other files of the repository are no pages: their names stay, without a link.
+    up = r"\.\./" if "/" not in page.file.src_path else r"\.\./\.\./"
+    return re.sub(rf"\[([^\]]+)\]\({up}[^)]*\)", r"\1", markdown)

@@ -278,4 +278,5 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return classes in the number type that y had."""
         dtype = self._y_dtype
         numeric = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and labels.dtype.kind in "if"
-        return labels.astype(dtype) if numeric else labels
+        cast = labels.astype(dtype) if numeric else labels
+        return cast if np.array_equal(cast, labels) else labels  # other rows had larger numbers

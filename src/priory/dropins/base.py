@@ -70,8 +70,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with self._all_or_nothing():
             X, labels, dtype = self._validated(X, y, reset=True)
             statistics = self._count(X, labels, sample_weight, self._schema(self._columns()))
-            self._y_dtype = dtype
-            self._become(statistics.with_classes(labels.labels))
+            self._become(statistics.with_classes(labels.labels), dtype)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -80,22 +79,26 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(self, "_statistics"):
             if classes is not None:
                 self._check_same_classes(classes)
-            X, labels, _ = self._validated(X, y, reset=False)
-            self._learn_on(X, labels, sample_weight)
+            X, labels, dtype = self._validated(X, y, reset=False)
+            self._check_known(labels, self._statistics)
+            dtype = _common(self._y_dtype, dtype) if self.new_classes == "add" else self._y_dtype
+            self._learn_on(X, labels, sample_weight, dtype)
             return self
         with self._all_or_nothing():
-            X, labels, self._y_dtype = self._validated(X, y, reset=True)
+            X, labels, dtype = self._validated(X, y, reset=True)
             known = Statistics.zero(self._schema(self._columns()), self._first_classes(classes))
             self._check_known(labels, known)
+            if classes is not None:
+                named = unique_labels(classes).dtype
+                dtype = _common(named, dtype) if self.new_classes == "add" else named
             new = self._count(X, labels, sample_weight, known.schema)
-            self._become((known + new).with_classes(labels.labels))
+            self._become((known + new).with_classes(labels.labels), dtype)
         return self
 
-    def _learn_on(self, X: Any, labels: Labels, sample_weight: Any) -> None:
-        known = self._statistics
-        self._check_known(labels, known)
-        new = self._count(X, labels, sample_weight, known.schema)
-        self._become((known + new).with_classes(labels.labels))
+    def _learn_on(self, X: Any, labels: Labels, sample_weight: Any, dtype: Any) -> None:
+        """Learn rows that are known to fit what was learned before."""
+        new = self._count(X, labels, sample_weight, self._statistics.schema)
+        self._become((self._statistics + new).with_classes(labels.labels), dtype)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
@@ -103,14 +106,15 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, labels, _ = self._validated(X, y, reset=False)
         classes = self._statistics.classes
         left = self._statistics - self._count(X, labels, sample_weight, self._statistics.schema)
-        self._become(left.with_classes(classes))
+        self._become(left.with_classes(classes), self._y_dtype)
         return self
 
     def merge(self, other: Self) -> Self:
         """Add everything that another estimator of the same kind has learned to this one."""
         check_is_fitted(self)
         check_is_fitted(other)
-        self._become(self._statistics + other._statistics)
+        dtype = _common(self._y_dtype, other._y_dtype)
+        self._become(self._statistics + other._statistics, dtype)
         return self
 
     def __add__(self, other: Self) -> Self:
@@ -121,7 +125,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decay(self, half_life: float, elapsed: float = 1.0) -> Self:
         """Let everything learned so far count for less: half as much after each half-life."""
         check_is_fitted(self)
-        self._become(self._statistics.decayed(half_life, elapsed))
+        self._become(self._statistics.decayed(half_life, elapsed), self._y_dtype)
         return self
 
     # Answers
@@ -268,10 +272,11 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             sums = in_parallel([partial(np.sum, entries[rows]) for rows in parts], len(parts))
         return bool(np.isfinite(sums).all())
 
-    def _become(self, statistics: Statistics) -> None:
+    def _become(self, statistics: Statistics, y_dtype: Any) -> None:
         """Keep new statistics, once they have been read out without an error."""
         model = self._read_out(statistics)
         self._statistics, self._read_model, self._shared = statistics, model, False
+        self._y_dtype = y_dtype
 
     def _own(self) -> Statistics:
         """Return the statistics, to be changed in place: our own copy if others hold them."""
@@ -385,6 +390,12 @@ def as_floats(X: Any) -> AnyArray:
 
 def _labels(classes: AnyArray) -> tuple[Label, ...]:
     return read_labels(classes, "classes").labels
+
+
+def _common(a: Any, b: Any) -> Any:
+    """Return the type that holds classes of both types: names as long as the longest."""
+    numbers = a.kind in "iuf" and b.kind in "iuf"
+    return np.promote_types(a, b) if numbers or a.kind == b.kind else np.dtype(object)
 
 
 def _is_plain_target(y: Any, n_rows: int) -> bool:

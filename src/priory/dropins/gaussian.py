@@ -72,13 +72,13 @@ class GaussianNB(Generative):
             self._dtype = X.dtype if X.dtype.kind == "f" else np.dtype(np.float64)
         return X, labels, dtype
 
-    def _learn_on(self, X: Any, labels: Labels, sample_weight: Any) -> None:
+    def _learn_on(self, X: Any, labels: Labels, sample_weight: Any, dtype: Any) -> None:
         # A few rows are added in place: new tables would cost more than counting the rows.
         few = sample_weight is None and len(X) <= FEW_ROWS and self._is_finite(X)
         if few and self._own().absorb(self._frame(X, self._statistics.schema), labels):
             self._read_model = None
         else:
-            super()._learn_on(X, labels, sample_weight)
+            super()._learn_on(X, labels, sample_weight, dtype)
 
     def _check_counted(self, counted: Statistics) -> None:
         table = cast(MomentsTable, counted.tables["X"])

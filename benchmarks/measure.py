@@ -1,0 +1,123 @@
+"""How things are measured: calls in turn, the medians of their times, and the memory of a fit."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Measured", "available_memory", "fit_memory", "in_turn"]
+
+MEGABYTE = 1e6
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Hold repeated measurements of one thing, in seconds or megabytes."""
+
+    values: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """Return the middle value."""
+        return statistics.median(self.values)
+
+    @property
+    def least(self) -> float:
+        """Return the smallest value."""
+        return min(self.values)
+
+
+def in_turn(
+    calls: Mapping[str, Callable[[], Any]], seconds: float, least: int, most: int
+) -> tuple[dict[str, Measured], dict[str, Any]]:
+    """Time every call in turn (A B C A B C ...), and return the times and the last results.
+
+    Each call is warmed up once. There are as many rounds as fit into `seconds`, within bounds,
+    and as many for one as for the other. The garbage collector is off while the clock runs.
+    """
+    results: dict[str, Any] = {}
+    warm = sum(_timed(name, call, results) for name, call in calls.items())
+    rounds = max(least, min(most, int(seconds / max(warm, 1e-9))))
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            times[name].append(_timed(name, call, results))
+    return {name: Measured(tuple(values)) for name, values in times.items()}, results
+
+
+def _timed(name: str, call: Callable[[], Any], results: dict[str, Any]) -> float:
+    results.pop(name, None)  # the last result's memory is free again before the next
+    gc.collect()
+    gc.disable()
+    try:
+        start = time.perf_counter()
+        result = call()
+        elapsed = time.perf_counter() - start
+    finally:
+        gc.enable()
+    results[name] = result
+    return elapsed
+
+
+def fit_memory(name: str, rows: int, repeats: int) -> Measured | None:
+    """Return the megabytes a GaussianNB fit takes beyond its data, or None if not measurable.
+
+    Every fit runs in a fresh process that makes the data, fits a thousand rows to load what is
+    loaded late, hands free memory back to the system, sets the kernel's high-water mark of
+    resident memory back, and fits.
+    """
+    command = [sys.executable, "-m", "benchmarks.measure", name, str(rows)]
+    values = []
+    for _ in range(repeats):
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=Path(__file__).parents[1]
+        )
+        if done.returncode:
+            return None
+        values.append(float(done.stdout.split()[-1]))
+    return Measured(tuple(values))
+
+
+def available_memory() -> float:
+    """Return the bytes that can be had without swapping; infinite where nobody says."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return float("inf")
+    return next(1024.0 * int(line.split()[1]) for line in lines if "MemAvailable" in line)
+
+
+def _status(key: str) -> float:
+    """Return an entry of the process's status in megabytes."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(key)) / MEGABYTE
+
+
+def _measure_fit_memory(name: str, rows: int) -> float:
+    works = importlib.import_module("benchmarks.works")
+    fit = works.GAUSSIAN_FITS[name]()
+    X, y = works.gaussian_data(rows)
+    fit(X[:1000].copy(), y[:1000].copy())
+    gc.collect()
+    with contextlib.suppress(AttributeError, OSError):  # where the C library is not glibc
+        ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")  # VmHWM := VmRSS
+    before = _status("VmRSS:")
+    model = fit(X, y)
+    after = _status("VmHWM:")
+    del model
+    return after - before
+
+
+if __name__ == "__main__":
+    print(_measure_fit_memory(sys.argv[1], int(sys.argv[2])))

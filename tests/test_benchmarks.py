@@ -1,0 +1,75 @@
+"""The comparison with the peers runs, and its results are equal; no time is ever tested."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MISSING = [name for name in ("rich", "matplotlib", "pandas") if not importlib.util.find_spec(name)]
+WORKS = {
+    "GaussianNB fit": "≥ 20×",
+    "GaussianNB predict_log_proba": "≥ 15×",
+    "CategoricalNB fit": "≥ 30×",
+    "CategoricalNB predict_log_proba": "≥ 10×",
+    "BernoulliNB fit": "≥ 8×",
+    "BernoulliNB predict_log_proba": "≥ 8×",
+    "MultinomialNB fit": "≥ 4×",
+    "MultinomialNB predict_log_proba": "≥ 3×",
+    "MultinomialNB CSR fit": "≥ 6×",
+    "MultinomialNB CSR predict_log_proba": "≥ 3×",
+    "NaiveBayes.textbook fit": "≥ 10×",
+    "NaiveBayes.textbook predict_proba": "≥ 10×",
+    "GaussianNB predict_proba of one row": "≥ 5×",
+    "GaussianNB partial_fit of one row": "≥ 5×",
+    "GaussianNB fit, extra memory": "< 32 MB",
+}
+"""What is measured against scikit-learn, and what is required."""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if MISSING:
+        pytest.skip(f"needs the extra bench: {', '.join(MISSING)} not installed")
+    folder = tmp_path_factory.mktemp("benchmarks")
+    command = [sys.executable, "-m", "benchmarks", "--quick", "--output", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr  # 1 if any result differs
+    return folder
+
+
+def rows(results: Path) -> list[list[str]]:
+    lines = (results / "results.md").read_text(encoding="utf-8").splitlines()
+    table = [line.strip("|").split("|") for line in lines if line.startswith("| ")]
+    return [[cell.strip() for cell in row] for row in table[1:]]
+
+
+def test_every_work_is_measured_against_scikit_learn(results: Path) -> None:
+    required = {row[0]: row[6] for row in rows(results) if row[2] == "scikit-learn"}
+    assert required == WORKS
+
+
+def test_reached_is_what_the_ratio_says(results: Path) -> None:
+    for row in rows(results):
+        ratio, required, reached = row[5], row[6], row[7]
+        if ratio and required:
+            times, least = float(ratio.strip("×")), float(required.strip("≥ ×"))
+            if times != pytest.approx(least, rel=0.01):  # the page rounds
+                assert reached == ("reached" if times > least else "not reached")
+
+
+def test_results_are_compared_with_every_peer_that_ran(results: Path) -> None:
+    for row in rows(results):
+        ran = row[4] != "not run" and "memory" not in row[0]
+        assert ("≤" in row[8]) == ran, row
+        assert "DIFFERENT" not in row[8]
+
+
+def test_the_page_has_the_machine_the_chart_and_what_was_not_run(results: Path) -> None:
+    page = (results / "results.md").read_text(encoding="utf-8")
+    for part in ("## The machine", "](results.svg)", "## Not run", "pomegranate", "Python 3."):
+        assert part in page
+    assert "<svg" in (results / "results.svg").read_text(encoding="utf-8")
+    assert str(ROOT) not in page
