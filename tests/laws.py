@@ -107,7 +107,7 @@ def as_column(values, kind, as_csr=False):
     if kind is Kind.LABELS:
         return as_labels(values)
     if kind is Kind.COUNTS:
-        return Counts(sparse.csr_array(values) if as_csr else values)
+        return Counts.of(sparse.csr_array(values) if as_csr else values)
     return Numbers(values)
 
 

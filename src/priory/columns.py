@@ -8,15 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from priory.errors import InputError
-from priory.kernels.labels import encode_integers
+from priory.kernels.labels import encode_integers, pack_codes
+from priory.parallel import in_parallel, stretches, thread_count
 from priory.typing import AnyArray, BoolArray, FloatArray, Label
 
-__all__ = ["Column", "Combined", "Counts", "Frame", "Labels", "Numbers", "SparseRows"]
+__all__ = [
+    "Column",
+    "Combined",
+    "Counts",
+    "Frame",
+    "Labels",
+    "Numbers",
+    "SparseRows",
+    "all_finite",
+    "code_columns",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,3 +236,46 @@ class Frame:
         """Return the rows chosen by an index, a slice or a mask."""
         picked = {name: column.take(rows) for name, column in self.columns.items()}
         return Frame(len(np.arange(self.n_rows)[rows]), picked)
+
+
+def code_columns(X: AnyArray, most: int) -> tuple[tuple[Labels, ...], int | None]:
+    """Return the columns of a matrix of codes 0, 1, 2, … as labels, NaN as a gap.
+
+    Codes are packed column by column, a byte each where they fit. With a code that is negative, or
+    not below `most`, there are no columns but the position of the first that is at fault.
+
+    >>> columns, _ = code_columns(np.array([[0, 2], [1, 0]]), most=10)
+    >>> [column.codes.tolist() for column in columns], columns[1].labels
+    ([[0, 1], [2, 0]], (0, 1, 2))
+    """
+    known = X.dtype in (np.float32, np.float64, np.int32, np.int64)
+    X = np.ascontiguousarray(X if known else X.astype(np.float64))
+    parts = stretches(len(X), X.shape[1], thread_count())
+    for dtype in (np.int8, np.int32):
+        codes = np.empty(X.shape[::-1], dtype=dtype)
+        largest = np.full((len(parts), X.shape[1]), -1, dtype=np.int64)
+        tasks = [
+            partial(pack_codes, X[rows], codes, rows.start, largest[i])
+            for i, rows in enumerate(parts)
+        ]
+        wrong = max(in_parallel(tasks, len(parts)))
+        if wrong < 0:
+            break
+    top = largest.max(axis=0)
+    if wrong >= 0 or (top >= most).any():
+        return (), int(wrong if wrong >= 0 else np.argmax(top >= most))
+    columns = [Labels(codes[j], tuple(range(top[j] + 1))) for j in range(X.shape[1])]
+    return tuple(columns), None
+
+
+def all_finite(X: AnyArray) -> bool:
+    """Return whether no entry of an array of numbers is infinite or NaN.
+
+    >>> all_finite(np.ones((2, 2))), all_finite(np.array([[1.0, np.nan]]))
+    (True, False)
+    """
+    parts = stretches(len(X), X.size // max(len(X), 1), thread_count())
+    with np.errstate(invalid="ignore", over="ignore"):
+        sums = in_parallel([partial(np.sum, X[rows]) for rows in parts], len(parts))
+    # A sum can overflow though every entry is finite: then look at each.
+    return bool(np.isfinite(sums).all()) or bool(np.isfinite(X).all())

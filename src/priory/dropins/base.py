@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,11 +14,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from priory.columns import Frame, Labels
+from priory.columns import Frame, Labels, all_finite
 from priory.errors import InputError, SettingError, listing
 from priory.labels import label_key
 from priory.model import Choice, ClassPrior, Model
-from priory.parallel import in_parallel, stretches, thread_count
 from priory.priors import Laplace, Prior
 from priory.reading import read_labels
 from priory.schema import NumberedColumns, Schema
@@ -266,11 +264,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return True
         if self.missing == "skip":
             return False
-        entries: AnyArray = X.data[:, None] if hasattr(X, "tocsr") else X
-        parts = stretches(len(entries), entries.shape[1], thread_count())
-        with np.errstate(invalid="ignore", over="ignore"):
-            sums = in_parallel([partial(np.sum, entries[rows]) for rows in parts], len(parts))
-        return bool(np.isfinite(sums).all())
+        return all_finite(X.data if hasattr(X, "tocsr") else X)
 
     def _become(self, statistics: Statistics, y_dtype: Any) -> None:
         """Keep new statistics, once they have been read out without an error."""

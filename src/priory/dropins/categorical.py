@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
-from priory.columns import Frame, Labels
+from priory.columns import Frame, code_columns
 from priory.dropins.base import Discrete, Generative
 from priory.errors import InputError, SettingError
 from priory.families import Categorical
-from priory.kernels.labels import pack_codes
 from priory.model import Choice
-from priory.parallel import in_parallel, stretches, thread_count
 from priory.priors import Laplace, Prior
 from priory.schema import Block, Kind, Schema
 from priory.statistics import Statistics
@@ -135,38 +132,15 @@ def a_block_each(columns: Sequence[str]) -> Schema:
 
 def a_column_each(X: AnyArray, schema: Schema, whom: str) -> Frame:
     """Return each column of a matrix of codes as labels; NaN is a gap."""
-    if X.dtype not in (np.float32, np.float64, np.int32, np.int64):
-        X = X.astype(np.float64)
-    for dtype in (np.int8, np.int32):
-        codes, largest, wrong = _packed(X, dtype)
-        if wrong < 0:
-            break
-    if wrong >= 0 or largest.max(initial=0) >= MOST_CATEGORIES:
+    columns, wrong = code_columns(X, MOST_CATEGORIES)
+    if wrong is not None:
         check_non_negative(np.nan_to_num(X), whom)
-        column = wrong if wrong >= 0 else int(largest.argmax())
         raise InputError(
-            f"Column {schema.columns[column]!r} holds the code {np.nanmax(X[:, column]):.0f}. "
-            f"Codes are 0, 1, 2, … below {MOST_CATEGORIES:,}: encode the column first, or leave "
-            "its values as they are and use NaiveBayes(families='categorical')."
+            f"Column {schema.columns[wrong]!r} holds a code too large for a category. Codes are "
+            f"0, 1, 2, … below {MOST_CATEGORIES:,}: encode the column first, or leave its values "
+            "as they are and use NaiveBayes(families='categorical')."
         )
-    columns = {
-        name: Labels(codes[j], tuple(range(largest[j] + 1)))
-        for j, name in enumerate(schema.columns)
-    }
-    return Frame(len(X), columns)
-
-
-def _packed(X: AnyArray, dtype: Any) -> tuple[AnyArray, AnyArray, int]:
-    """Return the codes, columns × rows, the largest of each column, and a column that fails."""
-    X = np.ascontiguousarray(X)
-    codes = np.empty(X.shape[::-1], dtype=dtype)
-    parts = stretches(len(X), X.shape[1], thread_count())
-    largest = np.full((len(parts), X.shape[1]), -1, dtype=np.int64)
-    tasks = [
-        partial(pack_codes, X[rows], codes, rows.start, largest[i]) for i, rows in enumerate(parts)
-    ]
-    wrong = max(in_parallel(tasks, len(parts)))
-    return codes, largest.max(axis=0), wrong
+    return Frame(len(X), dict(zip(schema.columns, columns, strict=True)))
 
 
 def choice_each(schema: Schema, families: list[Any], prior: Prior) -> Mapping[str, Choice]:
