@@ -31,6 +31,10 @@ __all__ = [
 ]
 
 
+SMALL = 4096
+"""Fewer entries are looked at one by one: summing them first saves nothing."""
+
+
 @dataclass(frozen=True, eq=False)
 class Labels:
     """Hold one column of labels: a code a row, and the label of each code.
@@ -274,6 +278,8 @@ def all_finite(X: AnyArray) -> bool:
     >>> all_finite(np.ones((2, 2))), all_finite(np.array([[1.0, np.nan]]))
     (True, False)
     """
+    if X.size < SMALL:
+        return bool(np.isfinite(X).all())
     parts = stretches(len(X), X.size // max(len(X), 1), thread_count())
     with np.errstate(invalid="ignore", over="ignore"):
         sums = in_parallel([partial(np.sum, X[rows]) for rows in parts], len(parts))

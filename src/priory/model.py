@@ -41,6 +41,8 @@ __all__ = ["Choice", "ClassPrior", "LinearForm", "Model", "Term"]
 STRETCH = 131_072
 """So many scores are worked out together: a megabyte, which stays in the cache."""
 
+FEW_ROWS = 16
+
 ClassPrior = None | Literal["uniform", "words"] | Mapping[Label, float] | Sequence[float]
 """How likely each class is beforehand: None takes its share of the rows."""
 
@@ -160,8 +162,8 @@ class Model:
         out = np.empty((len(frame), len(self.classes)))
         codes = np.empty(len(frame), dtype=np.int32)
         self._score(frame, out, lambda rows: argmax_rows(out[rows], codes[rows]))
-        impossible = codes < 0
-        if impossible.any():
+        if codes.min(initial=0) < 0:
+            impossible = codes < 0
             codes[impossible] = self.log_prior.argmax()
             self._warn_impossible(frame, impossible)
         return codes
@@ -183,6 +185,9 @@ class Model:
                 if finish is not None:
                     finish(some)
 
+        if len(frame) <= FEW_ROWS:  # a single row must not wait for threads to be counted
+            score(slice(0, len(frame)))
+            return
         threads = thread_count(self.n_threads)
         work = len(self.classes) * sum(len(term.block.columns) for term in self.terms)
         tasks = [partial(score, rows) for rows in stretches(len(frame), work, threads)]
@@ -196,8 +201,8 @@ class Model:
     ) -> FloatArray:
         out, evidence = np.empty((len(frame), len(self.classes))), np.empty(len(frame))
         self._score(frame, out, lambda rows: normalize(out[rows], evidence[rows]))
-        impossible = np.isneginf(evidence)
-        if impossible.any():
+        if evidence.min(initial=0.0) == -np.inf:
+            impossible = np.isneginf(evidence)
             out[impossible] = fallback
             self._warn_impossible(frame, impossible)
         return out

@@ -123,8 +123,8 @@ class Statistics:
         codes = np.array(places, dtype=np.int32)[y.codes]
         for block in self.schema.counted:
             self.tables[block.name].absorb(block, frame[block.name], codes, weight)
-        np.add.at(self.rows, codes, 1)
-        np.add.at(self.weight, codes, 1.0 if weight is None else weight)
+        self.rows[:] += np.bincount(codes, minlength=len(self.rows))
+        self.weight[:] += np.bincount(codes, weights=weight, minlength=len(self.rows))
         return True
 
     def copy(self) -> Statistics:

@@ -100,7 +100,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
-        check_is_fitted(self)
+        self._check_fitted()
         X, labels, _ = self._validated(X, y, reset=False)
         classes = self._statistics.classes
         left = self._statistics - self._count(X, labels, sample_weight, self._statistics.schema)
@@ -109,7 +109,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def merge(self, other: Self) -> Self:
         """Add everything that another estimator of the same kind has learned to this one."""
-        check_is_fitted(self)
+        self._check_fitted()
         check_is_fitted(other)
         dtype = _common(self._y_dtype, other._y_dtype)
         self._become(self._statistics + other._statistics, dtype)
@@ -117,12 +117,12 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __add__(self, other: Self) -> Self:
         """Return a new estimator that has learned what both have."""
-        check_is_fitted(self)
+        self._check_fitted()
         return copy(self).merge(other)
 
     def decay(self, half_life: float, elapsed: float = 1.0) -> Self:
         """Let everything learned so far count for less: half as much after each half-life."""
-        check_is_fitted(self)
+        self._check_fitted()
         self._become(self._statistics.decayed(half_life, elapsed), self._y_dtype)
         return self
 
@@ -149,13 +149,13 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def classes_(self) -> AnyArray:
         """Return the classes, in their order."""
-        check_is_fitted(self)
+        self._check_fitted()
         return np.array(self._statistics.classes, dtype=self._y_dtype)
 
     @property
     def statistics_(self) -> Statistics:
         """Return the sums of everything learned."""
-        check_is_fitted(self)
+        self._check_fitted()
         self._shared = True  # what others hold must not change under them
         return self._statistics
 
@@ -167,7 +167,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def class_count_(self) -> FloatArray:
         """Return the weight of each class's rows."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self._in_dtype(self._statistics.weight)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -197,7 +197,8 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._is_plain(X) and _is_plain_target(y, X.shape[0]):
             # Arrays that the kernels read as they are need not be looked at twice: whatever is
             # not finite is found while counting.
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            if reset or not self._has_our_columns(X):
+                validate_data(self, X, reset=reset, skip_check_array=True)
         else:
             X, y = validate_data(self, X, y, reset=reset, **self._data_rules())
             check_classification_targets(y)
@@ -208,6 +209,10 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         array = type(X) is np.ndarray and X.ndim == 2 and X.size > 0
         sparse = self._reads_sparse and getattr(X, "format", None) == "csr" and min(X.shape) > 0
         return (array or sparse) and X.dtype in self._plain_dtypes and bool(X.dtype.isnative)
+
+    def _has_our_columns(self, X: Any) -> bool:
+        """Return whether X, which has no names, has as many columns as we learned, also without."""
+        return X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")
 
     def _refuse(self, X: Any, error: InputError) -> None:
         """Say what scikit-learn would have said of data that turned out not to be finite."""
@@ -224,6 +229,10 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "_statistics"):
+            check_is_fitted(self)
 
     def _data_rules(self) -> dict[str, Any]:
         finite: Any = "allow-nan" if self.missing == "skip" else True
@@ -251,10 +260,8 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Refuse gaps that were left out while counting, unless they may be."""
 
     def _read(self, X: Any) -> Frame:
-        check_is_fitted(self)
-        if self._is_plain(X) and X.shape[1] == self.n_features_in_ and self._is_finite(X):
-            validate_data(self, X, reset=False, skip_check_array=True)
-        else:
+        self._check_fitted()
+        if not (self._is_plain(X) and self._has_our_columns(X) and self._is_finite(X)):
             X = validate_data(self, X, reset=False, **self._data_rules())
         return self._frame(X, self._statistics.schema)
 
@@ -288,7 +295,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Model.read(statistics, self._choices(statistics), self._class_prior())
 
     def _model(self) -> Model:
-        check_is_fitted(self)
+        self._check_fitted()
         if self._read_model is None:
             self._read_model = self._read_out(self._statistics)
         return self._read_model
