@@ -14,12 +14,20 @@ import numpy as np
 from scipy import sparse
 
 from priory.cells import CELL_LIMIT
-from priory.columns import Counts, Frame, Labels, Numbers
+from priory.columns import Combined, Counts, Frame, Labels, Numbers
 from priory.kernels.labels import encode_objects
 from priory.labels import label_key
 from priory.schema import Block, Kind, Schema
 from priory.statistics import Statistics
-from priory.tables import TABLES, CellsTable, CountsTable, LabelsTable, MomentsTable, NumbersTable
+from priory.tables import (
+    TABLES,
+    CellsTable,
+    CountsTable,
+    LabelsTable,
+    MomentsTable,
+    NumbersTable,
+    ScatterTable,
+)
 
 K = 3
 """How many classes the tables of the tests have; no block has as many columns."""
@@ -106,6 +114,8 @@ class CountFrame:
 def as_column(values, kind, as_csr=False):
     if kind is Kind.LABELS:
         return as_labels(values)
+    if kind is Kind.JOINT:
+        return Combined(tuple(as_labels(part) for part in values.T))
     if kind is Kind.COUNTS:
         return Counts.of(sparse.csr_array(values) if as_csr else values)
     return Numbers(values)
@@ -221,6 +231,9 @@ def assert_same(x, y, passed, forgotten=False, same_rows=True):
     if isinstance(x, MomentsTable):
         _assert_moments(x, y, passed)
         return
+    if isinstance(x, ScatterTable):
+        _assert_scatter(x, y, passed)
+        return
     _assert_weights(x.weight, y.weight, passed)
     if isinstance(x, CountsTable):
         if same_rows:
@@ -235,7 +248,7 @@ def sums_of(x):
         return [x.rows, x.weight, *(s for table in x.tables.values() for s in sums_of(table))]
     if isinstance(x, NumbersTable):
         return sums_of(x.moments) + sums_of(x.cells)
-    if isinstance(x, MomentsTable):
+    if isinstance(x, MomentsTable | ScatterTable):
         return [x.rows, *(a for s in (x.n, x.s1, x.s2) for a in (s.hi, s.lo))]
     if isinstance(x, CountsTable):
         return [x.documents, x.documents_weight, x.rows, x.weight, x.s1]
@@ -258,6 +271,30 @@ def _assert_moments(x, y, passed):
     assert np.all(np.abs(s1) <= 1e-12 * spread + 1e-28 * size + 1e-300), (s1, spread)
     error = x.scatter - y.scatter
     assert np.all(np.abs(error) <= 1e-12 * scatter + 1e-28 * square + 1e-300), (error, scatter)
+
+
+def _assert_scatter(x, y, passed):
+    _assert_weights(x.n.value, y.n.value, passed)
+    whole = passed.take(~np.isnan(passed.values["x"]).any(axis=1))
+    spread, _, size, _ = magnitudes(whole, len(x.rows))
+    s1 = (x.s1 - y.s1).value
+    assert np.all(np.abs(s1) <= 1e-12 * spread + 1e-28 * size + 1e-300), (s1, spread)
+    about, raw = products(whole, len(x.rows))
+    error = x.scatter - y.scatter
+    assert np.all(np.abs(error) <= 1e-12 * about + 1e-28 * raw + 1e-300), (error, about)
+
+
+def products(rows, n_classes):
+    """Return how large Σw(a − ā)(b − b̄) and Σwab may be, classes × columns × columns."""
+    x, d = rows.values["x"], rows.values["x"].shape[1]
+    result = np.zeros((2, n_classes, d, d))
+    for k in range(n_classes):
+        of_class, w = x[rows.y == k], rows.weights[rows.y == k]
+        if len(w):
+            about = np.abs(of_class - np.average(of_class, axis=0, weights=w)).max(axis=0)
+            raw = np.abs(of_class).max(axis=0)
+            result[:, k] = [w.sum() * np.outer(about, about), w.sum() * np.outer(raw, raw)]
+    return result
 
 
 def magnitudes(rows, n_classes):
@@ -287,6 +324,8 @@ def assert_exact(table, rows):
         _assert_exact_moments(table, rows)
     elif isinstance(table, CountsTable):
         _assert_exact_counts(table, rows)
+    elif isinstance(table, ScatterTable):
+        _assert_exact_scatter(table, rows)
     else:
         _assert_exact_keys(table, rows)
 
@@ -302,6 +341,8 @@ def _assert_exact_keys(table, rows):
         found, keys = table.keys.tolist(), [None if c is None else c >> level for c in cells]
     else:
         found = list(map(label_key, table.labels))
+        if values.ndim == 2:  # combinations: a row with a gap has none
+            values = [None if None in row else tuple(row) for row in values.tolist()]
         keys = [None if v is None else label_key(v) for v in values]
     present = [
         (int(k), key, Fraction(w))
@@ -353,6 +394,23 @@ def _assert_exact_moments(table, rows):
 
 
 TINY = Fraction(1e-300)
+
+
+def _assert_exact_scatter(table, rows):
+    rows = rows.take(~np.isnan(rows.values["x"]).any(axis=1))
+    about, raw = products(rows, K)
+    for k in range(K):
+        x = [list(map(Fraction, row)) for row in rows.values["x"][rows.y == k].tolist()]
+        w = list(map(Fraction, rows.weights[rows.y == k].tolist()))
+        assert table.rows[k] == len(x)
+        assert table.weight[k] == sum(w)
+        n = sum(w) or 1
+        for i in range(table.scatter.shape[1]):
+            for j in range(table.scatter.shape[1]):
+                s_i, s_j = (sum(u * row[m] for u, row in zip(w, x, strict=True)) for m in (i, j))
+                s_ij = sum(u * row[i] * row[j] for u, row in zip(w, x, strict=True))
+                off = abs(Fraction(table.scatter[k, i, j]) - (s_ij - s_i * s_j / n))
+                assert off <= Fraction(1e-12 * about[k, i, j] + 1e-28 * raw[k, i, j]) + TINY
 
 
 def _assert_exact_counts(table, rows):

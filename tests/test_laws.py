@@ -14,6 +14,8 @@ LABELS = CountTable(Kind.LABELS)
 NUMBERS = CountTable(Kind.NUMBERS)
 MOMENTS = [CountTable(Kind.MOMENTS, width) for width in (2, 5)]
 COUNTS = [CountTable(Kind.COUNTS, 4), CountTable(Kind.COUNTS, 4, sparse=True)]
+SCATTER = CountTable(Kind.SCATTER, 2)
+JOINT = CountTable(Kind.JOINT, 2)
 FRAME = CountFrame(
     (
         ("colour", Kind.LABELS, 1),
@@ -109,6 +111,29 @@ def test_counts_obey_the_laws(count, data, rng):
     a, b, c = (data.draw(small_rows(some_counts, count.width)) for _ in range(3))
     assert_exact(count(a), a)
     check_laws(count, a, b, c, rng)
+
+
+@many
+@given(*[small_rows(some_numbers, SCATTER.width)] * 3, generators)
+def test_scatter_obeys_the_laws(a, b, c, rng):
+    assert_exact(SCATTER(a), a)
+    check_laws(SCATTER, a, b, c, rng)
+
+
+@many
+@given(*[small_rows(st.tuples(some_labels, some_labels))] * 3, generators)
+def test_joint_tables_obey_the_laws(a, b, c, rng):
+    a, b, c = (Rows({"x": combinations(r.values["x"])}, r.y, r.weight) for r in (a, b, c))
+    assert_exact(JOINT(a), a)
+    check_laws(JOINT, a, b, c, rng)
+
+
+def combinations(pairs):
+    """Return pairs as two columns of objects."""
+    columns = np.empty((len(pairs), 2), dtype=object)
+    for i, pair in enumerate(pairs):
+        columns[i] = pair
+    return columns
 
 
 @many

@@ -20,7 +20,8 @@ names = [m.name for m in pkgutil.walk_packages(priory.__path__, "priory.")]
 for name in names:
     if not name.startswith("priory.dropins") and not name.endswith("__main__"):
         importlib.import_module(name)
-model = priory.NaiveBayes().fit({"x": ["a", "a", "b", "b"], "n": [1.0, 2.0, 8.0, 9.0]}, [0, 0, 1, 1])
+table = {"x": ["a", "a", "b", "b"], "n": [1.0, 2.0, 8.0, 9.0]}
+model = priory.NaiveBayes().fit(table, [0, 0, 1, 1])
 assert model.predict({"x": ["b"], "n": [8.0]}).tolist() == [1]
 print(len(names))
 """
