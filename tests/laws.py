@@ -117,7 +117,7 @@ def as_column(values, kind, as_csr=False):
     if kind is Kind.JOINT:
         return Combined(tuple(as_labels(part) for part in values.T))
     if kind is Kind.COUNTS:
-        return Counts(sparse.csr_array(values) if as_csr else values)
+        return Counts.of(sparse.csr_array(values) if as_csr else values)
     return Numbers(values)
 
 

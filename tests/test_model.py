@@ -92,7 +92,7 @@ class TestAnswers:
         total = np.repeat(model.log_prior[None, :], 5, axis=0)
         for term in model.terms:
             term.add_log_likelihood(frame, total)
-        np.testing.assert_array_equal(classifier.log_joint(X), total)
+        np.testing.assert_allclose(classifier.log_joint(X), total, rtol=1e-15)
         assert [term.title for term in model.terms] == list(X)
 
     def test_posterior_and_evidence(self, classifier):
@@ -101,7 +101,7 @@ class TestAnswers:
         np.testing.assert_allclose(classifier.log_evidence(X), evidence, rtol=1e-13)
         posterior = classifier.predict_log_proba(X)
         np.testing.assert_allclose(posterior, scores - evidence[:, None], rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(classifier.predict_proba(X), np.exp(posterior), rtol=1e-15)
+        np.testing.assert_allclose(classifier.predict_proba(X), np.exp(posterior), rtol=1e-14)
         np.testing.assert_allclose(classifier.predict_proba(X).sum(axis=1), 1.0, rtol=1e-14)
         assert classifier.predict_codes(X).tolist() == posterior.argmax(axis=1).tolist()
 

@@ -39,7 +39,7 @@ def moments(values, y, weight=None):
 
 
 def counts(matrix, y, weight=None):
-    return CountsTable.count(block("p", "q", "r"), Counts(matrix), codes(*y), weight, 2)
+    return CountsTable.count(block("p", "q", "r"), Counts.of(matrix), codes(*y), weight, 2)
 
 
 # Labels

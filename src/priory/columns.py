@@ -6,18 +6,33 @@ NaN. `reading` makes these from what the user has; everything above sees only th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from priory.errors import InputError
-from priory.kernels.labels import encode_integers
-from priory.typing import AnyArray, BoolArray, CodeArray, Label
+from priory.kernels.labels import encode_integers, pack_codes
+from priory.parallel import in_parallel, stretches, thread_count
+from priory.typing import AnyArray, BoolArray, FloatArray, Label
 
-__all__ = ["Column", "Combined", "Counts", "Frame", "Labels", "Numbers"]
+__all__ = [
+    "Column",
+    "Combined",
+    "Counts",
+    "Frame",
+    "Labels",
+    "Numbers",
+    "SparseRows",
+    "all_finite",
+    "code_columns",
+]
+
+
+SMALL = 4096
+"""Fewer entries are looked at one by one: summing them first saves nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +42,7 @@ class Labels:
     A negative code is a gap. A label may have no row.
     """
 
-    codes: CodeArray
+    codes: AnyArray
     labels: tuple[Any, ...]
 
     def __len__(self) -> int:
@@ -90,20 +105,60 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
-    """Hold many columns of counts, rows × columns, dense or scipy.sparse CSR."""
+class SparseRows:
+    """Hold compressed sparse rows; a slice of them shares the entries and copies nothing."""
 
-    matrix: Any
+    data: AnyArray
+    indices: AnyArray
+    indptr: AnyArray
+    n_columns: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return rows and columns."""
+        return len(self.indptr) - 1, self.n_columns
+
+    def __getitem__(self, rows: Any) -> SparseRows:
+        if isinstance(rows, slice) and rows.step in (None, 1):
+            start, stop, _ = rows.indices(self.shape[0])
+            indptr = self.indptr[start : max(start, stop) + 1]
+            return SparseRows(self.data, self.indices, indptr, self.n_columns)
+        chosen = np.arange(self.shape[0])[rows]
+        lengths = np.diff(self.indptr)[chosen]
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], lengths)
+        places = np.repeat(self.indptr[chosen], lengths) + within
+        return SparseRows(self.data[places], self.indices[places], indptr, self.n_columns)
+
+    def row_sums(self, entries: Callable[[AnyArray], AnyArray]) -> FloatArray:
+        """Return the sum over each row of a function of its entries."""
+        first, last = int(self.indptr[0]), int(self.indptr[-1])
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+        values = np.asarray(entries(self.data[first:last]), dtype=np.float64)
+        return np.asarray(
+            np.bincount(rows, weights=values, minlength=self.shape[0]), dtype=np.float64
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Hold many columns of counts, rows × columns, dense or sparse.
+
+    With a `threshold` (dense data only) an entry counts as 1 above it and as 0 otherwise.
+    """
+
+    matrix: AnyArray | SparseRows
+    threshold: float | None = None
+
+    @classmethod
+    def of(cls, matrix: Any) -> Counts:
+        """Return a NumPy array, or a scipy.sparse matrix in CSR form, as counts."""
+        if isinstance(matrix, np.ndarray):
+            return cls(matrix)
+        return cls(SparseRows(matrix.data, matrix.indices, matrix.indptr, matrix.shape[1]))
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
-
-    @cached_property
-    def csr(self) -> tuple[AnyArray, AnyArray, AnyArray] | None:
-        """Return (data, indices, indptr), or None for a dense matrix."""
-        if isinstance(self.matrix, np.ndarray):
-            return None
-        return self.matrix.data, self.matrix.indices, self.matrix.indptr
 
     @property
     def missing(self) -> BoolArray:
@@ -112,13 +167,16 @@ class Counts:
 
     def take(self, rows: Any) -> Counts:
         """Return the rows chosen by an index, a slice or a mask."""
-        return Counts(self.matrix[rows])
+        return Counts(self.matrix[rows], self.threshold)
 
     def value(self, row: int) -> Label | None:
         """Return a short description of one row."""
-        entries = self.matrix[row]
-        present = entries.nnz if self.csr is not None else np.count_nonzero(entries)
-        return f"{int(present)} columns present, sum {float(entries.sum()):g}"
+        entries = self.matrix[row : row + 1]
+        if isinstance(entries, SparseRows):
+            present, total = entries.row_sums(np.sign)[0], entries.row_sums(np.asarray)[0]
+        else:
+            present, total = np.count_nonzero(entries), entries.sum()
+        return f"{int(present)} columns present, sum {float(total):g}"
 
     def as_labels(self) -> Labels:
         """Refuse: a block of counts is not one column of labels."""
@@ -182,3 +240,48 @@ class Frame:
         """Return the rows chosen by an index, a slice or a mask."""
         picked = {name: column.take(rows) for name, column in self.columns.items()}
         return Frame(len(np.arange(self.n_rows)[rows]), picked)
+
+
+def code_columns(X: AnyArray, most: int) -> tuple[tuple[Labels, ...], int | None]:
+    """Return the columns of a matrix of codes 0, 1, 2, … as labels, NaN as a gap.
+
+    Codes are packed column by column, a byte each where they fit. With a code that is negative, or
+    not below `most`, there are no columns but the position of the first that is at fault.
+
+    >>> columns, _ = code_columns(np.array([[0, 2], [1, 0]]), most=10)
+    >>> [column.codes.tolist() for column in columns], columns[1].labels
+    ([[0, 1], [2, 0]], (0, 1, 2))
+    """
+    known = X.dtype in (np.float32, np.float64, np.int32, np.int64)
+    X = np.ascontiguousarray(X if known else X.astype(np.float64))
+    parts = stretches(len(X), X.shape[1], thread_count())
+    for dtype in (np.int8, np.int32):
+        codes = np.empty(X.shape[::-1], dtype=dtype)
+        largest = np.full((len(parts), X.shape[1]), -1, dtype=np.int64)
+        tasks = [
+            partial(pack_codes, X[rows], codes, rows.start, largest[i])
+            for i, rows in enumerate(parts)
+        ]
+        wrong = max(in_parallel(tasks, len(parts)))
+        if wrong < 0:
+            break
+    top = largest.max(axis=0)
+    if wrong >= 0 or (top >= most).any():
+        return (), int(wrong if wrong >= 0 else np.argmax(top >= most))
+    columns = [Labels(codes[j], tuple(range(top[j] + 1))) for j in range(X.shape[1])]
+    return tuple(columns), None
+
+
+def all_finite(X: AnyArray) -> bool:
+    """Return whether no entry of an array of numbers is infinite or NaN.
+
+    >>> all_finite(np.ones((2, 2))), all_finite(np.array([[1.0, np.nan]]))
+    (True, False)
+    """
+    if X.size < SMALL:
+        return bool(np.isfinite(X).all())
+    parts = stretches(len(X), X.size // max(len(X), 1), thread_count())
+    with np.errstate(invalid="ignore", over="ignore"):
+        sums = in_parallel([partial(np.sum, X[rows]) for rows in parts], len(parts))
+    # A sum can overflow though every entry is finite: then look at each.
+    return bool(np.isfinite(sums).all()) or bool(np.isfinite(X).all())

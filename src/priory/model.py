@@ -9,8 +9,9 @@ block; making another from the same statistics needs no data.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -25,8 +26,10 @@ from priory.errors import (
     listing,
 )
 from priory.families import Bernoulli, Family
-from priory.kernels.score import log_normalize
+from priory.families.base import Adder, Lookup
+from priory.kernels.score import Lookups, argmax_rows, log_normalize, softmax
 from priory.labels import label_key
+from priory.parallel import in_parallel, stretches, thread_count
 from priory.priors import Laplace, Prior
 from priory.schema import Block
 from priory.statistics import Statistics
@@ -34,6 +37,11 @@ from priory.tables import CountsTable, LabelsTable
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 __all__ = ["Choice", "ClassPrior", "LinearForm", "Model", "Term"]
+
+STRETCH = 131_072
+"""So many scores are worked out together: a megabyte, which stays in the cache."""
+
+FEW_ROWS = 16
 
 ClassPrior = None | Literal["uniform", "words"] | Mapping[Label, float] | Sequence[float]
 """How likely each class is beforehand: None takes its share of the rows."""
@@ -69,12 +77,16 @@ class Term:
             return Labels(column.missing.astype(np.int32), (False, True))
         return column
 
-    def add_log_likelihood(self, frame: Frame, out: FloatArray) -> None:
-        """Add log P(block | k) to `out`, rows × classes."""
+    def adder(self, frame: Frame) -> Adder:
+        """Return a function that adds log P(block | k) of a stretch of the rows."""
         try:
-            self.family.add_log_likelihood(self.column(frame), self.parameters, out)
+            return self.family.adder(self.column(frame), self.parameters)
         except InputError as error:
             raise type(error)(f"Column {self.block.title!r}: {error}.") from None
+
+    def add_log_likelihood(self, frame: Frame, out: FloatArray) -> None:
+        """Add log P(block | k) to `out`, rows × classes."""
+        self.adder(frame)(slice(0, len(frame)), out)
 
     def log_base_measure(self, frame: Frame) -> FloatArray:
         """Return the part of the log-likelihood that is the same for every class."""
@@ -98,6 +110,7 @@ class Model:
     classes: tuple[Label, ...]
     log_prior: FloatArray
     terms: tuple[Term, ...]
+    n_threads: int | None = None
 
     @classmethod
     def read(
@@ -105,6 +118,7 @@ class Model:
         statistics: Statistics,
         choices: Mapping[str, Choice],
         class_prior: ClassPrior = None,
+        n_threads: int | None = None,
     ) -> Model:
         """Read a model out of statistics; blocks without a choice are left out."""
         terms = []
@@ -119,42 +133,79 @@ class Model:
                 terms.append(_missing_term(block, table, statistics.weight, choice.prior))
         with np.errstate(divide="ignore"):
             log_prior = np.log(_class_prior(statistics, class_prior))
-        return cls(statistics.classes, log_prior, tuple(terms))
+        return cls(statistics.classes, log_prior, tuple(terms), n_threads)
 
     def log_joint(self, frame: Frame) -> FloatArray:
         """Return log P(k, x) for every row and class, but for what is the same for all classes."""
-        out = np.repeat(self.log_prior[None, :], len(frame), axis=0)
-        for term in self.terms:
-            term.add_log_likelihood(frame, out)
+        out = np.empty((len(frame), len(self.classes)))
+        self._score(frame, out)
         return out
 
     def log_evidence(self, frame: Frame) -> FloatArray:
         """Return log P(x) = log Σ_k P(x | k) P(k) of every row."""
-        scores = self.log_joint(frame)
-        evidence = np.empty(len(frame))
-        log_normalize(scores, evidence)
+        out, evidence = np.empty((len(frame), len(self.classes))), np.empty(len(frame))
+        self._score(frame, out, lambda rows: log_normalize(out[rows], evidence[rows]))
         for term in self.terms:
             evidence += term.log_base_measure(frame)
         return evidence
 
     def log_posterior(self, frame: Frame) -> FloatArray:
         """Return log P(k | x); a row impossible under every class gets the class prior."""
-        scores = self.log_joint(frame)
-        evidence = np.empty(len(frame))
-        log_normalize(scores, evidence)
-        impossible = np.isneginf(evidence)
-        if impossible.any():
-            scores[impossible] = self.log_prior
-            self._warn_impossible(frame, impossible)
-        return scores
+        return self._normalized(frame, log_normalize, self.log_prior)
 
     def posterior(self, frame: Frame) -> FloatArray:
-        """Return P(k | x)."""
-        return np.exp(self.log_posterior(frame))
+        """Return P(k | x); a row impossible under every class gets the class prior."""
+        return self._normalized(frame, softmax, np.exp(self.log_prior))
 
     def predict(self, frame: Frame) -> CodeArray:
         """Return the code of the most probable class; a tie goes to the first."""
-        return self.log_posterior(frame).argmax(axis=1).astype(np.int32)
+        out = np.empty((len(frame), len(self.classes)))
+        codes = np.empty(len(frame), dtype=np.int32)
+        self._score(frame, out, lambda rows: argmax_rows(out[rows], codes[rows]))
+        if codes.min(initial=0) < 0:
+            impossible = codes < 0
+            codes[impossible] = self.log_prior.argmax()
+            self._warn_impossible(frame, impossible)
+        return codes
+
+    def _score(
+        self, frame: Frame, out: FloatArray, finish: Callable[[slice], None] | None = None
+    ) -> None:
+        """Write log P(k, x) to `out`, stretch by stretch, and finish each while it is at hand."""
+        adders = _together([term.adder(frame) for term in self.terms])
+        height = max(1, STRETCH // max(len(self.classes), 1))
+
+        def score(rows: slice) -> None:
+            for first in range(rows.start, rows.stop, height):
+                some = slice(first, min(first + height, rows.stop))
+                part = out[some]
+                part[...] = self.log_prior
+                for add in adders:
+                    add(some, part)
+                if finish is not None:
+                    finish(some)
+
+        if len(frame) <= FEW_ROWS:  # a single row must not wait for threads to be counted
+            score(slice(0, len(frame)))
+            return
+        threads = thread_count(self.n_threads)
+        work = len(self.classes) * sum(len(term.block.columns) for term in self.terms)
+        tasks = [partial(score, rows) for rows in stretches(len(frame), work, threads)]
+        in_parallel(tasks, threads)
+
+    def _normalized(
+        self,
+        frame: Frame,
+        normalize: Callable[[FloatArray, FloatArray], None],
+        fallback: FloatArray,
+    ) -> FloatArray:
+        out, evidence = np.empty((len(frame), len(self.classes))), np.empty(len(frame))
+        self._score(frame, out, lambda rows: normalize(out[rows], evidence[rows]))
+        if evidence.min(initial=0.0) == -np.inf:
+            impossible = np.isneginf(evidence)
+            out[impossible] = fallback
+            self._warn_impossible(frame, impossible)
+        return out
 
     def sample(
         self, n: int, rng: np.random.Generator, y: CodeArray | None = None
@@ -257,6 +308,16 @@ def _check_size(term: Term, rows: Frame) -> None:
             f"Column {term.block.columns[at[1]]!r} holds {float(column.values[at])!r}. Numbers "
             "must be finite and at most 1e150 in size; use NaN for a missing value."
         )
+
+
+def _together(adders: list[Adder]) -> list[Adder]:
+    """Return the same adders with all the look-up tables as one, so that rows are read once."""
+    lookups = [adder for adder in adders if isinstance(adder, Lookup)]
+    others = [adder for adder in adders if not isinstance(adder, Lookup)]
+    if not lookups:
+        return others
+    tables = Lookups([(one.codes, one.places, one.log_p) for one in lookups])
+    return [*others, lambda rows, out: tables.add(rows.start, out)]
 
 
 def _missing_term(block: Block, table: Any, weight: FloatArray, prior: Prior | None) -> Term:

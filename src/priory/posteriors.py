@@ -7,6 +7,7 @@ given probability.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +42,7 @@ class DirichletPosterior:
     """
 
     classes: tuple[Label, ...]
-    values: tuple[Any, ...]
+    values: Sequence[Any]
     counts: FloatArray
 
     @property

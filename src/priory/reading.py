@@ -14,6 +14,7 @@ import numpy as np
 
 from priory.columns import Column, Combined, Counts, Frame, Labels, Numbers
 from priory.errors import InputError, SchemaError, did_you_mean, listing
+from priory.kernels.labels import encode_integers
 from priory.rawtables import Natural, RawTable, natural, open_table
 from priory.schema import Block, Kind, Schema
 from priory.typing import FloatArray, Label
@@ -89,6 +90,9 @@ def read_labels(y: Any, name: str = "y") -> Labels:
     """
     if isinstance(y, Labels):
         return y
+    if isinstance(y, np.ndarray) and y.dtype.kind == "i" and y.ndim == 1:
+        codes, distinct = encode_integers(y.astype(np.int64, copy=False))
+        return Labels(codes, tuple(distinct.tolist()))
     column = natural(y, name).column
     if isinstance(column, Counts):
         raise InputError(f"{name} must be one column of labels, not a matrix")
@@ -196,7 +200,7 @@ def _whole_matrix(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
     matrix: Any = raw.matrix
     if tuple(names) != raw.names:
         matrix = matrix[:, [raw.places[name] for name in names]]
-    return Counts(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
+    return Counts.of(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
 
 
 def _read_block(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
@@ -213,7 +217,7 @@ def _read_block(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
         column: Column = parts[0]
         return column
     matrix = np.concatenate([part.values for part in parts], axis=1)
-    return Counts(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
+    return Counts.of(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
 
 
 def _as_kind(found: Natural, kind: Kind, name: str) -> Column:

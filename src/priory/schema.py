@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 from priory.errors import SchemaError
 from priory.text import aligned
 
-__all__ = ["Block", "Kind", "Schema"]
+__all__ = ["Block", "Kind", "NumberedColumns", "Schema"]
+
+
+class NumberedColumns(Sequence[str]):
+    """Name columns x0, x1, x2, … without making the names: there may be very many.
+
+    >>> NumberedColumns(3)[-1], list(NumberedColumns(2))
+    ('x2', ['x0', 'x1'])
+    """
+
+    def __init__(self, n: int) -> None:
+        self._numbers = range(n)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        if isinstance(place, slice):
+            return tuple(f"x{i}" for i in self._numbers[place])
+        return f"x{self._numbers[place]}"
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, NumberedColumns):
+            return len(self) == len(other)
+        return isinstance(other, tuple) and tuple(self) == other
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
 
 
 class Kind(StrEnum):
@@ -45,7 +76,7 @@ class Block:
     """
 
     name: str
-    columns: tuple[str, ...]
+    columns: Sequence[str]
     kind: Kind
     why: str = ""
 
@@ -88,7 +119,7 @@ class Schema:
     filled in by the classifier so that printing tells the whole story.
     """
 
-    columns: tuple[str, ...]
+    columns: Sequence[str]
     blocks: tuple[Block, ...]
     named: bool = True
     families: tuple[tuple[str, str], ...] = ()

@@ -15,16 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from priory import longtable
-from priory.columns import Frame, Labels
+from priory.columns import Column, Frame, Labels
 from priory.errors import ForgetError, SettingError, listing
-from priory.labels import label_key, label_token, sorted_labels, token_label, union
+from priory.labels import label_key, label_token, token_label, union
 from priory.longtable import Entries
-from priory.schema import Schema
+from priory.parallel import in_parallel, stretches, thread_count
+from priory.schema import Block, Schema
 from priory.tables import TABLES, Table
 from priory.typing import CodeArray, FloatArray, IntArray, Label
 
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["Statistics"]
+
+MANY_LABELS = 4096
+"""With so many labels it costs more to merge two counts of a column than to count it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,25 +69,73 @@ class Statistics:
 
     @classmethod
     def count(
-        cls, frame: Frame, y: Labels, schema: Schema, weight: FloatArray | None = None
+        cls,
+        frame: Frame,
+        y: Labels,
+        schema: Schema,
+        weight: FloatArray | None = None,
+        n_threads: int | None = None,
     ) -> Statistics:
         """Count the rows of a frame with their classes.
 
-        A row of weight zero is not a row: it counts for nothing, as if it were not there.
+        A row of weight zero is not a row: it counts for nothing, as if it were not there. Each
+        thread counts a stretch of the rows, and what they counted is added.
         """
         if weight is not None and not weight.all():
             some = weight != 0
             frame, y, weight = frame.take(some), y.take(some), weight[some]
-        classes, codes = _classes(y)
-        rows = np.bincount(codes, minlength=len(classes)).astype(np.int64)
-        total = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
-        tables = {
-            block.name: TABLES[block.kind].count(
-                block, frame[block.name], codes, weight, len(classes)
+        classes, codes, rows = _classes(y)
+        total = rows.astype(np.float64)
+        if weight is not None:
+            total = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
+
+        def count(block: Block, some: slice) -> Table:
+            column, weights = (
+                frame[block.name].take(some),
+                weight if weight is None else weight[some],
             )
+            return TABLES[block.kind].count(block, column, codes[some], weights, len(classes))
+
+        threads = thread_count(n_threads)
+        tasks = [
+            (block.name, partial(count, block, some))
             for block in schema.counted
-        }
+            for some in _shares(frame[block.name], len(block.columns), threads)
+        ]
+        tables: dict[str, Table] = {}
+        counted = in_parallel([task for _, task in tasks], threads)
+        for (name, _), table in zip(tasks, counted, strict=True):
+            tables[name] = tables[name] + table if name in tables else table
         return cls(schema, classes, rows, total, tables)
+
+    def absorb(self, frame: Frame, y: Labels, weight: FloatArray | None = None) -> bool:
+        """Add rows in place, and return whether that could be done.
+
+        In a stream of single rows, making new tables would be most of the work. Only the sole
+        owner of these statistics may call this. It is refused, with nothing changed, where a
+        class is new or a table cannot grow in place.
+        """
+        places = [self.places.get(label_key(label), -1) for label in y.labels]
+        if -1 in places or not all(table.can_absorb for table in self.tables.values()):
+            return False
+        if weight is not None and not weight.all():
+            return False
+        codes = np.array(places, dtype=np.int32)[y.codes]
+        for block in self.schema.counted:
+            self.tables[block.name].absorb(block, frame[block.name], codes, weight)
+        self.rows[:] += np.bincount(codes, minlength=len(self.rows))
+        self.weight[:] += np.bincount(codes, weights=weight, minlength=len(self.rows))
+        return True
+
+    def copy(self) -> Statistics:
+        """Return the same sums in arrays of their own."""
+        tables = {name: table.copy() for name, table in self.tables.items()}
+        return Statistics(self.schema, self.classes, self.rows.copy(), self.weight.copy(), tables)
+
+    @cached_property
+    def places(self) -> Mapping[Any, int]:
+        """Return the position of each class, by the key of its label."""
+        return {label_key(label): k for k, label in enumerate(self.classes)}
 
     @property
     def n_rows(self) -> int:
@@ -95,8 +148,7 @@ class Statistics:
         return Statistics(a.schema, a.classes, a.rows + b.rows, a.weight + b.weight, tables)
 
     def __sub__(self, other: Statistics) -> Statistics:
-        known = set(map(label_key, self.classes))
-        never = [label for label in other.classes if label_key(label) not in known]
+        never = [label for label in other.classes if label_key(label) not in self.places]
         if never:
             raise ForgetError(
                 f"Class {listing(never)} was never learned, so its rows cannot be forgotten. "
@@ -228,12 +280,21 @@ class Statistics:
         return Statistics(self.schema, classes, self.rows[kept], self.weight[kept], tables)
 
 
-def _classes(y: Labels) -> tuple[tuple[Label, ...], CodeArray]:
-    """Return the classes that have rows, in their order, and the class of each row."""
-    seen = np.flatnonzero(np.bincount(y.codes, minlength=len(y.labels)))
-    classes = sorted_labels(y.labels[code] for code in seen)
-    place = {label_key(label): k for k, label in enumerate(classes)}
+def _shares(column: Column, n_columns: int, threads: int) -> list[slice]:
+    """Return the stretches of a column's rows that threads share."""
+    if isinstance(column, Labels) and len(column.labels) > MANY_LABELS:
+        return [slice(0, len(column))]
+    return stretches(len(column), n_columns, threads)
+
+
+def _classes(y: Labels) -> tuple[tuple[Label, ...], CodeArray, IntArray]:
+    """Return the classes that have rows, in their order, the class of each row, and rows."""
+    counts = np.bincount(y.codes, minlength=len(y.labels))
+    seen = np.flatnonzero(counts).tolist()
+    order = sorted(seen, key=lambda code: label_key(y.labels[code]))
+    classes = tuple(y.labels[code] for code in order)
+    if order == list(range(len(y.labels))):
+        return classes, y.codes.astype(np.int32, copy=False), counts
     codes = np.zeros(max(len(y.labels), 1), dtype=np.int32)
-    for code in seen:
-        codes[code] = place[label_key(y.labels[code])]
-    return classes, codes[y.codes]
+    codes[order] = np.arange(len(order))
+    return classes, codes[y.codes], counts[order]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from priory.kernels.counts import count_csr, count_dense
+from priory.kernels.counts import count_csr, count_dense, count_present_dense
 
 K = 3
 TYPES = st.sampled_from([np.float64, np.float32, np.int64])
@@ -77,3 +77,20 @@ def test_a_negative_integer_is_wrong():
     X = np.array([[1, 0], [0, -2]])
     y = np.zeros(2, dtype=np.int32)
     assert count_dense(X, y, None, *start(2)) == 1
+
+
+@pytest.mark.parametrize("threshold", [0.0, -0.3, 0.8])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_count_present_dense_equals_its_twin(threshold, weighted):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(200, 4)), rng.integers(0, 3, 200).astype(np.int32)
+    weight = rng.random(200) if weighted else None
+    rows, total = np.zeros((3, 4), dtype=np.int64), np.zeros((3, 4))
+    assert count_present_dense(X, y, weight, threshold, rows, total) == -1
+    present = threshold < X
+    w = np.ones(200) if weight is None else weight
+    for k in range(3):
+        np.testing.assert_array_equal(rows[k], present[y == k].sum(axis=0))
+        np.testing.assert_allclose(total[k], (present * w[:, None])[y == k].sum(axis=0))
+    X[7, 2] = np.inf
+    assert count_present_dense(X, y, weight, threshold, rows, total) == 2

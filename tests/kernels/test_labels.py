@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.kernels.labels import count_labels, encode_integers, encode_objects
+from priory.kernels.labels import count_labels, encode_integers, encode_objects, pack_codes
 
 LABELS = st.one_of(
     st.none(),
@@ -142,3 +142,26 @@ def test_count_labels_equals_its_twin(data, n, K, V):
     np.add.at(expected_total, (y[seen], codes[seen]), weight[seen] if weighted else 1.0)
     assert np.array_equal(rows, expected_rows)
     np.testing.assert_allclose(total, expected_total, rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "i8"])
+@pytest.mark.parametrize("packed", [np.int8, np.int32])
+def test_pack_codes_turns_a_matrix_of_codes(dtype, packed):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 100, (50, 3)).astype(dtype)
+    expected = X.T.astype(np.int64)
+    if dtype.startswith("f"):
+        X[4, 1], expected[1, 4] = np.nan, -1
+        X[5, 2], expected[2, 5] = 7.9, 7  # the whole part
+    out, largest = np.full((3, 60), 99, dtype=packed), np.full(3, -1)
+    assert pack_codes(X, out, 5, largest) == -1
+    np.testing.assert_array_equal(out[:, 5:55], expected)
+    assert (out[:, :5] == 99).all() and (out[:, 55:] == 99).all()
+    np.testing.assert_array_equal(largest, expected.max(axis=1))
+
+
+def test_pack_codes_names_the_first_column_that_does_not_fit():
+    X = np.array([[0, 1, 2], [3, 200, 4], [5, 6, -1]])
+    assert pack_codes(X, np.empty((3, 3), np.int8), 0, np.full(3, -1)) == 1
+    assert pack_codes(X, np.empty((3, 3), np.int32), 0, np.full(3, -1)) == 2
+    assert pack_codes(X[:0], np.empty((3, 0), np.int8), 0, np.full(3, -1)) == -1

@@ -6,12 +6,15 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from priory.kernels.score import (
+    Lookups,
     add_counts_csr,
     add_counts_dense,
     add_gaussian,
+    add_present_dense,
     add_student_t,
-    add_table,
+    argmax_rows,
     log_normalize,
+    softmax,
 )
 
 ROWS = st.sampled_from([0, 1, 2, 15, 16, 17, 50])
@@ -36,18 +39,60 @@ def read_only(*arrays):
     return arrays
 
 
-@given(st.integers(0, 9), ROWS, st.sampled_from([1, 2, 5]), st.sampled_from([1, -1, 2]))
-def test_add_table_equals_its_twin(seed, n, V, step):
+CODES = st.sampled_from(["i1", "i2", "i4", "i8", "u1", ">i4"])
+
+
+@given(st.integers(0, 9), ROWS, st.sampled_from([1, 2, 5]), st.sampled_from([1, -1, 2]), CODES)
+def test_lookups_equal_their_twin(seed, n, V, step, dtype):
     rng = np.random.default_rng(seed)
-    K = 3
-    codes = rng.integers(-2, V, n).astype(np.int32)[::step]
-    log_p = rng.normal(size=(V, K))
-    log_p[0, 1] = -np.inf
-    out = rng.normal(size=(len(codes), K))
-    expected = out + np.where(codes[:, None] >= 0, log_p[np.maximum(codes, 0)], 0.0)
-    read_only(codes, log_p)
-    add_table(codes, log_p, out)
-    np.testing.assert_array_equal(out, expected)
+    K, first = 3, min(n, 2)
+    out = rng.normal(size=(max(len(range(n)[::step]) - first, 0), K))
+    expected = out.copy()
+    columns = []
+    for _ in range(2):
+        codes = rng.integers(0 if dtype == "u1" else -2, V, n).astype(dtype)[::step]
+        places = np.append(rng.permutation(V), -1).astype(np.int32)
+        places[0] = -1  # a value that is left out
+        log_p = rng.normal(size=(V, K))
+        log_p[V - 1, 1] = -np.inf
+        some = codes[first : first + len(out)].astype(np.int64)
+        place = np.where(some >= 0, places[np.maximum(some, 0)], -1)
+        expected += np.where(place[:, None] >= 0, log_p[np.maximum(place, 0)], 0.0)
+        columns.append((*read_only(codes), places, log_p))
+    Lookups(columns).add(first, out)
+    np.testing.assert_allclose(out, expected, rtol=1e-15)
+
+
+@given(st.integers(0, 9), ROWS, COLUMNS, LAYOUTS, st.sampled_from([0.0, -0.5, 0.7]))
+def test_presence_above_a_threshold_equals_its_twin(seed, n, d, layout, threshold):
+    rng = np.random.default_rng(seed)
+    X = lay_out(rng.normal(size=(n, d)), layout)
+    weights = rng.normal(size=(d, 3))
+    weights[0, 1] = -np.inf
+    out = np.zeros((n, 3))
+    add_present_dense(X, threshold, weights, out)
+    present = threshold < X
+    terms = np.where(present[:, :, None], weights, 0.0)
+    np.testing.assert_allclose(out, terms.sum(axis=1), rtol=1e-12, atol=1e-12 * d)
+
+
+@given(
+    st.integers(0, 9), ROWS, st.sampled_from([1, 2, 5, 700]), st.sampled_from([1.0, 50.0, 900.0])
+)
+def test_softmax_and_argmax_equal_their_twins(seed, n, K, spread):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(n, K)) * spread
+    scores[rng.random(scores.shape) < 0.2] = -np.inf
+    p, evidence, best = scores.copy(), np.empty(n), np.empty(n, dtype=np.int32)
+    softmax(p, evidence)
+    argmax_rows(scores, best)
+    impossible = np.isneginf(scores).all(axis=1)
+    np.testing.assert_array_equal(best, np.where(impossible, -1, scores.argmax(axis=1)))
+    with np.errstate(invalid="ignore"):
+        expected = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+    # The twin subtracts before it takes the exponential, so it is the less exact of the two.
+    np.testing.assert_allclose(p[~impossible], expected[~impossible], rtol=1e-12, atol=1e-300)
+    assert np.isneginf(p[impossible]).all() and np.isneginf(evidence[impossible]).all()
 
 
 @given(st.integers(0, 9), ROWS, COLUMNS, LAYOUTS, st.sampled_from([0.0, 0.2, 1.0]))

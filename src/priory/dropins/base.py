@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+from copy import copy
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from priory.columns import Frame
+from priory.columns import Frame, Labels, all_finite
 from priory.errors import InputError, SettingError, listing
 from priory.labels import label_key
 from priory.model import Choice, ClassPrior, Model
 from priory.priors import Laplace, Prior
 from priory.reading import read_labels
-from priory.schema import Schema
+from priory.schema import NumberedColumns, Schema
 from priory.statistics import Statistics
 from priory.typing import AnyArray, FloatArray, Label
 
@@ -35,6 +36,12 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     missing: str
     new_classes: str
 
+    _statistics: Statistics
+    _read_model: Model | None
+    _shared: bool
+    _reads_sparse: ClassVar[bool] = False
+    _plain_dtypes: ClassVar[tuple[Any, ...]] = (np.float64, np.float32)
+
     # How the data are counted and read out: what each class must say
 
     @abstractmethod
@@ -42,7 +49,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return validated data as the columns that are counted."""
 
     @abstractmethod
-    def _schema(self, columns: tuple[str, ...]) -> Schema:
+    def _schema(self, columns: Sequence[str]) -> Schema:
         """Return how the columns are counted."""
 
     @abstractmethod
@@ -58,60 +65,65 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn data with their classes, forgetting whatever was learned before."""
         self._check_parameters()
-        with self._as_before_on_error():
-            X, y = self._validated(X, y, reset=True)
-            statistics = self._count(X, y, sample_weight, self._schema(self._columns()))
-            self._become(statistics.with_classes(_labels(unique_labels(y))), y.dtype)
+        with self._all_or_nothing():
+            X, labels, dtype = self._validated(X, y, reset=True)
+            statistics = self._count(X, labels, sample_weight, self._schema(self._columns()))
+            self._become(statistics.with_classes(labels.labels), dtype)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows; all classes are named at the first call, unless new ones are added."""
         self._check_parameters()
-        first = not hasattr(self, "statistics_")
-        with self._as_before_on_error():
-            X, y = self._validated(X, y, reset=first)
-            if first:
-                known = Statistics.zero(self._schema(self._columns()), self._first_classes(classes))
-                dtype = y.dtype if classes is None else unique_labels(classes).dtype
-            else:
-                known, dtype = self.statistics_, self._y_dtype
+        if hasattr(self, "_statistics"):
+            if classes is not None:
                 self._check_same_classes(classes)
-            if self.new_classes == "error":
-                _check_known(y, known.classes)
-            else:
-                dtype = _common(dtype, y.dtype)
-            new = self._count(X, y, sample_weight, known.schema)
-            self._become((known + new).with_classes(_labels(unique_labels(y))), dtype)
+            X, labels, dtype = self._validated(X, y, reset=False)
+            self._check_known(labels, self._statistics)
+            dtype = _common(self._y_dtype, dtype) if self.new_classes == "add" else self._y_dtype
+            self._learn_on(X, labels, sample_weight, dtype)
+            return self
+        with self._all_or_nothing():
+            X, labels, dtype = self._validated(X, y, reset=True)
+            known = Statistics.zero(self._schema(self._columns()), self._first_classes(classes))
+            self._check_known(labels, known)
+            if classes is not None:
+                named = unique_labels(classes).dtype
+                dtype = _common(named, dtype) if self.new_classes == "add" else named
+            new = self._count(X, labels, sample_weight, known.schema)
+            self._become((known + new).with_classes(labels.labels), dtype)
         return self
+
+    def _learn_on(self, X: Any, labels: Labels, sample_weight: Any, dtype: Any) -> None:
+        """Learn rows that are known to fit what was learned before."""
+        new = self._count(X, labels, sample_weight, self._statistics.schema)
+        self._become((self._statistics + new).with_classes(labels.labels), dtype)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
-        check_is_fitted(self)
-        X, y = self._validated(X, y, reset=False)
-        classes = self.statistics_.classes
-        left = self.statistics_ - self._count(X, y, sample_weight, self.statistics_.schema)
+        self._check_fitted()
+        X, labels, _ = self._validated(X, y, reset=False)
+        classes = self._statistics.classes
+        left = self._statistics - self._count(X, labels, sample_weight, self._statistics.schema)
         self._become(left.with_classes(classes), self._y_dtype)
         return self
 
     def merge(self, other: Self) -> Self:
         """Add everything that another estimator of the same kind has learned to this one."""
-        check_is_fitted(self)
+        self._check_fitted()
         check_is_fitted(other)
         dtype = _common(self._y_dtype, other._y_dtype)
-        self._become(self.statistics_ + other.statistics_, dtype)
+        self._become(self._statistics + other._statistics, dtype)
         return self
 
     def __add__(self, other: Self) -> Self:
         """Return a new estimator that has learned what both have."""
-        check_is_fitted(self)
-        result = type(self)(**self.get_params(deep=False))
-        result.__dict__.update(self.__dict__)
-        return result.merge(other)
+        self._check_fitted()
+        return copy(self).merge(other)
 
     def decay(self, half_life: float, elapsed: float = 1.0) -> Self:
         """Let everything learned so far count for less: half as much after each half-life."""
-        check_is_fitted(self)
-        self._become(self.statistics_.decayed(half_life, elapsed), self._y_dtype)
+        self._check_fitted()
+        self._become(self._statistics.decayed(half_life, elapsed), self._y_dtype)
         return self
 
     # Answers
@@ -122,7 +134,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return P(k | x), a column for each of `classes_`."""
-        return np.exp(self.predict_log_proba(X))
+        return self._in_dtype(self._model().posterior(self._read(X)))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log P(k | x), a column for each of `classes_`."""
@@ -137,17 +149,29 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def classes_(self) -> AnyArray:
         """Return the classes, in their order."""
-        check_is_fitted(self)
-        return np.array(self.statistics_.classes, dtype=self._y_dtype)
+        self._check_fitted()
+        return np.array(self._statistics.classes, dtype=self._y_dtype)
+
+    @property
+    def statistics_(self) -> Statistics:
+        """Return the sums of everything learned."""
+        self._check_fitted()
+        self._shared = True  # what others hold must not change under them
+        return self._statistics
+
+    @property
+    def model_(self) -> Model:
+        """Return the model read out of the statistics."""
+        return self._model()
 
     @property
     def class_count_(self) -> FloatArray:
         """Return the weight of each class's rows."""
-        check_is_fitted(self)
-        return self._in_dtype(self.statistics_.weight)
+        self._check_fitted()
+        return self._in_dtype(self._statistics.weight)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "statistics_")
+        return hasattr(self, "_statistics")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -164,46 +188,41 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     f"{name} must be {allowed[0]!r} or {allowed[1]!r}, not {value!r}."
                 )
 
-    def _validated(self, X: Any, y: Any, reset: bool) -> tuple[Any, AnyArray]:
+    def _validated(self, X: Any, y: Any, reset: bool) -> tuple[Any, Labels, Any]:
+        """Return the data, the class of each row, and the type that y had."""
         if y is None:
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        X, y = validate_data(self, X, y, reset=reset, **self._data_rules())
-        check_classification_targets(y)
-        return X, y
+        if self._is_plain(X) and _is_plain_target(y, X.shape[0]):
+            # Arrays that the kernels read as they are need not be looked at twice: whatever is
+            # not finite is found while counting.
+            if reset or not self._has_our_columns(X):
+                validate_data(self, X, reset=reset, skip_check_array=True)
+        else:
+            X, y = validate_data(self, X, y, reset=reset, **self._data_rules())
+            check_classification_targets(y)
+        return X, read_labels(y), y.dtype
 
-    def _data_rules(self) -> dict[str, Any]:
-        finite: Any = "allow-nan" if self.missing == "skip" else True
-        return {"ensure_all_finite": finite}
+    def _is_plain(self, X: Any) -> bool:
+        """Return whether the kernels can read X as it is."""
+        array = type(X) is np.ndarray and X.ndim == 2 and X.size > 0
+        sparse = self._reads_sparse and getattr(X, "format", None) == "csr" and min(X.shape) > 0
+        return (array or sparse) and X.dtype in self._plain_dtypes and bool(X.dtype.isnative)
 
-    def _columns(self) -> tuple[str, ...]:
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None:
-            return tuple(map(str, names))
-        return tuple(f"x{i}" for i in range(self.n_features_in_))
+    def _has_our_columns(self, X: Any) -> bool:
+        """Return whether X, which has no names, has as many columns as we learned, also without."""
+        return X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")
 
-    def _count(self, X: Any, y: AnyArray, sample_weight: Any, schema: Schema) -> Statistics:
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-        return Statistics.count(self._frame(X, schema), read_labels(y), schema, sample_weight)
-
-    def _read(self, X: Any) -> Frame:
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **self._data_rules())
-        return self._frame(X, self.statistics_.schema)
-
-    def _become(self, statistics: Statistics, y_dtype: Any) -> None:
-        """Keep new statistics, once they have been read out without an error."""
-        model = self._read_out(statistics)
-        self.statistics_, self.model_, self._y_dtype = statistics, model, y_dtype
+    def _refuse(self, X: Any, error: InputError) -> None:
+        """Say what scikit-learn would have said of data that turned out not to be finite."""
+        validate_data(self, X, reset=False, **self._data_rules())
+        raise error
 
     @contextmanager
-    def _as_before_on_error(self) -> Iterator[None]:
-        """Undo what validation notes of the data when the data are then refused."""
-        before = dict(self.__dict__)
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Leave the estimator as it was if what follows fails."""
+        before = self.__dict__.copy()
         try:
             yield
         except BaseException:
@@ -211,12 +230,75 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.__dict__.update(before)
             raise
 
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "_statistics"):
+            check_is_fitted(self)
+
+    def _data_rules(self) -> dict[str, Any]:
+        finite: Any = "allow-nan" if self.missing == "skip" else True
+        return {"ensure_all_finite": finite}
+
+    def _columns(self) -> Sequence[str]:
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            return tuple(map(str, names))
+        return NumberedColumns(self.n_features_in_)
+
+    def _count(self, X: Any, y: Labels, sample_weight: Any, schema: Schema) -> Statistics:
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        try:
+            counted = Statistics.count(self._frame(X, schema), y, schema, sample_weight)
+            self._check_counted(counted)
+        except InputError as error:
+            self._refuse(X, error)
+        return counted
+
+    def _check_counted(self, counted: Statistics) -> None:
+        """Refuse gaps that were left out while counting, unless they may be."""
+
+    def _read(self, X: Any) -> Frame:
+        self._check_fitted()
+        if not (self._is_plain(X) and self._has_our_columns(X) and self._is_finite(X)):
+            X = validate_data(self, X, reset=False, **self._data_rules())
+        return self._frame(X, self._statistics.schema)
+
+    def _is_finite(self, X: Any) -> bool:
+        """Return whether all entries are finite, or may be missing."""
+        if X.dtype.kind == "i":
+            return True
+        if self.missing == "skip":
+            return False
+        return all_finite(X.data if hasattr(X, "tocsr") else X)
+
+    def _become(self, statistics: Statistics, y_dtype: Any) -> None:
+        """Keep new statistics, once they have been read out without an error."""
+        model = self._read_out(statistics)
+        self._statistics, self._read_model, self._shared = statistics, model, False
+        self._y_dtype = y_dtype
+
+    def _own(self) -> Statistics:
+        """Return the statistics, to be changed in place: our own copy if others hold them."""
+        if self._shared:
+            self._statistics, self._shared = self._statistics.copy(), False
+        return self._statistics
+
+    def __copy__(self) -> Self:
+        self._shared = True
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
     def _read_out(self, statistics: Statistics) -> Model:
         return Model.read(statistics, self._choices(statistics), self._class_prior())
 
     def _model(self) -> Model:
-        check_is_fitted(self)
-        return self.model_
+        self._check_fitted()
+        if self._read_model is None:
+            self._read_model = self._read_out(self._statistics)
+        return self._read_model
 
     def _in_dtype(self, values: FloatArray) -> FloatArray:
         return values
@@ -228,10 +310,18 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("classes must be passed on the first call to partial_fit.")
         return _labels(unique_labels(classes))
 
-    def _check_same_classes(self, classes: Any) -> None:
-        if classes is None or self.new_classes == "add":
+    def _check_known(self, y: Labels, known: Statistics) -> None:
+        if self.new_classes == "add":
             return
-        if not np.array_equal(self.classes_, np.sort(classes)):
+        never = [label for label in y.labels if label_key(label) not in known.places]
+        if never:
+            raise InputError(
+                f"The target label(s) {never} in y do not exist in the initial classes "
+                f"{listing(known.classes)}. new_classes='add' lets them in."
+            )
+
+    def _check_same_classes(self, classes: Any) -> None:
+        if self.new_classes == "error" and not np.array_equal(self.classes_, np.sort(classes)):
             raise InputError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
                 f"{self.classes_!r}"
@@ -309,11 +399,5 @@ def _common(a: Any, b: Any) -> Any:
     return np.promote_types(a, b) if numbers or a.kind == b.kind else np.dtype(object)
 
 
-def _check_known(y: AnyArray, classes: tuple[Label, ...]) -> None:
-    known = set(map(label_key, classes))
-    never = [label for label in _labels(unique_labels(y)) if label_key(label) not in known]
-    if never:
-        raise InputError(
-            f"The target label(s) {never} in y do not exist in the initial classes "
-            f"{listing(classes)}. new_classes='add' lets them in."
-        )
+def _is_plain_target(y: Any, n_rows: int) -> bool:
+    return type(y) is np.ndarray and y.dtype.kind in "ib" and y.shape == (n_rows,)

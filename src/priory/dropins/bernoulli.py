@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from priory.columns import Frame
 from priory.dropins.base import Generative, as_floats
 from priory.dropins.categorical import a_block_each, a_column_each, choice_each, count_of
 from priory.dropins.counts import OverCounts, as_counts
+from priory.errors import InputError
 from priory.families import Bernoulli, Family
 from priory.model import Choice
 from priory.schema import Schema
@@ -57,11 +59,14 @@ class BernoulliNB(OverCounts, Generative):
     def _family(self) -> Family:
         return Bernoulli()
 
+    def _is_plain(self, X: Any) -> bool:
+        return super()._is_plain(X) and not (self.missing == "skip" and hasattr(X, "tocsr"))
+
     def _data_rules(self) -> dict[str, Any]:
         rules = super()._data_rules()
         return {**rules, "accept_sparse": False} if self.missing == "skip" else rules
 
-    def _schema(self, columns: tuple[str, ...]) -> Schema:
+    def _schema(self, columns: Sequence[str]) -> Schema:
         if self.missing == "skip":  # gaps differ from column to column, so each is its own block
             return a_block_each(columns)
         return super()._schema(columns)
@@ -71,8 +76,16 @@ class BernoulliNB(OverCounts, Generative):
         if self.missing == "skip":
             X = as_floats(X)
             present = np.where(np.isnan(X), np.nan, threshold < X)
-            return a_column_each(present, schema)
-        return Frame(X.shape[0], {"X": as_counts(binarized(X, threshold=threshold))})
+            return a_column_each(present, schema, "BernoulliNB (input X)")
+        if hasattr(X, "tocsr"):
+            if not X.has_canonical_format:
+                X = X.copy()
+                X.sum_duplicates()
+            return Frame(X.shape[0], {"X": as_counts(binarized(X, threshold=threshold))})
+        return Frame(len(X), {"X": replace(as_counts(X), threshold=threshold)})
+
+    def _refuse(self, X: Any, error: InputError) -> None:
+        super(OverCounts, self)._refuse(X, error)  # negative numbers are below the threshold
 
     def _choices(self, statistics: Statistics) -> Mapping[str, Choice]:
         return choice_each(statistics.schema, [self._family()] * self.n_features_in_, self._prior())
@@ -81,9 +94,9 @@ class BernoulliNB(OverCounts, Generative):
     def feature_count_(self) -> FloatArray:
         """Return the weight of the rows of each class in which each column is present."""
         check_is_fitted(self)
-        if "X" in self.statistics_.tables:
+        if "X" in self._statistics.tables:
             return self._table.weight
-        return np.stack([count_of(t, 1) for t in self.statistics_.tables.values()], axis=1)
+        return np.stack([count_of(t, 1) for t in self._statistics.tables.values()], axis=1)
 
     @property
     def feature_log_prob_(self) -> FloatArray:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
-from priory.columns import Frame, Numbers
-from priory.dropins.base import Discrete, Generative, as_floats
-from priory.errors import SettingError
+from priory.columns import Frame, code_columns
+from priory.dropins.base import Discrete, Generative
+from priory.errors import InputError, SettingError
 from priory.families import Categorical
 from priory.model import Choice
 from priory.priors import Laplace, Prior
@@ -20,6 +20,9 @@ from priory.tables import LabelsTable
 from priory.typing import AnyArray, FloatArray
 
 __all__ = ["CategoricalNB", "a_block_each", "a_column_each", "choice_each", "count_of"]
+
+MOST_CATEGORIES = 1_000_000
+"""A larger code is no category of a column but an identifier, or a mistake."""
 
 
 class CategoricalNB(Discrete, Generative):
@@ -56,15 +59,16 @@ class CategoricalNB(Discrete, Generative):
         self.unseen = unseen
         self.new_classes = new_classes
 
+    _plain_dtypes: ClassVar[tuple[Any, ...]] = (np.int64, np.int32)
+
     def _data_rules(self) -> dict[str, Any]:
         return {**super()._data_rules(), "dtype": np.float64 if self.missing == "skip" else "int"}
 
-    def _schema(self, columns: tuple[str, ...]) -> Schema:
+    def _schema(self, columns: Sequence[str]) -> Schema:
         return a_block_each(columns)
 
     def _frame(self, X: Any, schema: Schema) -> Frame:
-        check_non_negative(np.nan_to_num(X), f"{type(self).__name__} (input X)")
-        return a_column_each(np.trunc(as_floats(X)), schema)
+        return a_column_each(X, schema, f"{type(self).__name__} (input X)")
 
     def _choices(self, statistics: Statistics) -> Mapping[str, Choice]:
         unseen: Any = self.unseen
@@ -95,13 +99,13 @@ class CategoricalNB(Discrete, Generative):
     def n_categories_(self) -> AnyArray:
         """Return the number of categories of each column."""
         check_is_fitted(self)
-        return self._n_categories(self.statistics_)
+        return self._n_categories(self._statistics)
 
     @property
     def category_count_(self) -> list[FloatArray]:
         """Return the weight of each category, classes × categories, for each column."""
         check_is_fitted(self)
-        tables = self.statistics_.tables.values()
+        tables = self._statistics.tables.values()
         return [
             np.stack([count_of(table, v) for v in range(n)], axis=1)
             for table, n in zip(tables, self.n_categories_, strict=True)
@@ -121,15 +125,22 @@ class CategoricalNB(Discrete, Generative):
         return tags
 
 
-def a_block_each(columns: tuple[str, ...]) -> Schema:
+def a_block_each(columns: Sequence[str]) -> Schema:
     """Return a schema in which every column is a block of labels."""
     return Schema(columns, tuple(Block(c, (c,), Kind.LABELS, "declared") for c in columns))
 
 
-def a_column_each(X: AnyArray, schema: Schema) -> Frame:
-    """Return each column of a matrix as labels."""
-    columns = {name: Numbers(X[:, [j]]).as_labels() for j, name in enumerate(schema.columns)}
-    return Frame(len(X), columns)
+def a_column_each(X: AnyArray, schema: Schema, whom: str) -> Frame:
+    """Return each column of a matrix of codes as labels; NaN is a gap."""
+    columns, wrong = code_columns(X, MOST_CATEGORIES)
+    if wrong is not None:
+        check_non_negative(np.nan_to_num(X), whom)
+        raise InputError(
+            f"Column {schema.columns[wrong]!r} holds a code too large for a category. Codes are "
+            f"0, 1, 2, … below {MOST_CATEGORIES:,}: encode the column first, or leave its values "
+            "as they are and use NaiveBayes(families='categorical')."
+        )
+    return Frame(len(X), dict(zip(schema.columns, columns, strict=True)))
 
 
 def choice_each(schema: Schema, families: list[Any], prior: Prior) -> Mapping[str, Choice]:

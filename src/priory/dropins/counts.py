@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from priory.columns import Counts, Frame
 from priory.dropins.base import Discrete, Generative
+from priory.errors import InputError
 from priory.families import Complement, Family, Multinomial
 from priory.model import Choice, Model
 from priory.schema import Block, Kind, Schema
@@ -25,6 +26,9 @@ __all__ = ["ComplementNB", "MultinomialNB", "OverCounts", "as_counts"]
 class OverCounts(Discrete):
     """Do what the drop-ins over a matrix of counts share, dense or sparse."""
 
+    _reads_sparse: ClassVar[bool] = True
+    _plain_dtypes: ClassVar[tuple[Any, ...]] = (np.float64, np.float32, np.int64)
+
     @abstractmethod
     def _family(self) -> Family:
         """Return how the counts are read out."""
@@ -32,14 +36,17 @@ class OverCounts(Discrete):
     def _data_rules(self) -> dict[str, Any]:
         return {**super()._data_rules(), "accept_sparse": "csr"}
 
-    def _schema(self, columns: tuple[str, ...]) -> Schema:
+    def _schema(self, columns: Sequence[str]) -> Schema:
         return Schema(columns, (Block("X", columns, Kind.COUNTS, "declared"),))
 
     def _frame(self, X: Any, schema: Schema) -> Frame:
-        check_non_negative(X, f"{type(self).__name__} (input X)")
         if self.missing == "skip":  # a count that is not known adds nothing
             X = _without_gaps(X)
         return Frame(X.shape[0], {"X": as_counts(X)})
+
+    def _refuse(self, X: Any, error: InputError) -> None:
+        check_non_negative(X, f"{type(self).__name__} (input X)")
+        super()._refuse(X, error)
 
     def _choices(self, statistics: Statistics) -> Mapping[str, Choice]:
         return {"X": Choice(self._family(), self._prior())}
@@ -47,7 +54,7 @@ class OverCounts(Discrete):
     @property
     def _table(self) -> CountsTable:
         check_is_fitted(self)
-        return cast(CountsTable, self.statistics_.tables["X"])
+        return cast(CountsTable, self._statistics.tables["X"])
 
     @property
     def feature_count_(self) -> FloatArray:
@@ -165,7 +172,7 @@ class ComplementNB(OverCounts):
 def as_counts(X: Any) -> Counts:
     """Return a matrix as the kernels read it, with no copy where there need be none."""
     kernels_read = X.dtype in (np.float32, np.float64, np.int64)
-    return Counts(X if kernels_read else X.astype(np.float64))
+    return Counts.of(X if kernels_read else X.astype(np.float64))
 
 
 def _without_gaps(X: Any) -> Any:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from priory.columns import Frame, Numbers
+from priory.columns import Frame, Labels, Numbers
 from priory.dropins.base import Generative, as_floats
+from priory.errors import InputError
 from priory.families import Gaussian
 from priory.families.gaussian import class_moments
 from priory.model import Choice, ClassPrior
 from priory.schema import Block, Kind, Schema
 from priory.statistics import Statistics
 from priory.tables import MomentsTable
-from priory.typing import AnyArray, FloatArray
+from priory.typing import FloatArray
 
 __all__ = ["GaussianNB"]
+
+FEW_ROWS = 64
+"""Up to so many rows are learned in place."""
 
 
 class GaussianNB(Generative):
@@ -47,7 +51,7 @@ class GaussianNB(Generative):
         self.missing = missing
         self.new_classes = new_classes
 
-    def _schema(self, columns: tuple[str, ...]) -> Schema:
+    def _schema(self, columns: Sequence[str]) -> Schema:
         return Schema(columns, (Block("X", columns, Kind.MOMENTS, "declared"),))
 
     def _frame(self, X: Any, schema: Schema) -> Frame:
@@ -62,11 +66,24 @@ class GaussianNB(Generative):
     def _class_prior(self) -> ClassPrior:
         return self.priors
 
-    def _validated(self, X: Any, y: Any, reset: bool) -> tuple[Any, AnyArray]:
-        X, y = super()._validated(X, y, reset)
+    def _validated(self, X: Any, y: Any, reset: bool) -> tuple[Any, Labels, Any]:
+        X, labels, dtype = super()._validated(X, y, reset)
         if reset:
             self._dtype = X.dtype if X.dtype.kind == "f" else np.dtype(np.float64)
-        return X, y
+        return X, labels, dtype
+
+    def _learn_on(self, X: Any, labels: Labels, sample_weight: Any, dtype: Any) -> None:
+        # A few rows are added in place: new tables would cost more than counting the rows.
+        few = sample_weight is None and len(X) <= FEW_ROWS and self._is_finite(X)
+        if few and self._own().absorb(self._frame(X, self._statistics.schema), labels):
+            self._read_model = None
+        else:
+            super()._learn_on(X, labels, sample_weight, dtype)
+
+    def _check_counted(self, counted: Statistics) -> None:
+        table = cast(MomentsTable, counted.tables["X"])
+        if self.missing == "error" and (table.rows < counted.rows[:, None]).any():
+            raise InputError("Input X contains NaN; missing='skip' leaves it out.")
 
     def _in_dtype(self, values: FloatArray) -> FloatArray:
         return values.astype(self._dtype, copy=False)
@@ -74,7 +91,7 @@ class GaussianNB(Generative):
     @property
     def _moments(self) -> MomentsTable:
         check_is_fitted(self)
-        return cast(MomentsTable, self.statistics_.tables["X"])
+        return cast(MomentsTable, self._statistics.tables["X"])
 
     @property
     def class_prior_(self) -> FloatArray:

@@ -9,29 +9,59 @@ coded values and arrays. To add one, write these methods and list it in `priory.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import lgamma
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from priory.columns import Column
 from priory.errors import NoPosteriorError, NotLinearError, SettingError
+from priory.kernels.score import Lookups
 from priory.posteriors import ParameterPosterior
 from priory.priors import Dirichlet, Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 
-__all__ = ["DISCRETE_PRIORS", "Family", "Linear", "log", "log_gamma"]
+__all__ = [
+    "DISCRETE_PRIORS",
+    "Adder",
+    "Family",
+    "Linear",
+    "Lookup",
+    "log",
+    "log_gamma",
+    "log_shares",
+]
 
 DISCRETE_PRIORS: tuple[type[Prior], ...] = (Laplace, MEstimate, Dirichlet)
+
+
+Adder: TypeAlias = Callable[[slice, FloatArray], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """Add what a table says of a column of codes; the model looks several of them up at once.
+
+    A code that is negative, or whose place in the table is, adds nothing.
+    """
+
+    codes: AnyArray
+    places: CodeArray
+    log_p: FloatArray
+
+    def __call__(self, rows: slice, out: FloatArray) -> None:
+        """Add what the table says of a stretch of the rows."""
+        Lookups([(self.codes[rows], self.places, self.log_p)]).add(0, out)
 
 
 @dataclass(frozen=True, eq=False)
 class Linear:
     """Hold a family's linear form: log P(x | k) = Σ_f weights[f, k] · feature_f + bias[k]."""
 
-    features: tuple[str, ...]
+    features: Sequence[str]
     weights: FloatArray
     bias: FloatArray
 
@@ -57,6 +87,13 @@ class Family(ABC):
 
         Factors that are the same for every class may be left to `log_base_measure`.
         """
+
+    def adder(self, column: Any, parameters: Any) -> Adder:
+        """Return a function that adds the log-likelihood of a stretch of the rows.
+
+        What all the stretches share is worked out here, once.
+        """
+        return lambda rows, out: self.add_log_likelihood(column.take(rows), parameters, out)
 
     def log_likelihood(self, column: Column, parameters: Any, n_classes: int) -> FloatArray:
         """Return log P(x | k), rows × classes."""
@@ -105,6 +142,25 @@ class Family(ABC):
 
 log_gamma = np.vectorize(lgamma, otypes=[np.float64])
 """log Γ(x) for arrays of parameters, without waiting for SciPy to load."""
+
+
+def log_shares(counts: FloatArray, pseudo: FloatArray) -> FloatArray:
+    """Return log (n_vk + a_v) / (n_k + Σa), values × (columns ×) classes.
+
+    A class that never saw the column, with no prior to speak for it, takes the column's
+    shares over all classes: what is not known must not decide.
+    """
+    shares = np.empty(np.broadcast_shapes(counts.shape, pseudo.shape))
+    np.add(counts, pseudo, out=shares)
+    totals = shares.sum(axis=0)
+    unknown = totals <= 0
+    if unknown.any() and len(shares):
+        pooled = shares.sum(axis=-1, keepdims=True)
+        shares = np.where(unknown, pooled, shares)
+        totals = np.where(unknown, np.maximum(pooled.sum(axis=0), np.finfo(float).tiny), totals)
+    shares /= totals
+    with np.errstate(divide="ignore"):
+        return np.log(shares, out=shares)
 
 
 def log(p: FloatArray) -> FloatArray:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from priory.columns import Column, Counts
+from priory.columns import Column, Counts, SparseRows
 from priory.errors import InputError
-from priory.families.base import Family, Linear, log
-from priory.families.categorical import smoothed
-from priory.kernels.score import add_counts_csr, add_counts_dense, add_table
+from priory.families.base import Adder, Family, Linear, Lookup, log_shares
+from priory.kernels.score import add_counts_csr, add_present_dense
 from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
@@ -42,7 +41,7 @@ class Bernoulli(Family):
     ) -> BernoulliParameters:
         """Return log p and log(1 − p) of each column and class."""
         counts, pseudo = self._counts(table, prior)
-        log_p = np.ascontiguousarray(log(smoothed(counts, pseudo)).transpose(2, 1, 0))
+        log_p = log_shares(counts.transpose(2, 1, 0), pseudo.T[:, :, None])
         return BernoulliParameters(log_p[0], log_p[1])
 
     def _counts(
@@ -77,18 +76,26 @@ class Bernoulli(Family):
         self, column: Column, parameters: BernoulliParameters, out: FloatArray
     ) -> None:
         """Add log p where a column is present and log(1 − p) where it is absent."""
-        off, on = parameters.log_off, parameters.log_on
-        if not isinstance(column, Counts):
-            coded = column.as_labels()
-            used = {coded.labels[c] for c in np.unique(coded.codes[coded.codes >= 0])}
-            _check_truths(tuple(used))
-            truths = np.array([int(v) if v in (0, 1) else -1 for v in coded.labels] + [-1])
-            add_table(
-                truths.astype(np.int32)[coded.codes], np.ascontiguousarray([off[0], on[0]]), out
-            )
-            return
+        self.adder(column, parameters)(slice(None), out)
+
+    def adder(self, column: Column, parameters: BernoulliParameters) -> Adder:
+        """Turn the truths of a column of labels into places once; counts need no more."""
+        if isinstance(column, Counts):
+            present = _present(column)
+            return lambda rows, out: self._add_counts(present.take(rows), parameters, out)
+        coded = column.as_labels()
+        _check_truths(tuple(coded.labels[c] for c in np.unique(coded.codes[coded.codes >= 0])))
+        places = np.array(
+            [int(v) if not isinstance(v, str) and v in (0, 1) else -1 for v in coded.labels] + [-1],
+            dtype=np.int32,
+        )
+        table = np.ascontiguousarray([parameters.log_off[0], parameters.log_on[0]])
+        return Lookup(coded.codes, places, table)
+
+    def _add_counts(self, column: Counts, parameters: BernoulliParameters, out: FloatArray) -> None:
         # Start from "all absent" and correct for what is present. Where absence is impossible
         # (p = 1 without a prior) −∞ cannot be corrected, so those places are counted instead.
+        off, on = parameters.log_off, parameters.log_on
         certain = np.isneginf(off)
         finite_off = np.where(certain, 0.0, off)
         _add_present(column, on - finite_off, out)
@@ -120,14 +127,23 @@ class BernoulliParameters:
     log_on: FloatArray
 
 
+def _present(column: Counts) -> Counts:
+    """Return sparse counts as ones; dense ones are compared with the threshold as they are read."""
+    if not isinstance(column.matrix, SparseRows):
+        return column
+    ones = (column.matrix.data > 0).astype(np.float64)
+    return Counts(replace(column.matrix, data=ones))
+
+
 def _add_present(column: Counts, weights: FloatArray, out: FloatArray) -> None:
     """Add the weights of the columns that are present in each row."""
     weights = np.ascontiguousarray(weights)
-    if column.csr is None:
-        add_counts_dense((column.matrix > 0).astype(np.float64), weights, out)
+    matrix = column.matrix
+    if isinstance(matrix, SparseRows):
+        add_counts_csr(matrix.data, matrix.indices, matrix.indptr, weights, out)
     else:
-        data, indices, indptr = column.csr
-        add_counts_csr((data > 0).astype(np.float64), indices, indptr, weights, out)
+        threshold = 0.0 if column.threshold is None else column.threshold
+        add_present_dense(matrix, threshold, weights, out)
 
 
 def _check_truths(labels: tuple[object, ...]) -> None:

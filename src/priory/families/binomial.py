@@ -9,8 +9,7 @@ import numpy as np
 
 from priory.columns import Numbers
 from priory.errors import InputError, SettingError
-from priory.families.base import Family, Linear, log, log_gamma
-from priory.families.categorical import smoothed
+from priory.families.base import Family, Linear, log_gamma, log_shares
 from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
@@ -50,7 +49,7 @@ class Binomial(Family):
     ) -> BinomialParameters:
         """Return log p and log(1 − p) of each column and class."""
         counts, pseudo = self._counts(table, prior)
-        log_p = np.ascontiguousarray(log(smoothed(counts, pseudo)).transpose(2, 1, 0))
+        log_p = log_shares(counts.transpose(2, 1, 0), pseudo.T[:, :, None])
         return BinomialParameters(log_p[0], log_p[1])
 
     def _counts(

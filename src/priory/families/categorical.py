@@ -10,8 +10,7 @@ import numpy as np
 
 from priory.columns import Column, Labels
 from priory.errors import SettingError, UnseenValueError, listing
-from priory.families.base import Family, Linear, log
-from priory.kernels.score import add_table
+from priory.families.base import Family, Linear, Lookup, log_shares
 from priory.labels import label_key, sorted_labels
 from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
@@ -20,7 +19,7 @@ from priory.tables import LabelsTable, NumbersTable
 from priory.tables.base import spread_keys
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 
-__all__ = ["Categorical", "CategoricalParameters", "smoothed"]
+__all__ = ["Categorical", "CategoricalParameters", "draw"]
 
 
 @dataclass(frozen=True)
@@ -53,9 +52,8 @@ class Categorical(Family):
     ) -> CategoricalParameters:
         """Return log P(v | k) for each value of the domain."""
         labels, counts, pseudo = self._counts(table, prior)
-        log_p = log(smoothed(counts, pseudo))
         places = {label_key(label): v for v, label in enumerate(labels)}
-        return CategoricalParameters(labels, np.ascontiguousarray(log_p.T), places)
+        return CategoricalParameters(labels, log_shares(counts.T, pseudo[:, None]), places)
 
     def _counts(
         self, table: LabelsTable | NumbersTable, prior: DiscretePrior
@@ -84,24 +82,27 @@ class Categorical(Family):
 
     def leaves_out(self, column: Column, parameters: CategoricalParameters) -> BoolArray:
         """Return which rows have a gap or a value that is skipped."""
-        return self._codes(column.as_labels(), parameters) < 0
+        coded = column.as_labels()
+        return self._places(coded, parameters)[coded.codes] < 0
 
     def add_log_likelihood(
         self, column: Column, parameters: CategoricalParameters, out: FloatArray
     ) -> None:
         """Look up each value's row of log-probabilities."""
-        add_table(self._codes(column.as_labels(), parameters), parameters.log_p, out)
+        self.adder(column, parameters)(slice(None), out)
 
-    def _codes(self, column: Labels, parameters: CategoricalParameters) -> CodeArray:
-        """Return the place of each row's value in the domain, negative to leave it out."""
+    def adder(self, column: Column, parameters: CategoricalParameters) -> Lookup:
+        """Find the place of each label once; the rows then need only a look-up."""
+        coded = column.as_labels()
+        return Lookup(coded.codes, self._places(coded, parameters), parameters.log_p)
+
+    def _places(self, column: Labels, parameters: CategoricalParameters) -> CodeArray:
+        """Return the place of each label in the domain, negative to leave it out; then of a gap."""
         unseen = len(parameters.labels) if self.unseen == "smooth" else -1
-        places = np.array(
-            [parameters.places.get(label_key(label), unseen) for label in column.labels] + [-1],
-            dtype=np.int32,
-        )
         if self.unseen == "error":
             self._refuse_unseen(column, parameters)
-        return places[column.codes]
+        places = [parameters.places.get(label_key(label), unseen) for label in column.labels]
+        return np.array([*places, -1], dtype=np.int32)
 
     def _refuse_unseen(self, column: Labels, parameters: CategoricalParameters) -> None:
         used = np.unique(column.codes[column.codes >= 0])
@@ -139,20 +140,6 @@ class CategoricalParameters:
     labels: tuple[Label, ...]
     log_p: FloatArray
     places: Mapping[Any, int]
-
-
-def smoothed(counts: FloatArray, pseudo: FloatArray) -> FloatArray:
-    """Return (n_vk + a_v) / (n_k + Σa), classes × (columns ×) values.
-
-    A class that never saw the column, with no prior to speak for it, takes the column's
-    frequencies over all classes: what is not known must not decide.
-    """
-    counts = counts + pseudo
-    totals = counts.sum(axis=-1, keepdims=True)
-    known = totals > 0
-    pooled = counts.sum(axis=0, keepdims=True)
-    pooled = pooled / np.maximum(pooled.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
-    return np.where(known, counts / np.where(known, totals, 1.0), pooled)
 
 
 def draw(p: FloatArray, y: CodeArray, rng: np.random.Generator) -> AnyArray:

@@ -46,7 +46,7 @@ class Complement(Family):
     def parameters(self, table: CountsTable, prior: DiscretePrior) -> ComplementParameters:
         """Return −log P(j | not k) for each column."""
         total = table.s1.sum(axis=0)
-        pseudo = prior.pseudo_counts(list(range(len(total))), total)
+        pseudo = prior.pseudo_counts(range(len(total)), total)
         others = total + pseudo - table.s1
         weights = log(others / others.sum(axis=1, keepdims=True))
         weights = weights / weights.sum(axis=1, keepdims=True) if self.norm else -weights

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -96,11 +97,7 @@ class Gaussian(Family):
     ) -> None:
         """Add the log density of every column that is not missing."""
         add_gaussian(
-            column.values,
-            parameters.mean,
-            0.5 / parameters.variance,
-            -0.5 * np.log(2 * np.pi * parameters.variance),
-            out,
+            column.values, parameters.mean, parameters.half_precision, parameters.log_norm, out
         )
 
     def sample(
@@ -124,6 +121,16 @@ class GaussianParameters:
 
     mean: FloatArray
     variance: FloatArray
+
+    @cached_property
+    def half_precision(self) -> FloatArray:
+        """Return 1 / 2σ²."""
+        return 0.5 / self.variance
+
+    @cached_property
+    def log_norm(self) -> FloatArray:
+        """Return −½ log 2πσ²."""
+        return -0.5 * np.log(2 * np.pi * self.variance)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,9 @@ import numpy as np
 
 from priory.columns import Numbers
 from priory.errors import SettingError
-from priory.families.base import Family, Linear, log
-from priory.families.categorical import draw, smoothed
+from priory.families.base import Family, Linear, Lookup, log_shares
+from priory.families.categorical import draw
 from priory.families.cuts import between_cells, equal_frequency, mdl
-from priory.kernels.score import add_table
 from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
@@ -59,7 +58,7 @@ class Histogram(Family):
         """Return the cuts and log P(bin | k)."""
         cells = table.cells
         after, counts, pseudo = self._counts(table, prior)
-        log_p = np.ascontiguousarray(log(smoothed(counts, pseudo)).T)
+        log_p = log_shares(counts.T, pseudo[:, None])
         ends = (cells.lower[:1].tolist() + cells.upper[-1:].tolist()) or [0.0, 0.0]
         return HistogramParameters(between_cells(cells, after), log_p, ends[0], ends[1])
 
@@ -96,7 +95,12 @@ class Histogram(Family):
         self, column: Numbers, parameters: HistogramParameters, out: FloatArray
     ) -> None:
         """Look up each number's bin."""
-        add_table(parameters.bin_of(column.values[:, 0]), parameters.log_p, out)
+        self.adder(column, parameters)(slice(None), out)
+
+    def adder(self, column: Numbers, parameters: HistogramParameters) -> Lookup:
+        """Find the bin of each number once; the rows then need only a look-up."""
+        bins = np.arange(len(parameters.log_p), dtype=np.int32)
+        return Lookup(parameters.bin_of(column.values[:, 0]), bins, parameters.log_p)
 
     def log_base_measure(self, column: Numbers, parameters: HistogramParameters) -> FloatArray:
         """Return −log of the bin's width, −∞ for a number beyond those seen."""

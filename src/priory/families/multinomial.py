@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from priory.columns import Counts
-from priory.families.base import Family, Linear, log, log_gamma
-from priory.families.categorical import smoothed
+from priory.columns import Counts, SparseRows
+from priory.families.base import Family, Linear, log_gamma, log_shares
 from priory.kernels.score import add_counts_csr, add_counts_dense
 from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
@@ -41,10 +40,10 @@ class Multinomial(Family):
 
     def parameters(self, table: CountsTable, prior: DiscretePrior) -> MultinomialParameters:
         """Return log P(j | k) for each column."""
-        columns = list(range(table.s1.shape[1]))
-        p = smoothed(table.s1, prior.pseudo_counts(columns, table.s1.sum(axis=0)))
+        columns = range(table.s1.shape[1])
+        pseudo = prior.pseudo_counts(columns, table.s1.sum(axis=0))
         length = table.s1.sum(axis=1) / np.maximum(table.documents_weight, np.finfo(float).tiny)
-        return MultinomialParameters(np.ascontiguousarray(log(p).T), length)
+        return MultinomialParameters(log_shares(table.s1.T, pseudo[:, None]), length)
 
     def posterior(
         self,
@@ -55,7 +54,7 @@ class Multinomial(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Dirichlet over the shares of all the block's columns."""
-        columns = list(range(table.s1.shape[1]))
+        columns = range(table.s1.shape[1])
         after = table.s1 + prior.pseudo_counts(columns, table.s1.sum(axis=0))
         return DirichletPosterior(classes, block.columns, after)
 
@@ -67,16 +66,12 @@ class Multinomial(Family):
 
     def log_base_measure(self, column: Counts, parameters: MultinomialParameters) -> FloatArray:
         """Return the log of the multinomial coefficient."""
-        matrix: Any = column.matrix
-        total = np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
-        if column.csr is None:
-            factorials = _log_factorial(matrix).sum(axis=1)
+        matrix = column.matrix
+        if isinstance(matrix, SparseRows):
+            total, factorials = matrix.row_sums(np.asarray), matrix.row_sums(_log_factorial)
         else:
-            factorials = matrix.copy()
-            factorials.data = _log_factorial(matrix.data)
-            factorials = np.asarray(factorials.sum(axis=1)).ravel()
-        result: FloatArray = _log_factorial(total) - factorials
-        return result
+            total, factorials = matrix.sum(axis=1), _log_factorial(matrix).sum(axis=1)
+        return _log_factorial(total) - factorials
 
     def sample(
         self, parameters: MultinomialParameters, y: CodeArray, rng: np.random.Generator
@@ -100,10 +95,11 @@ class MultinomialParameters:
 
 def add_counts(column: Counts, weights: FloatArray, out: FloatArray) -> None:
     """Add Σ_j x_j weights[j, k] to `out`, with 0 · (−∞) = 0."""
-    if column.csr is None:
-        add_counts_dense(column.matrix, weights, out)
+    matrix = column.matrix
+    if isinstance(matrix, SparseRows):
+        add_counts_csr(matrix.data, matrix.indices, matrix.indptr, weights, out)
     else:
-        add_counts_csr(*column.csr, weights, out)
+        add_counts_dense(matrix, weights, out)
 
 
 def _log_factorial(x: AnyArray) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -94,7 +95,7 @@ class StudentT(Family):
             parameters.location,
             1 / (dof * scale2),
             (dof + 1) / 2,
-            log_gamma((dof + 1) / 2) - log_gamma(dof / 2) - 0.5 * np.log(dof * np.pi * scale2),
+            parameters.log_norm,
             out,
         )
 
@@ -119,6 +120,13 @@ class StudentTParameters:
     location: FloatArray
     scale2: FloatArray
     transform: Transform
+
+    @cached_property
+    def log_norm(self) -> FloatArray:
+        """Return log Γ((ν+1)/2) − log Γ(ν/2) − ½ log νπs²."""
+        dof, scale2 = self.dof, self.scale2
+        gammas = log_gamma((dof + 1) / 2) - log_gamma(dof / 2)
+        return np.asarray(gammas - 0.5 * np.log(dof * np.pi * scale2))
 
 
 def _cell_moments(cells: CellsTable, transform: Transform) -> ClassMoments:

@@ -12,6 +12,14 @@ def count_dense(
     total: NDArray[np.float64],
     s1: NDArray[np.float64],
 ) -> int: ...
+def count_present_dense(
+    X: Numbers,
+    y: NDArray[np.int32],
+    weight: NDArray[np.float64] | None,
+    threshold: float,
+    rows: NDArray[np.int64],
+    total: NDArray[np.float64],
+) -> int: ...
 def count_csr(
     data: Numbers,
     indices: Indices,

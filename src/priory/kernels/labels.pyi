@@ -7,8 +7,14 @@ def encode_objects(
 def encode_integers(
     values: NDArray[np.int64],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+def pack_codes(
+    X: NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int32] | NDArray[np.int64],
+    out: NDArray[np.int8] | NDArray[np.int32],
+    first: int,
+    largest: NDArray[np.int64],
+) -> int: ...
 def count_labels(
-    codes: NDArray[np.int32],
+    c: NDArray[np.int8] | NDArray[np.int16] | NDArray[np.int32] | NDArray[np.int64],
     y: NDArray[np.int32],
     weight: NDArray[np.float64] | None,
     rows: NDArray[np.int64],

@@ -5,7 +5,7 @@ from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_CheckExact
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
@@ -15,8 +15,34 @@ import numpy as np
 
 cnp.import_array()
 
+cdef extern from "loops.h" nogil:
+    int64_t pack_f4_i1(const float*, ptrdiff_t, float, int8_t*, ptrdiff_t, int64_t*)
+    int64_t pack_f8_i1(const double*, ptrdiff_t, double, int8_t*, ptrdiff_t, int64_t*)
+    int64_t pack_i4_i1(const int32_t*, ptrdiff_t, int32_t, int8_t*, ptrdiff_t, int64_t*)
+    int64_t pack_i8_i1(const int64_t*, ptrdiff_t, int64_t, int8_t*, ptrdiff_t, int64_t*)
+    int64_t pack_f4_i4(const float*, ptrdiff_t, float, int32_t*, ptrdiff_t, int64_t*)
+    int64_t pack_f8_i4(const double*, ptrdiff_t, double, int32_t*, ptrdiff_t, int64_t*)
+    int64_t pack_i4_i4(const int32_t*, ptrdiff_t, int32_t, int32_t*, ptrdiff_t, int64_t*)
+    int64_t pack_i8_i4(const int64_t*, ptrdiff_t, int64_t, int32_t*, ptrdiff_t, int64_t*)
+
 cdef extern from "Python.h":
     object PyUnicode_FromObject(object)  # the plain str of a subclass, whatever its __str__ says
+
+ctypedef fused code:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+
+ctypedef fused packed:
+    int8_t
+    int32_t
+
+ctypedef fused numeric:
+    float
+    double
+    int32_t
+    int64_t
 
 cdef enum:
     REMEMBERED = 1024  # objects met lately, by address
@@ -84,9 +110,47 @@ def encode_integers(values):
     return codes, _encode_by_hash(&x[0], n, &out[0])
 
 
-def count_labels(codes, y, weight, int64_t[:, ::1] rows, double[:, ::1] total):
+def pack_codes(const numeric[:, ::1] X, packed[:, ::1] out, Py_ssize_t first, int64_t[::1] largest):
+    """Write each column of X as a stretch of a row of `out`, from `first` on; NaN becomes −1.
+
+    Entries are cut to whole numbers, and the largest of each column is raised in `largest`.
+    Return −1, or the first column with an entry that is negative or does not fit.
+    """
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], stride = out.shape[1], i, j
+    cdef int64_t limit = (<int64_t> 1 << (8 * sizeof(packed) - 1)) - 1, wrong = 0
+    if n == 0 or d == 0:
+        return -1
+    with nogil:
+        for i in range(n):
+            if numeric is float and packed is int8_t:
+                wrong += pack_f4_i1(&X[i, 0], d, <float> limit, &out[0, first + i], stride, &largest[0])
+            elif numeric is double and packed is int8_t:
+                wrong += pack_f8_i1(&X[i, 0], d, <double> limit, &out[0, first + i], stride, &largest[0])
+            elif numeric is int32_t and packed is int8_t:
+                wrong += pack_i4_i1(&X[i, 0], d, <int32_t> limit, &out[0, first + i], stride, &largest[0])
+            elif numeric is int64_t and packed is int8_t:
+                wrong += pack_i8_i1(&X[i, 0], d, limit, &out[0, first + i], stride, &largest[0])
+            elif numeric is float:
+                wrong += pack_f4_i4(&X[i, 0], d, <float> limit, &out[0, first + i], stride, &largest[0])
+            elif numeric is double:
+                wrong += pack_f8_i4(&X[i, 0], d, <double> limit, &out[0, first + i], stride, &largest[0])
+            elif numeric is int32_t:
+                wrong += pack_i4_i4(&X[i, 0], d, <int32_t> limit, &out[0, first + i], stride, &largest[0])
+            else:
+                wrong += pack_i8_i4(&X[i, 0], d, limit, &out[0, first + i], stride, &largest[0])
+            if wrong:
+                break
+        if wrong:
+            for j in range(d):
+                for i in range(n):
+                    if X[i, j] == X[i, j] and not (X[i, j] > -1 and X[i, j] <= <numeric> limit):
+                        with gil:
+                            return j
+    return -1
+
+
+def count_labels(const code[:] c, y, weight, int64_t[:, ::1] rows, double[:, ::1] total):
     """Add one to rows[y, code] and the weight to total[y, code]."""
-    cdef const int32_t[::1] c = np.ascontiguousarray(codes)
     cdef const int32_t[::1] k = np.ascontiguousarray(y)
     cdef const double[::1] w
     cdef Py_ssize_t n = c.shape[0], K = rows.shape[0], V = rows.shape[1], i, j, size = K * (V + 1)

@@ -39,6 +39,11 @@
 #if defined(_MSC_VER)
 #define restrict __restrict
 #endif
+#if defined(__GNUC__)
+#define PRIORY_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PRIORY_PREFETCH(address) ((void)0)
+#endif
 
 /* ---- double-double: the unevaluated sum hi + lo, about 32 digits ---------------------------- */
 
@@ -355,6 +360,23 @@ PRIORY_UNUSED static void count_into_cells(cells *t, const double *x, ptrdiff_t 
 
 /* ---- counts --------------------------------------------------------------------------------- */
 
+/* Presence of one row: rows and Σw where x > threshold. Returns how many entries are not finite. */
+PRIORY_CLONES static int64_t count_present_row(const double *restrict x, ptrdiff_t d, double w,
+                                               double threshold, int64_t *restrict rows,
+                                               double *restrict total)
+{
+    int64_t wrong = 0;
+    ptrdiff_t j;
+    for (j = 0; j < d; j++) {
+        wrong += !(fabs(x[j]) <= DBL_MAX);
+        rows[j] += x[j] > threshold;
+    }
+    if (total != NULL)
+        for (j = 0; j < d; j++)
+            total[j] += x[j] > threshold ? w : 0.0;
+    return wrong;
+}
+
 /* rows, Σw and Σwx of one row where x > 0. total is NULL when every weight is 1: it equals rows.
  * Returns how many entries are negative, NaN or infinite. */
 PRIORY_CLONES static int64_t count_row(const double *restrict x, ptrdiff_t d, double w,
@@ -384,6 +406,124 @@ PRIORY_CLONES static void add_products(const double *restrict x, ptrdiff_t d,
             for (ptrdiff_t k = 0; k < K; k++)
                 out[k] += x[j] * weights[j * K + k];
 }
+
+/* out[k] += x · weights[k] for each of the nonzero entries of a sparse row. */
+#define PRIORY_ADD_SPARSE_ROW(NAME, DATA, INDEX)                                                  \
+    PRIORY_CLONES static void NAME(const DATA *data, const INDEX *indices, ptrdiff_t n,           \
+                                   const double *weights, ptrdiff_t K, double *restrict out)      \
+    {                                                                                             \
+        for (ptrdiff_t at = 0; at < n; at++) {                                                    \
+            double x = (double)data[at];                                                          \
+            const double *restrict w = weights + (ptrdiff_t)indices[at] * K;                      \
+            PRIORY_PREFETCH(weights + (ptrdiff_t)indices[at + 8 < n ? at + 8 : at] * K);          \
+            if (x != 0.0)                                                                         \
+                for (ptrdiff_t k = 0; k < K; k++)                                                 \
+                    out[k] += x * w[k];                                                           \
+        }                                                                                         \
+    }
+PRIORY_ADD_SPARSE_ROW(add_sparse_row_f4_i4, float, int32_t)
+PRIORY_ADD_SPARSE_ROW(add_sparse_row_f8_i4, double, int32_t)
+PRIORY_ADD_SPARSE_ROW(add_sparse_row_i8_i4, int64_t, int32_t)
+PRIORY_ADD_SPARSE_ROW(add_sparse_row_f4_i8, float, int64_t)
+PRIORY_ADD_SPARSE_ROW(add_sparse_row_f8_i8, double, int64_t)
+PRIORY_ADD_SPARSE_ROW(add_sparse_row_i8_i8, int64_t, int64_t)
+
+/* ---- look-up tables ------------------------------------------------------------------------- */
+
+/* A column of codes, where each code stands in a table, and the table (values, classes). */
+typedef struct {
+    const char *codes;
+    ptrdiff_t stride; /* bytes from one code to the next */
+    int width;        /* bytes of a code: 1, 2, 4 or 8 */
+    const int32_t *places;
+    const double *log_p;
+} lookup;
+
+#define PRIORY_LOOK_UP(TYPE)                                                                      \
+    for (ptrdiff_t i = 0; i < rows; i++) {                                                        \
+        int64_t code = (int64_t) * (const TYPE *)(codes + i * t->stride);                         \
+        ptrdiff_t place = code >= 0 ? t->places[code] : -1;                                       \
+        if (place >= 0) {                                                                         \
+            const double *restrict found = t->log_p + place * K;                                  \
+            double *restrict row = out + i * K;                                                   \
+            for (ptrdiff_t k = 0; k < K; k++)                                                     \
+                row[k] += found[k];                                                               \
+        }                                                                                         \
+    }
+
+/* Add what all the tables say of some rows; few enough rows stay in the first-level cache. */
+PRIORY_CLONES static void look_up(const lookup *tables, ptrdiff_t count, ptrdiff_t first,
+                                  ptrdiff_t rows, ptrdiff_t K, double *restrict out)
+{
+    for (ptrdiff_t j = 0; j < count; j++) {
+        const lookup *t = tables + j;
+        const char *codes = t->codes + first * t->stride;
+        if (t->width == 1)
+            PRIORY_LOOK_UP(int8_t)
+        else if (t->width == 2)
+            PRIORY_LOOK_UP(int16_t)
+        else if (t->width == 4)
+            PRIORY_LOOK_UP(int32_t)
+        else
+            PRIORY_LOOK_UP(int64_t)
+    }
+}
+
+/* Write one row of numbers as whole codes, `stride` codes apart, NaN as −1, and raise the largest of
+ * each column. Returns how many are negative or above the limit. */
+#define PRIORY_PACK(NAME, FROM, TO, ISNAN)                                                        \
+    PRIORY_CLONES static int64_t NAME(const FROM *restrict x, ptrdiff_t d, FROM limit,            \
+                                      TO *restrict out, ptrdiff_t stride,                         \
+                                      int64_t *restrict largest)                                  \
+    {                                                                                             \
+        int64_t wrong = 0;                                                                        \
+        for (ptrdiff_t j = 0; j < d; j++) {                                                       \
+            int gap = ISNAN(x[j]), fits = x[j] > -1 && x[j] <= limit;                             \
+            int64_t c = fits ? (int64_t)x[j] : -1;                                                \
+            wrong += !gap && !fits;                                                               \
+            largest[j] = c > largest[j] ? c : largest[j];                                         \
+            out[j * stride] = (TO)c;                                                              \
+        }                                                                                         \
+        return wrong;                                                                             \
+    }
+#define PRIORY_NEVER(x) 0
+#define PRIORY_NAN(x) ((x) != (x))
+PRIORY_PACK(pack_f4_i1, float, int8_t, PRIORY_NAN)
+PRIORY_PACK(pack_f8_i1, double, int8_t, PRIORY_NAN)
+PRIORY_PACK(pack_i4_i1, int32_t, int8_t, PRIORY_NEVER)
+PRIORY_PACK(pack_i8_i1, int64_t, int8_t, PRIORY_NEVER)
+PRIORY_PACK(pack_f4_i4, float, int32_t, PRIORY_NAN)
+PRIORY_PACK(pack_f8_i4, double, int32_t, PRIORY_NAN)
+PRIORY_PACK(pack_i4_i4, int32_t, int32_t, PRIORY_NEVER)
+PRIORY_PACK(pack_i8_i4, int64_t, int32_t, PRIORY_NEVER)
+
+/* Count the entries of a sparse row into sums (columns,) of n, Σwn and Σwx side by side. Returns the
+ * least column with an entry that is negative, NaN or infinite, or `columns`. */
+#define PRIORY_SPARSE_SUMS 3
+#define PRIORY_COUNT_SPARSE_ROW(NAME, DATA, INDEX)                                                \
+    PRIORY_UNUSED static ptrdiff_t NAME(const DATA *data, const INDEX *indices, ptrdiff_t n,      \
+                                        double w, ptrdiff_t columns, double *sums)                \
+    {                                                                                             \
+        ptrdiff_t wrong = columns;                                                                \
+        for (ptrdiff_t at = 0; at < n; at++) {                                                    \
+            double x = (double)data[at], here = x > 0.0 ? 1.0 : 0.0;                              \
+            ptrdiff_t column = (ptrdiff_t)indices[at];                                            \
+            double *s = sums + PRIORY_SPARSE_SUMS * column;                                       \
+            PRIORY_PREFETCH(sums + PRIORY_SPARSE_SUMS * indices[at + 16 < n ? at + 16 : at]);     \
+            if (!(x >= 0.0 && x <= DBL_MAX))                                                      \
+                wrong = column < wrong ? column : wrong;                                          \
+            s[0] += here;                                                                         \
+            s[1] += here * w;                                                                     \
+            s[2] += w * x;                                                                        \
+        }                                                                                         \
+        return wrong;                                                                             \
+    }
+PRIORY_COUNT_SPARSE_ROW(count_sparse_row_f4_i4, float, int32_t)
+PRIORY_COUNT_SPARSE_ROW(count_sparse_row_f8_i4, double, int32_t)
+PRIORY_COUNT_SPARSE_ROW(count_sparse_row_i8_i4, int64_t, int32_t)
+PRIORY_COUNT_SPARSE_ROW(count_sparse_row_f4_i8, float, int64_t)
+PRIORY_COUNT_SPARSE_ROW(count_sparse_row_f8_i8, double, int64_t)
+PRIORY_COUNT_SPARSE_ROW(count_sparse_row_i8_i8, int64_t, int64_t)
 
 /* ---- densities ------------------------------------------------------------------------------ */
 
@@ -453,6 +593,97 @@ PRIORY_INLINE void densities(const double *restrict tile, ptrdiff_t columns, ptr
         }
         for (ptrdiff_t r = 0; r < rows; r++)
             out[r * classes + k] += first + sum[r];
+    }
+}
+
+/* Add x · weights of a tile, rows × columns times columns × classes, all weights finite. With
+ * `binary` an entry counts as 1 above the threshold and as 0 below. */
+PRIORY_INLINE void products(const double *restrict tile, ptrdiff_t columns, ptrdiff_t rows,
+                            ptrdiff_t classes, const double *weights, int binary,
+                            double threshold, double *restrict out)
+{
+    for (ptrdiff_t k = 0; k < classes; k++) {
+        double sum[PRIORY_TILE_ROWS] = {0.0};
+        for (ptrdiff_t j = 0; j < columns; j++) {
+            const double *restrict x = tile + j * PRIORY_TILE_ROWS;
+            double w = weights[j * classes + k];
+            for (int r = 0; r < PRIORY_TILE_ROWS; r++)
+                sum[r] += binary ? (x[r] > threshold ? w : 0.0) : x[r] * w;
+        }
+        for (ptrdiff_t r = 0; r < rows; r++)
+            out[r * classes + k] += sum[r];
+    }
+}
+
+PRIORY_CLONES static void product_tile(const double *tile, ptrdiff_t columns, ptrdiff_t rows,
+                                       ptrdiff_t classes, const double *weights, double *out)
+{
+    products(tile, columns, rows, classes, weights, 0, 0.0, out);
+}
+
+PRIORY_CLONES static void presence_tile(const double *tile, ptrdiff_t columns, ptrdiff_t rows,
+                                        ptrdiff_t classes, const double *weights,
+                                        double threshold, double *out)
+{
+    products(tile, columns, rows, classes, weights, 1, threshold, out);
+}
+
+/* e^x for x <= 0, without branches so that it vectorises; about 1 ulp, 0 below −708.
+ *   x = k·ln 2 + r, |r| <= ½ ln 2;  e^x = 2^k · e^r */
+static inline double exp_of(double x)
+{
+    const double shift = 6755399441055744.0; /* 1.5·2^52: adding it rounds to a whole number */
+    double clipped = x > -708.0 ? x : -708.0;
+    double k = clipped * 1.44269504088896340736 + shift;
+    int64_t bits;
+    memcpy(&bits, &k, sizeof bits);
+    k -= shift;
+    double r = (clipped - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    double p = 1.0 + r * (1.0 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120
+             + r * (1.0 / 720 + r * (1.0 / 5040 + r * (1.0 / 40320 + r * (1.0 / 362880
+             + r * (1.0 / 3628800 + r * (1.0 / 39916800 + r / 479001600)))))))))));
+    uint64_t power = ((uint64_t)(bits + 1023)) << 52;
+    double scale;
+    memcpy(&scale, &power, sizeof scale);
+    return x > -708.0 ? p * scale : 0.0;
+}
+
+/* Turn rows of log scores into log posteriors, or into posteriors, and write log Σ exp of each row.
+ * A row whose largest score is −inf stays as it is, with −inf; one with NaN alone gets −inf too. */
+PRIORY_CLONES static void normalize_rows(double *restrict scores, ptrdiff_t rows, ptrdiff_t K,
+                                         int probabilities, double *restrict evidence,
+                                         double *restrict scratch)
+{
+    ptrdiff_t i, k;
+    for (i = 0; i < rows; i++) {
+        const double *row = scores + i * K;
+        double largest = -INFINITY;
+        for (k = 0; k < K; k++)
+            largest = row[k] > largest ? row[k] : largest;
+        evidence[i] = largest;
+        double from = largest > -INFINITY ? largest : 0.0;
+        for (k = 0; k < K; k++)
+            scratch[i * K + k] = row[k] - from;
+    }
+    PRIORY_APART
+    for (i = 0; i < rows * K; i++)
+        scratch[i] = exp_of(scratch[i]);
+    for (i = 0; i < rows; i++) {
+        double total = 0.0, largest = evidence[i];
+        double *row = scores + i * K;
+        const double *e = scratch + i * K;
+        if (!(largest > -INFINITY))
+            continue;
+        for (k = 0; k < K; k++)
+            total += e[k];
+        double log_total = log1p_of(total - 1.0 > 0.0 ? total - 1.0 : 0.0);
+        evidence[i] = largest + log_total;
+        if (probabilities)
+            for (k = 0; k < K; k++)
+                row[k] = e[k] / total;
+        else
+            for (k = 0; k < K; k++)
+                row[k] -= evidence[i];
     }
 }
 

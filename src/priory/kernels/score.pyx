@@ -1,7 +1,8 @@
 """Log-likelihoods, added row by row to out (rows, classes)."""
 
-from libc.math cimport INFINITY, exp, log
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
 
 import numpy as np
 
@@ -11,10 +12,31 @@ ctypedef fused index:
     int32_t
     int64_t
 
+cdef enum:
+    LOOKED_UP = 1024  # scores that stay in the first-level cache while all tables are looked up
+
 cdef extern from "loops.h" nogil:
     int PRIORY_TILE_ROWS
     int PRIORY_TILE_COLUMNS
     void add_products(const double*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    void add_sparse_row_f4_i4(const float*, const int32_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    void add_sparse_row_f8_i4(const double*, const int32_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    void add_sparse_row_i8_i4(const int64_t*, const int32_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    void add_sparse_row_f4_i8(const float*, const int64_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    void add_sparse_row_f8_i8(const double*, const int64_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    void add_sparse_row_i8_i8(const int64_t*, const int64_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    ctypedef struct lookup:
+        const char* codes
+        ptrdiff_t stride
+        int width
+        const int32_t* places
+        const double* log_p
+    void look_up(const lookup*, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t, double*)
+    void normalize_rows(double*, ptrdiff_t, ptrdiff_t, int, double*, double*)
+    void product_tile(const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double*, double*)
+    void presence_tile(
+        const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double*, double, double*
+    )
     void gaussian_tile(
         const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t,
         const double*, const double*, const double*, const double*, double*,
@@ -25,19 +47,51 @@ cdef extern from "loops.h" nogil:
     )
 
 
-def add_table(codes, const double[:, ::1] log_p, double[:, ::1] out):
-    """Add log_p[code]; a negative code adds nothing."""
-    cdef const int32_t[::1] c = np.ascontiguousarray(codes)
-    cdef Py_ssize_t i, k, K = out.shape[1]
-    cdef const double* found
-    cdef double* row
-    with nogil:
-        for i in range(c.shape[0]):
-            if c[i] >= 0:
-                found = &log_p[c[i], 0]
-                row = &out[i, 0]
-                for k in range(K):
-                    row[k] += found[k]
+cdef class Lookups:
+    """Several columns of codes with their tables, looked up together."""
+
+    cdef list held  # the arrays that the tables point into
+    cdef lookup* tables
+    cdef Py_ssize_t count, K
+
+    def __cinit__(self, columns):
+        """Take (codes, places, log_p) of each column; the codes may be of any integer type."""
+        cdef const int32_t[::1] places
+        cdef const double[:, ::1] log_p
+        cdef lookup* t
+        self.held = []
+        self.count = 0
+        self.tables = <lookup*> malloc(max(1, len(columns)) * sizeof(lookup))
+        if self.tables == NULL:
+            raise MemoryError
+        for codes, where, table in columns:
+            places, log_p = where, table
+            if codes.dtype.kind != "i" or not codes.dtype.isnative:
+                codes = codes.astype(np.int64)
+            self.held += [codes, where, table]
+            t = &self.tables[self.count]
+            t.codes = <const char*> <size_t> codes.ctypes.data
+            t.stride = codes.strides[0] if codes.shape[0] else 0
+            t.width = codes.itemsize
+            t.places = &places[0]
+            t.log_p = &log_p[0, 0] if log_p.shape[0] else NULL
+            self.K = log_p.shape[1]
+            self.count += 1
+
+    def __dealloc__(self):
+        free(self.tables)
+
+    def add(self, Py_ssize_t first, double[:, ::1] out):
+        """Add log_p[places[code]] of every column, from row `first` on; negative adds nothing."""
+        cdef Py_ssize_t n = out.shape[0], row = 0, rows, height
+        if n == 0 or self.K == 0 or self.count == 0:
+            return
+        height = max(1, LOOKED_UP // self.K)
+        with nogil:
+            while row < n:
+                rows = min(height, n - row)
+                look_up(self.tables, self.count, first + row, rows, self.K, &out[row, 0])
+                row += rows
 
 
 def add_gaussian(
@@ -66,10 +120,14 @@ def add_student_t(
 def add_counts_dense(const numeric[:, :] X, const double[:, ::1] weights, double[:, ::1] out):
     """Add X @ weights, where 0 · (−inf) = 0."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], K = out.shape[1], first = 0, size, i
-    cdef double[::1] tile = np.empty(max(TILE, d))
+    cdef double[::1] tile
     cdef const double* x
     if n == 0 or d == 0:
         return
+    if np.isfinite(weights).all():
+        _add_products(X, weights, False, 0.0, out)
+        return
+    tile = np.empty(max(TILE, d))
     with nogil:
         while first < n:
             size = min(tile_rows(d), n - first)
@@ -79,46 +137,111 @@ def add_counts_dense(const numeric[:, :] X, const double[:, ::1] weights, double
             first += size
 
 
+def add_present_dense(
+    const numeric[:, :] X, double threshold, const double[:, ::1] weights, double[:, ::1] out
+):
+    """Add the weights of the columns that are above the threshold."""
+    if X.shape[0] and X.shape[1]:
+        _add_products(X, weights, True, threshold, out)
+
+
 def add_counts_csr(
-    const numeric[:] data, const index[:] indices, indptr, const double[:, ::1] weights, double[:, ::1] out
+    const numeric[:] data, const index[:] indices, indptr, const double[:, ::1] weights,
+    double[:, ::1] out
 ):
     """Add X @ weights for compressed sparse rows, where 0 · (−inf) = 0."""
     cdef const int64_t[::1] start = np.ascontiguousarray(indptr, dtype=np.int64)
-    cdef Py_ssize_t i, k, at, K = out.shape[1]
-    cdef const double* found
-    cdef double* row
-    cdef double x
+    cdef const numeric[::1] values = np.ascontiguousarray(data)
+    cdef const index[::1] columns = np.ascontiguousarray(indices)
+    cdef Py_ssize_t i, at, n, K = out.shape[1]
+    if values.shape[0] == 0:
+        return
     with nogil:
         for i in range(start.shape[0] - 1):
-            row = &out[i, 0]
-            for at in range(start[i], start[i + 1]):
-                x = <double> data[at]
-                if x != 0.0:
-                    found = &weights[indices[at], 0]
-                    for k in range(K):
-                        row[k] += x * found[k]
+            at, n = start[i], start[i + 1] - start[i]
+            if n == 0:
+                continue
+            if numeric is float and index is int32_t:
+                add_sparse_row_f4_i4(&values[at], &columns[at], n, &weights[0, 0], K, &out[i, 0])
+            elif numeric is double and index is int32_t:
+                add_sparse_row_f8_i4(&values[at], &columns[at], n, &weights[0, 0], K, &out[i, 0])
+            elif numeric is int64_t and index is int32_t:
+                add_sparse_row_i8_i4(&values[at], &columns[at], n, &weights[0, 0], K, &out[i, 0])
+            elif numeric is float and index is int64_t:
+                add_sparse_row_f4_i8(&values[at], &columns[at], n, &weights[0, 0], K, &out[i, 0])
+            elif numeric is double and index is int64_t:
+                add_sparse_row_f8_i8(&values[at], &columns[at], n, &weights[0, 0], K, &out[i, 0])
+            else:
+                add_sparse_row_i8_i8(&values[at], &columns[at], n, &weights[0, 0], K, &out[i, 0])
 
 
-def log_normalize(double[:, ::1] scores, double[:] log_evidence):
+def log_normalize(double[:, ::1] scores, double[::1] log_evidence):
     """Subtract each row's logsumexp and write it; a row of −inf stays as it is."""
+    _normalize(scores, log_evidence, False)
+
+
+def softmax(double[:, ::1] scores, double[::1] log_evidence):
+    """Turn each row into its softmax and write its logsumexp; a row of −inf stays as it is."""
+    _normalize(scores, log_evidence, True)
+
+
+def argmax_rows(const double[:, ::1] scores, int32_t[::1] out):
+    """Write the first place of each row's largest score, −1 where all are −inf."""
     cdef Py_ssize_t i, k, K = scores.shape[1]
-    cdef double largest, total
-    cdef double* row
+    cdef double largest
+    cdef int32_t best
     with nogil:
         for i in range(scores.shape[0]):
-            row = &scores[i, 0]
-            largest = -INFINITY
+            largest, best = -INFINITY, -1
             for k in range(K):
-                if row[k] > largest:
-                    largest = row[k]
-            total = 0.0
-            if largest > -INFINITY:
-                for k in range(K):
-                    total += exp(row[k] - largest)
-                largest += log(total)
-                for k in range(K):
-                    row[k] -= largest
-            log_evidence[i] = largest
+                if scores[i, k] > largest:
+                    largest, best = scores[i, k], <int32_t> k
+            out[i] = best
+
+
+cdef _normalize(double[:, ::1] scores, double[::1] log_evidence, bint probabilities):
+    cdef Py_ssize_t n = scores.shape[0], K = scores.shape[1], first = 0, rows
+    if n == 0:
+        return
+    if K == 0:
+        log_evidence[:] = -INFINITY
+        return
+    cdef Py_ssize_t height = max(1, TILE // K)
+    cdef double[::1] scratch = np.empty(height * K)
+    with nogil:
+        while first < n:
+            rows = min(height, n - first)
+            normalize_rows(
+                &scores[first, 0], rows, K, probabilities, &log_evidence[first], &scratch[0]
+            )
+            first += rows
+
+
+cdef _add_products(
+    const numeric[:, :] X, const double[:, ::1] weights, bint binary, double threshold,
+    double[:, ::1] out,
+):
+    """Walk over tiles of rows, turned so that rows stand side by side."""
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], K = out.shape[1], height = PRIORY_TILE_ROWS
+    cdef Py_ssize_t width = PRIORY_TILE_COLUMNS, left = 0, columns, first, rows, i, j
+    cdef double[:, ::1] tile = np.zeros((width, height))
+    with nogil:
+        while left < d:
+            columns = min(d - left, width)
+            first = 0
+            while first < n:
+                rows = min(n - first, height)
+                for i in range(rows):
+                    for j in range(columns):
+                        tile[j, i] = <double> X[first + i, left + j]
+                if binary:
+                    presence_tile(
+                        &tile[0, 0], columns, rows, K, &weights[left, 0], threshold, &out[first, 0]
+                    )
+                else:
+                    product_tile(&tile[0, 0], columns, rows, K, &weights[left, 0], &out[first, 0])
+                first += height
+            left += width
 
 
 cdef _add_densities(

@@ -41,6 +41,18 @@ class Table(ABC):
     ) -> Self:
         """Count some rows: `y` is the class code of each, `weight` its weight."""
 
+    can_absorb: ClassVar[bool] = False
+    """Whether rows can be added in place."""
+
+    def absorb(self, block: Block, column: Any, y: CodeArray, weight: FloatArray | None) -> None:
+        """Add rows in place, where `can_absorb` says so; all values must be fit to be counted."""
+        raise TypeError(f"{type(self).__name__} cannot absorb rows")
+
+    def copy(self) -> Self:
+        """Return the same sums in arrays of their own."""
+        changes = {name: _copied(getattr(self, name)) for name in self.per_class}
+        return replace(self, **changes)  # type: ignore[type-var]
+
     @abstractmethod
     def __add__(self, other: Self) -> Self: ...
 
@@ -113,6 +125,12 @@ def difference(
     if np.any(left_weight < -1e-9 * weight):
         raise ForgetError("a weight would turn negative; they were learned with less weight")
     return left, np.maximum(left_weight, 0.0)
+
+
+def _copied(array: Any) -> Any:
+    if isinstance(array, DoubleDouble):
+        return DoubleDouble(array.hi.copy(), array.lo.copy())
+    return array.copy()
 
 
 def _picked(array: Any, kept: IntArray) -> Any:

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from priory.columns import Counts
+from priory.columns import Counts, SparseRows
 from priory.doubledouble import DoubleDouble
 from priory.errors import ForgetError, InputError
-from priory.kernels.counts import count_csr, count_dense
+from priory.kernels.counts import count_csr, count_dense, count_present_dense
 from priory.labels import label_token
 from priory.longtable import Entries
 from priory.schema import Block
@@ -48,10 +48,15 @@ class CountsTable(Table):
         """Sum the counts of every column."""
         shape = (n_classes, len(block.columns))
         rows, total, s1 = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape)
-        if column.csr is None:
-            bad = count_dense(column.matrix, y, weight, rows, total, s1)
+        matrix = column.matrix
+        if isinstance(matrix, SparseRows):
+            sparse = (matrix.data, matrix.indices, matrix.indptr)
+            bad = count_csr(*sparse, y, weight, rows, total, s1)
+        elif column.threshold is not None:
+            bad = count_present_dense(matrix, y, weight, column.threshold, rows, total)
+            s1 += total
         else:
-            bad = count_csr(*column.csr, y, weight, rows, total, s1)
+            bad = count_dense(matrix, y, weight, rows, total, s1)
         if bad >= 0:
             raise InputError(
                 f"Column {block.columns[bad]!r} holds a count that is negative, missing or "

@@ -30,6 +30,7 @@ class MomentsTable(Table):
     """
 
     per_class: ClassVar[tuple[str, ...]] = ("rows", "n", "s1", "s2")
+    can_absorb: ClassVar[bool] = True
 
     rows: IntArray
     n: DoubleDouble
@@ -47,9 +48,16 @@ class MomentsTable(Table):
     ) -> MomentsTable:
         """Sum the values that are not missing."""
         table = cls.zeros(n_classes, column.values.shape[1])
-        n, s1, s2 = table.n, table.s1, table.s2
+        table.absorb(block, column, y, weight)
+        return table
+
+    def absorb(
+        self, block: Block, column: Numbers, y: CodeArray, weight: FloatArray | None
+    ) -> None:
+        """Add the values that are not missing, in place."""
+        n, s1, s2 = self.n, self.s1, self.s2
         bad = class_moments(
-            column.values, y, weight, table.rows, n.hi, s1.hi, s1.lo, s2.hi, s2.lo, n.lo
+            column.values, y, weight, self.rows, n.hi, s1.hi, s1.lo, s2.hi, s2.lo, n.lo
         )
         if bad >= 0:
             values = column.values[:, bad]
@@ -58,7 +66,6 @@ class MomentsTable(Table):
                 f"Column {block.columns[bad]!r} holds {float(wrong)!r}. Numbers must be finite and "
                 "at most 1e150 in size; use NaN for a missing value, or rescale the column."
             )
-        return table
 
     @classmethod
     def zeros(cls, n_classes: int, n_columns: int) -> MomentsTable:

@@ -1,0 +1,66 @@
+"""Several threads: each takes a stretch of rows; what they count is added up.
+
+Threads are made for a call and gone after it, so forking in between is safe. The kernels let go
+of Python's lock, so the stretches really run side by side.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import TypeVar
+
+from priory.errors import SettingError
+
+__all__ = ["in_parallel", "stretches", "thread_count"]
+
+T = TypeVar("T")
+
+WORTHWHILE = 200_000
+"""So many entries are worth a second thread; fewer are done sooner than it starts."""
+
+
+def thread_count(asked: int | None = None) -> int:
+    """Return how many threads to use: asked for, PRIORY_NUM_THREADS, or the cores we may use.
+
+    >>> thread_count(3)
+    3
+    """
+    source, value = "n_threads", asked
+    if value is None:
+        source, text = "PRIORY_NUM_THREADS", os.environ.get("PRIORY_NUM_THREADS", "").strip()
+        if not text:
+            return _cores()
+        value = int(text) if text.isdecimal() else -1
+    if isinstance(value, bool) or value != int(value) or value < 1:
+        raise SettingError(f"{source} must be a whole number of at least 1, not {value!r}.")
+    return int(value)
+
+
+def stretches(n_rows: int, entries_per_row: int, threads: int) -> list[slice]:
+    """Return the stretches of rows that threads share, one for each thread at work.
+
+    >>> stretches(1_000_000, 30, 2)
+    [slice(0, 500000, None), slice(500000, 1000000, None)]
+    >>> stretches(10, 30, 2)
+    [slice(0, 10, None)]
+    """
+    parts = max(1, min(threads, n_rows * entries_per_row // WORTHWHILE))
+    ends = [n_rows * i // parts for i in range(parts + 1)]
+    return [slice(a, b) for a, b in pairwise(ends)]
+
+
+def in_parallel(tasks: Sequence[Callable[[], T]], threads: int) -> list[T]:
+    """Return the results of all the tasks, in their order."""
+    if threads <= 1 or len(tasks) <= 1:
+        return [task() for task in tasks]
+    with ThreadPoolExecutor(min(threads, len(tasks))) as pool:
+        return list(pool.map(lambda task: task(), tasks))
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
