@@ -1,14 +1,14 @@
 """Several threads: each takes a stretch of rows; what they count is added up.
 
-Threads are made for a call and gone after it, so forking in between is safe. The kernels let go
-of Python's lock, so the stretches really run side by side.
+The kernels let go of Python's lock, so the stretches really run side by side. A process that
+forks starts with no threads and makes its own.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import TypeVar
 
@@ -53,11 +53,38 @@ def stretches(n_rows: int, entries_per_row: int, threads: int) -> list[slice]:
 
 
 def in_parallel(tasks: Sequence[Callable[[], T]], threads: int) -> list[T]:
-    """Return the results of all the tasks, in their order."""
+    """Return the results of all the tasks, in their order; this thread does its share.
+
+    A task must not call this again: it would wait for a thread that waits for it.
+    """
     if threads <= 1 or len(tasks) <= 1:
         return [task() for task in tasks]
-    with ThreadPoolExecutor(min(threads, len(tasks))) as pool:
-        return list(pool.map(lambda task: task(), tasks))
+    shares = [tasks[i::threads] for i in range(threads)]
+    helpers = [_pool(threads).submit(_all, share) for share in shares[1:]]
+    try:
+        done = [_all(shares[0])]
+    finally:
+        wait(helpers)  # nobody may still write to the caller's arrays
+    done += [helper.result() for helper in helpers]
+    return [done[i % threads][i // threads] for i in range(len(tasks))]
+
+
+def _all(tasks: Sequence[Callable[[], T]]) -> list[T]:
+    return [task() for task in tasks]
+
+
+_pools: dict[int, ThreadPoolExecutor] = {}
+
+
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Return the threads that wait for work; starting them anew would take milliseconds."""
+    if threads not in _pools:
+        _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="priory")
+    return _pools[threads]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pools.clear)  # a child has none of its parent's threads
 
 
 def _cores() -> int:

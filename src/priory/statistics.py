@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from priory import longtable
-from priory.columns import Column, Frame, Labels
+from priory.columns import Column, Counts, Frame, Labels, SparseRows
 from priory.errors import ForgetError, SettingError, listing
+from priory.kernels.labels import count_codes
 from priory.labels import label_key, label_token, token_label, union
 from priory.longtable import Entries
 from priory.parallel import in_parallel, stretches, thread_count
@@ -282,14 +283,16 @@ class Statistics:
 
 def _shares(column: Column, n_columns: int, threads: int) -> list[slice]:
     """Return the stretches of a column's rows that threads share."""
-    if isinstance(column, Labels) and len(column.labels) > MANY_LABELS:
-        return [slice(0, len(column))]
+    many = isinstance(column, Labels) and len(column.labels) > MANY_LABELS
+    if many or (isinstance(column, Counts) and isinstance(column.matrix, SparseRows)):
+        return [slice(0, len(column))]  # sparse counts share the classes instead
     return stretches(len(column), n_columns, threads)
 
 
 def _classes(y: Labels) -> tuple[tuple[Label, ...], CodeArray, IntArray]:
     """Return the classes that have rows, in their order, the class of each row, and rows."""
-    counts = np.bincount(y.codes, minlength=len(y.labels))
+    counts = np.zeros(len(y.labels), dtype=np.int64)
+    count_codes(y.codes, counts)
     seen = np.flatnonzero(counts).tolist()
     order = sorted(seen, key=lambda code: label_key(y.labels[code]))
     classes = tuple(y.labels[code] for code in order)

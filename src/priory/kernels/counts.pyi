@@ -29,4 +29,6 @@ def count_csr(
     rows: NDArray[np.int64],
     total: NDArray[np.float64],
     s1: NDArray[np.float64],
+    low: int = 0,
+    high: int = ...,
 ) -> int: ...

@@ -5,6 +5,9 @@ from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
+cdef extern from "Python.h":
+    Py_ssize_t PY_SSIZE_T_MAX
+
 from priory.kernels.tiles cimport TILE, numeric, rows_of, tile_rows
 
 ctypedef fused index:
@@ -13,13 +16,30 @@ ctypedef fused index:
 
 cdef extern from "loops.h" nogil:
     int64_t count_row(const double*, ptrdiff_t, double, int64_t*, double*, double*)
-    int PRIORY_SPARSE_SUMS
-    ptrdiff_t count_sparse_row_f4_i4(const float*, const int32_t*, ptrdiff_t, double, ptrdiff_t, double*)
-    ptrdiff_t count_sparse_row_f8_i4(const double*, const int32_t*, ptrdiff_t, double, ptrdiff_t, double*)
-    ptrdiff_t count_sparse_row_i8_i4(const int64_t*, const int32_t*, ptrdiff_t, double, ptrdiff_t, double*)
-    ptrdiff_t count_sparse_row_f4_i8(const float*, const int64_t*, ptrdiff_t, double, ptrdiff_t, double*)
-    ptrdiff_t count_sparse_row_f8_i8(const double*, const int64_t*, ptrdiff_t, double, ptrdiff_t, double*)
-    ptrdiff_t count_sparse_row_i8_i8(const int64_t*, const int64_t*, ptrdiff_t, double, ptrdiff_t, double*)
+    ptrdiff_t count_sparse_row_f4_i4(
+        const float*, const int32_t*, ptrdiff_t, const int32_t*, ptrdiff_t, ptrdiff_t, ptrdiff_t, double,
+        int, ptrdiff_t, ptrdiff_t, double*,
+    )
+    ptrdiff_t count_sparse_row_f8_i4(
+        const double*, const int32_t*, ptrdiff_t, const int32_t*, ptrdiff_t, ptrdiff_t, ptrdiff_t, double,
+        int, ptrdiff_t, ptrdiff_t, double*,
+    )
+    ptrdiff_t count_sparse_row_i8_i4(
+        const int64_t*, const int32_t*, ptrdiff_t, const int32_t*, ptrdiff_t, ptrdiff_t, ptrdiff_t, double,
+        int, ptrdiff_t, ptrdiff_t, double*,
+    )
+    ptrdiff_t count_sparse_row_f4_i8(
+        const float*, const int64_t*, ptrdiff_t, const int64_t*, ptrdiff_t, ptrdiff_t, ptrdiff_t, double,
+        int, ptrdiff_t, ptrdiff_t, double*,
+    )
+    ptrdiff_t count_sparse_row_f8_i8(
+        const double*, const int64_t*, ptrdiff_t, const int64_t*, ptrdiff_t, ptrdiff_t, ptrdiff_t, double,
+        int, ptrdiff_t, ptrdiff_t, double*,
+    )
+    ptrdiff_t count_sparse_row_i8_i8(
+        const int64_t*, const int64_t*, ptrdiff_t, const int64_t*, ptrdiff_t, ptrdiff_t, ptrdiff_t, double,
+        int, ptrdiff_t, ptrdiff_t, double*,
+    )
     int64_t count_present_row(const double*, ptrdiff_t, double, double, int64_t*, double*)
 
 
@@ -100,66 +120,100 @@ def count_csr(
     int64_t[:, ::1] rows,
     double[:, ::1] total,
     double[:, ::1] s1,
+    Py_ssize_t low=0,
+    Py_ssize_t high=PY_SSIZE_T_MAX,
 ):
-    """Do as count_dense does, for compressed sparse rows; explicit zeros are not present."""
+    """Do as count_dense does, for compressed sparse rows; explicit zeros are not present.
+
+    Only rows of the classes from `low` to below `high` are counted: threads share the classes.
+    """
     cdef const int64_t[::1] start = np.ascontiguousarray(indptr, dtype=np.int64)
     cdef const numeric[::1] values = np.ascontiguousarray(data)
     cdef const index[::1] columns = np.ascontiguousarray(indices)
     cdef const int32_t[::1] classes = np.ascontiguousarray(y)
     cdef const double[::1] weights
-    cdef Py_ssize_t n = start.shape[0] - 1, d = rows.shape[1], wrong = d, i, k, at, m, turn, j
-    cdef Py_ssize_t last = -1
+    cdef Py_ssize_t n = start.shape[0] - 1, d = rows.shape[1], wrong = d
+    cdef Py_ssize_t i, following, at, m, j, next, later
+    cdef const index* coming
     cdef bint weighted = weight is not None
     cdef double w = 1.0
-    if n == 0 or d == 0 or start[n] == start[0]:
+    if n <= 0 or d == 0 or start[n] == start[0]:
         return -1
     if weighted:
         weights = np.ascontiguousarray(weight)
-    # Class by class into one line of sums, which stays in the cache.
-    cdef const int64_t[::1] order = np.argsort(y, kind="stable")
-    cdef double[::1] sums = np.zeros(PRIORY_SPARSE_SUMS * d)
+    # All sums of one place side by side: one visit to memory for each entry.
+    high = min(high, rows.shape[0])
+    cdef Py_ssize_t K = max(high - low, 0)
+    if K == 0:
+        return -1
+    cdef double[::1] sums = np.zeros(d * K * (4 if weighted else 2))
     with nogil:
-        for turn in range(n):
-            i = order[turn]
-            k = classes[i]
-            if k != last:
-                _flush(sums, last, rows, total, s1)
-                last = k
+        i = _next_of(classes, -1, low, high)
+        while i < n:
+            following = _next_of(classes, i, low, high)
+            later, next = 0, 0
+            if following < n:
+                later, next = classes[following] - low, start[following + 1] - start[following]
             if weighted:
                 w = weights[i]
             at, m = start[i], start[i + 1] - start[i]
             if m == 0:
+                i = following
                 continue
+            coming = &columns[start[following]] if next else &columns[at]
             if numeric is float and index is int32_t:
-                j = count_sparse_row_f4_i4(&values[at], &columns[at], m, w, d, &sums[0])
+                j = count_sparse_row_f4_i4(
+                    &values[at], &columns[at], m, coming, next, classes[i] - low, later, w, weighted, d, K, &sums[0]
+                )
             elif numeric is double and index is int32_t:
-                j = count_sparse_row_f8_i4(&values[at], &columns[at], m, w, d, &sums[0])
+                j = count_sparse_row_f8_i4(
+                    &values[at], &columns[at], m, coming, next, classes[i] - low, later, w, weighted, d, K, &sums[0]
+                )
             elif numeric is int64_t and index is int32_t:
-                j = count_sparse_row_i8_i4(&values[at], &columns[at], m, w, d, &sums[0])
+                j = count_sparse_row_i8_i4(
+                    &values[at], &columns[at], m, coming, next, classes[i] - low, later, w, weighted, d, K, &sums[0]
+                )
             elif numeric is float and index is int64_t:
-                j = count_sparse_row_f4_i8(&values[at], &columns[at], m, w, d, &sums[0])
+                j = count_sparse_row_f4_i8(
+                    &values[at], &columns[at], m, coming, next, classes[i] - low, later, w, weighted, d, K, &sums[0]
+                )
             elif numeric is double and index is int64_t:
-                j = count_sparse_row_f8_i8(&values[at], &columns[at], m, w, d, &sums[0])
+                j = count_sparse_row_f8_i8(
+                    &values[at], &columns[at], m, coming, next, classes[i] - low, later, w, weighted, d, K, &sums[0]
+                )
             else:
-                j = count_sparse_row_i8_i8(&values[at], &columns[at], m, w, d, &sums[0])
+                j = count_sparse_row_i8_i8(
+                    &values[at], &columns[at], m, coming, next, classes[i] - low, later, w, weighted, d, K, &sums[0]
+                )
             wrong = min(wrong, j)
-        _flush(sums, last, rows, total, s1)
+            i = following
+        _add_sums(sums, weighted, rows[low:high], total[low:high], s1[low:high])
     return wrong if wrong < d else -1
 
 
-cdef void _flush(
-    double[::1] sums, Py_ssize_t k, int64_t[:, ::1] rows, double[:, ::1] total, double[:, ::1] s1
+cdef inline Py_ssize_t _next_of(
+    const int32_t[::1] classes, Py_ssize_t i, Py_ssize_t low, Py_ssize_t high
 ) noexcept nogil:
-    """Add a line of sums to the class that it is of, and clear it."""
-    cdef Py_ssize_t j
-    if k < 0:
-        return
-    for j in range(rows.shape[1]):
-        rows[k, j] += <int64_t> sums[PRIORY_SPARSE_SUMS * j]
-        total[k, j] += sums[PRIORY_SPARSE_SUMS * j + 1]
-        s1[k, j] += sums[PRIORY_SPARSE_SUMS * j + 2]
-    for j in range(sums.shape[0]):
-        sums[j] = 0.0
+    """Return the next row after i whose class is from `low` to below `high`."""
+    i += 1
+    while i < classes.shape[0] and not low <= classes[i] < high:
+        i += 1
+    return i
+
+
+cdef void _add_sums(
+    double[::1] sums, bint weighted, int64_t[:, ::1] rows, double[:, ::1] total, double[:, ::1] s1
+) noexcept nogil:
+    """Add the sums (columns, classes), side by side, to tables (classes, columns)."""
+    cdef Py_ssize_t j, k, first, K = rows.shape[0], d = rows.shape[1], width = 4 if weighted else 2
+    cdef const double* s
+    for first in range(0, d, 64):
+        for k in range(K):
+            for j in range(first, min(first + 64, d)):
+                s = &sums[width * (j * K + k)]
+                rows[k, j] += <int64_t> s[0]
+                s1[k, j] += s[1]
+                total[k, j] += s[2] if weighted else s[0]
 
 
 cdef Py_ssize_t _first_wrong(const numeric[:, :] X, double least) noexcept nogil:

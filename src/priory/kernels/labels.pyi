@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,7 @@ def pack_codes(
     first: int,
     largest: NDArray[np.int64],
 ) -> int: ...
+def count_codes(c: NDArray[Any], rows: NDArray[np.int64]) -> None: ...
 def count_labels(
     c: NDArray[np.int8] | NDArray[np.int16] | NDArray[np.int32] | NDArray[np.int64],
     y: NDArray[np.int32],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +16,7 @@ from priory.errors import ForgetError, InputError
 from priory.kernels.counts import count_csr, count_dense, count_present_dense
 from priory.labels import label_token
 from priory.longtable import Entries
+from priory.parallel import in_parallel, stretches, thread_count
 from priory.schema import Block
 from priory.tables.base import Table, difference
 from priory.typing import CodeArray, FloatArray, IntArray
@@ -50,8 +53,7 @@ class CountsTable(Table):
         rows, total, s1 = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape)
         matrix = column.matrix
         if isinstance(matrix, SparseRows):
-            sparse = (matrix.data, matrix.indices, matrix.indptr)
-            bad = count_csr(*sparse, y, weight, rows, total, s1)
+            bad = _count_sparse(matrix, y, weight, rows, total, s1)
         elif column.threshold is not None:
             bad = count_present_dense(matrix, y, weight, column.threshold, rows, total)
             s1 += total
@@ -117,3 +119,24 @@ class CountsTable(Table):
         rows, weight = entries.grid(n_classes, len(block.columns))
         _, s1, _ = entries.sums(n_classes, len(block.columns))
         return cls(documents[:, 0], documents_weight[:, 0], rows, weight, s1.value)
+
+
+def _count_sparse(
+    matrix: SparseRows,
+    y: CodeArray,
+    weight: FloatArray | None,
+    rows: IntArray,
+    total: FloatArray,
+    s1: FloatArray,
+) -> int:
+    """Count sparse rows, the classes shared among the threads: each place then has one writer."""
+    sparse = (matrix.data, matrix.indices, matrix.indptr)
+    n_entries = int(matrix.indptr[-1] - matrix.indptr[0])
+    parts = len(stretches(n_entries, 1, thread_count()))
+    ends = [len(rows) * i // parts for i in range(parts + 1)]
+    tasks = [
+        partial(count_csr, *sparse, y, weight, rows, total, s1, low, high)
+        for low, high in pairwise(ends)
+    ]
+    found = [bad for bad in in_parallel(tasks, parts) if bad >= 0]
+    return min(found, default=-1)
