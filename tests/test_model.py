@@ -92,13 +92,13 @@ class TestAnswers:
         total = np.repeat(model.log_prior[None, :], 5, axis=0)
         for term in model.terms:
             term.add_log_likelihood(frame, total)
-        np.testing.assert_allclose(classifier.log_joint(X), total, rtol=1e-15)
+        np.testing.assert_allclose(classifier.predict_joint_log_proba(X), total, rtol=1e-15)
         assert [term.title for term in model.terms] == list(X)
 
     def test_posterior_and_evidence(self, classifier):
-        scores = classifier.log_joint(X)
+        scores = classifier.predict_joint_log_proba(X)
         evidence = logsumexp(scores, axis=1)
-        np.testing.assert_allclose(classifier.log_evidence(X), evidence, rtol=1e-13)
+        np.testing.assert_allclose(classifier.score_samples(X), evidence, rtol=1e-13)
         posterior = classifier.predict_log_proba(X)
         np.testing.assert_allclose(posterior, scores - evidence[:, None], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(classifier.predict_proba(X), np.exp(posterior), rtol=1e-14)
@@ -118,13 +118,13 @@ class TestAnswers:
     def test_nothing_known_gives_the_prior(self, classifier):
         row = dict.fromkeys(X)
         np.testing.assert_allclose(classifier.predict_proba(row)[0], [0.4, 0.4, 0.2], rtol=1e-14)
-        assert classifier.log_evidence(row)[0] == pytest.approx(0.0, abs=1e-14)
+        assert classifier.score_samples(row)[0] == pytest.approx(0.0, abs=1e-14)
 
     def test_no_rows(self, classifier):
         nothing = {name: [] for name in X}
         assert classifier.predict_proba(nothing).shape == (0, 3)
         assert classifier.predict(nothing).shape == (0,)
-        assert classifier.log_evidence(nothing).shape == (0,)
+        assert classifier.score_samples(nothing).shape == (0,)
 
     def test_blocks_without_a_choice_are_left_out(self, classifier):
         choices = classifier.settings.choices(classifier.statistics)
@@ -162,8 +162,8 @@ class TestImpossible:
         row = {"u": "p", "v": "t", "w": "z"}
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert np.isneginf(self.fit().log_joint(row)).all()
-            assert np.isneginf(self.fit().log_evidence(row)).all()
+            assert np.isneginf(self.fit().predict_joint_log_proba(row)).all()
+            assert np.isneginf(self.fit().score_samples(row)).all()
 
     @pytest.mark.parametrize("wrong", [np.inf, -np.inf, 1e300])
     @pytest.mark.parametrize("families", ["gaussian", "student-t", {("x", "z"): "gaussian"}])
@@ -260,7 +260,7 @@ class TestLinearForm:
         assert form.features == ("word=blue", "word=green", "word=red", "truth", "number")
         words = [[w == v for v in ("blue", "green", "red")] for w in X["word"]]
         features = np.column_stack([words, X["truth"], X["number"]]).astype(float)
-        scores = classifier.log_joint(table)
+        scores = classifier.predict_joint_log_proba(table)
         np.testing.assert_allclose(
             features @ form.w + form.b, scores[:, 1] - scores[:, 0], rtol=0, atol=1e-10
         )
@@ -272,7 +272,7 @@ class TestLinearForm:
         form = classifier.linear_form()
         assert form.weights.shape == (1, 3)
         scores = np.array([[1.0], [0.0]]) @ form.weights + form.bias
-        expected = classifier.log_joint({"truth": [True, False]})
+        expected = classifier.predict_joint_log_proba({"truth": [True, False]})
         np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
         with pytest.raises(NotLinearError, match=r"w and b are for two classes; there are 3"):
             _ = form.w

@@ -124,7 +124,9 @@ class TestSmoothing:
 
     def test_auto_is_two_rows_of_the_column_as_a_whole(self):
         auto, told = fit(smoothing="auto"), fit(smoothing=MEstimate(2.0, "marginal"))
-        np.testing.assert_array_equal(auto.log_joint(X), told.log_joint(X))
+        np.testing.assert_array_equal(
+            auto.predict_joint_log_proba(X), told.predict_joint_log_proba(X)
+        )
 
     def test_prior_asked_for_by_name_is_honoured_or_refused(self):
         with pytest.raises(
@@ -188,16 +190,16 @@ class TestPriors:
 class TestMissing:
     def test_skip_leaves_the_factor_out(self):
         classifier = fit(smoothing=1.0)
-        red = classifier.log_joint({**GAP, "word": ["red"]})
+        red = classifier.predict_joint_log_proba({**GAP, "word": ["red"]})
         np.testing.assert_allclose(
-            classifier.log_joint(GAP), red - np.log([3 / 5, 1 / 5]), rtol=1e-13
+            classifier.predict_joint_log_proba(GAP), red - np.log([3 / 5, 1 / 5]), rtol=1e-13
         )
 
     def test_category_lets_the_gap_speak(self):
         table = {"x": ["u", None, None, "v", "u", "u"]}
         y = ["a", "a", "a", "b", "b", "b"]
         classifier = Classifier(Settings(smoothing=0, missing="category")).learn(table, y)
-        found = np.exp(classifier.log_joint({"x": [None, "u"]}))
+        found = np.exp(classifier.predict_joint_log_proba({"x": [None, "u"]}))
         # P(k) P(missing | k), then P(k) P(there | k) P(u | k)
         np.testing.assert_allclose(found, [[2 / 6, 0], [1 / 6, 2 / 6]], rtol=1e-14)
 
@@ -205,7 +207,7 @@ class TestMissing:
         table = {"x": [1.0, None, None, 2.0, 3.0, 4.0], "z": [0.0] * 6}
         y = ["a", "a", "a", "b", "b", "b"]
         classifier = Classifier(Settings(smoothing=1, missing={"x": "category"})).learn(table, y)
-        odds = np.exp(classifier.log_joint({"x": [None], "z": [None]}))[0]
+        odds = np.exp(classifier.predict_joint_log_proba({"x": [None], "z": [None]}))[0]
         np.testing.assert_allclose(odds, [0.5 * 3 / 5, 0.5 * 1 / 5], rtol=1e-14)
 
     def test_error_at_learning_and_at_prediction(self):
@@ -248,11 +250,13 @@ class TestMissing:
 class TestUnseen:
     def test_skip_is_like_a_gap(self):
         classifier = fit(unseen="skip")
-        np.testing.assert_array_equal(classifier.log_joint(VIOLET), classifier.log_joint(GAP))
+        np.testing.assert_array_equal(
+            classifier.predict_joint_log_proba(VIOLET), classifier.predict_joint_log_proba(GAP)
+        )
 
     def test_smooth_is_one_more_value(self):
         classifier = Classifier(Settings(unseen="smooth")).learn({"word": X["word"]}, Y)
-        found = np.exp(classifier.log_joint({"word": ["violet", "red"]}))
+        found = np.exp(classifier.predict_joint_log_proba({"word": ["violet", "red"]}))
         np.testing.assert_allclose(found, 0.5 * np.array([[1 / 6, 1 / 6], [3 / 6, 1 / 6]]))
 
     @pytest.mark.parametrize("unseen", ["error", {"word": "error"}])

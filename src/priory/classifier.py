@@ -86,15 +86,15 @@ class Classifier:
 
     # Learning
 
-    def learn(self, X: Any, y: Any, weight: Any = None) -> Self:
+    def learn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add the rows of a table with their classes."""
-        new = self._count(X, y, weight)
+        new = self._count(X, y, sample_weight)
         self._become(new if self._statistics is None else self._statistics + new)
         return self
 
-    def forget(self, X: Any, y: Any, weight: Any = None) -> Self:
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
-        left = self.statistics - self._count(X, y, weight)
+        left = self.statistics - self._count(X, y, sample_weight)
         self._become(left.with_classes(self._declared))
         return self
 
@@ -157,11 +157,11 @@ class Classifier:
         """Return log P(k | x), rows × classes."""
         return self.model.log_posterior(self._frame(X))
 
-    def log_joint(self, X: Any) -> FloatArray:
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Return log P(k, x), rows × classes, but for what is the same for all classes."""
         return self.model.log_joint(self._frame(X))
 
-    def log_evidence(self, X: Any) -> FloatArray:
+    def score_samples(self, X: Any) -> FloatArray:
         """Return log P(x), how likely each row is at all."""
         return self.model.log_evidence(self._frame(X))
 

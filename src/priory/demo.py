@@ -115,7 +115,9 @@ def _explained(classifier: Classifier) -> None:
     print(_indented(classifier.explain([DAY])))
     answer = _from_all(classifier, DAY)
     best, *others = sorted(answer, key=lambda k: -answer[k])
-    joint = dict(zip(classifier.classes, np.exp(classifier.log_joint([DAY])[0]), strict=True))
+    joint = dict(
+        zip(classifier.classes, np.exp(classifier.predict_joint_log_proba([DAY])[0]), strict=True)
+    )
     print(
         f"\n  {joint[best]:.4f} against {joint[others[0]]:.4f}: "
         f"so {best}, with probability {answer[best]:.4f}."

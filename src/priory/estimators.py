@@ -160,11 +160,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Return log P(k, x), but for what is the same for all classes."""
-        return self._fitted().log_joint(X)
+        return self._fitted().predict_joint_log_proba(X)
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return log P(x): how likely each row is under the model at all."""
-        return self._fitted().log_evidence(X)
+        return self._fitted().score_samples(X)
 
     def posterior(self, column: str) -> ParameterPosterior:
         """Return what is believed of a column's parameters after the data, class by class.

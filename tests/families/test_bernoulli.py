@@ -30,7 +30,9 @@ def test_block_agrees_with_scikit_learn(data, alpha, weighted, container):
     ours = Classifier(Settings(families, alpha)).learn(container(X), y, weight)
     theirs = BernoulliNB(alpha=alpha, force_alpha=True).fit(X, y, weight)
     expected = theirs.predict_joint_log_proba(X)
-    np.testing.assert_allclose(ours.log_joint(container(X)), expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        ours.predict_joint_log_proba(container(X)), expected, rtol=0, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("as_type", [bool, int, float])
@@ -40,7 +42,7 @@ def test_columns_agree_with_scikit_learn(data, as_type):
     ours = Classifier(Settings("bernoulli", 1.0)).learn(X, y)
     theirs = BernoulliNB(alpha=1.0).fit(X, y)
     expected = theirs.predict_joint_log_proba(X)
-    np.testing.assert_allclose(ours.log_joint(X), expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(ours.predict_joint_log_proba(X), expected, rtol=0, atol=1e-10)
 
 
 def table(off, on):
@@ -91,14 +93,16 @@ class TestCertainty:
         families = {names: "bernoulli"} if container is np.asarray else "bernoulli"
         classifier = Classifier(Settings(families, 0.0)).learn(container(self.X), self.Y)
         every = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)
-        found = classifier.log_joint(container(every))
+        found = classifier.predict_joint_log_proba(container(every))
         assert not np.isnan(found).any()
         np.testing.assert_allclose(found, self.expected(every), rtol=1e-13)
 
     def test_columns(self):
         classifier = Classifier(Settings("bernoulli", 0.0)).learn(self.X, self.Y)
         every = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)
-        np.testing.assert_allclose(classifier.log_joint(every), self.expected(every), rtol=1e-13)
+        np.testing.assert_allclose(
+            classifier.predict_joint_log_proba(every), self.expected(every), rtol=1e-13
+        )
 
 
 def test_gap_says_nothing():
@@ -138,7 +142,7 @@ def test_linear_form_is_the_log_odds(data):
     X = (X > 1).astype(float)
     for families in (BLOCK, "bernoulli"):
         classifier = Classifier(Settings(families, 0.5)).learn(X, y)
-        form, scores = classifier.linear_form(), classifier.log_joint(X)
+        form, scores = classifier.linear_form(), classifier.predict_joint_log_proba(X)
         assert form.features == tuple(f"x{j}" for j in range(7))
         np.testing.assert_allclose(
             X @ form.w + form.b, scores[:, 1] - scores[:, 0], rtol=0, atol=1e-10

@@ -38,7 +38,7 @@ def test_agrees_with_scikit_learn(data, alpha, weighted):
     ours = Classifier(Settings("categorical", alpha)).learn(X, y, weight)
     theirs = CategoricalNB(alpha=alpha, force_alpha=True).fit(X, y, weight)
     np.testing.assert_allclose(
-        ours.log_joint(X), theirs.predict_joint_log_proba(X), rtol=0, atol=1e-10
+        ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(X), rtol=0, atol=1e-10
     )
 
 
@@ -169,7 +169,7 @@ def test_linear_form_is_the_log_odds(data):
     one_hot = np.array(
         [[f"x{j}={row[j]}" == f for f in form.features for j in [int(f[1])]] for row in X]
     )
-    scores = classifier.log_joint(X)
+    scores = classifier.predict_joint_log_proba(X)
     np.testing.assert_allclose(
         one_hot @ form.w + form.b, scores[:, 1] - scores[:, 0], rtol=0, atol=1e-10
     )

@@ -29,7 +29,7 @@ def test_agrees_with_scikit_learn(data, families, weighted):
     ours = Classifier(Settings(families)).learn(X, y, weight)
     theirs = GaussianNB(var_smoothing=0).fit(X, y, weight)
     expected = theirs.predict_joint_log_proba(X)
-    np.testing.assert_allclose(ours.log_joint(X), expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(ours.predict_joint_log_proba(X), expected, rtol=0, atol=1e-10)
 
 
 def test_evidence_is_the_mixture_of_norms(data):
@@ -43,8 +43,8 @@ def test_evidence_is_the_mixture_of_norms(data):
         ],
         axis=1,
     )
-    np.testing.assert_allclose(classifier.log_joint(X), scores, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(classifier.log_evidence(X), logsumexp(scores, axis=1), atol=1e-10)
+    np.testing.assert_allclose(classifier.predict_joint_log_proba(X), scores, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(classifier.score_samples(X), logsumexp(scores, axis=1), atol=1e-10)
 
 
 def test_gap_leaves_its_factor_out(data):
@@ -55,7 +55,10 @@ def test_gap_leaves_its_factor_out(data):
     term = classifier.model.terms[2].parameters
     factor = stats.norm.logpdf(X[:, [2]], term.mean[:, 0], np.sqrt(term.variance[:, 0]))
     np.testing.assert_allclose(
-        classifier.log_joint(gone), classifier.log_joint(X) - factor, rtol=0, atol=1e-10
+        classifier.predict_joint_log_proba(gone),
+        classifier.predict_joint_log_proba(X) - factor,
+        rtol=0,
+        atol=1e-10,
     )
 
 
@@ -114,7 +117,10 @@ def test_normal_inverse_gamma_guesses_from_the_column():
     given = NormalInverseGamma(mean=float(x.mean()), beta=0.5 * float(x.var()))
     told = Classifier(Settings("gaussian", given)).learn({"x": x}, y)
     np.testing.assert_allclose(
-        guessed.log_joint({"x": x}), told.log_joint({"x": x}), rtol=0, atol=1e-10
+        guessed.predict_joint_log_proba({"x": x}),
+        told.predict_joint_log_proba({"x": x}),
+        rtol=0,
+        atol=1e-10,
     )
 
 
@@ -131,7 +137,7 @@ def test_sample_moments():
 def test_linear_form_is_the_log_odds(data, families):
     X, y = data
     classifier = Classifier(Settings(families)).learn(X, y > 0)
-    form, scores = classifier.linear_form(), classifier.log_joint(X)
+    form, scores = classifier.linear_form(), classifier.predict_joint_log_proba(X)
     np.testing.assert_allclose(
         X @ form.w + form.b, scores[:, 1] - scores[:, 0], rtol=1e-10, atol=1e-9
     )
@@ -149,5 +155,8 @@ def test_float32_is_scored_like_float64(data):
     X = X.astype(np.float32)
     classifier = Classifier(Settings("gaussian")).learn(X, y)
     np.testing.assert_allclose(
-        classifier.log_joint(X), classifier.log_joint(X.astype(np.float64)), rtol=0, atol=1e-10
+        classifier.predict_joint_log_proba(X),
+        classifier.predict_joint_log_proba(X.astype(np.float64)),
+        rtol=0,
+        atol=1e-10,
     )

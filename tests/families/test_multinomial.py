@@ -28,7 +28,9 @@ def test_agrees_with_scikit_learn(data, alpha, weighted, container):
     ours = Classifier(Settings("multinomial", alpha)).learn(container(X), y, weight)
     theirs = MultinomialNB(alpha=alpha, force_alpha=True).fit(X, y, weight)
     expected = theirs.predict_joint_log_proba(X)
-    np.testing.assert_allclose(ours.log_joint(container(X)), expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        ours.predict_joint_log_proba(container(X)), expected, rtol=0, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])
@@ -38,7 +40,7 @@ def test_evidence_has_the_coefficient(data, container):
     p = np.exp(classifier.model.terms[0].parameters.log_p).T
     likelihood = np.stack([stats.multinomial.logpmf(X, X.sum(axis=1), row) for row in p], axis=1)
     expected = logsumexp(likelihood + np.log(np.bincount(y) / len(y)), axis=1)
-    np.testing.assert_allclose(classifier.log_evidence(container(X)), expected, atol=1e-10)
+    np.testing.assert_allclose(classifier.score_samples(container(X)), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])
@@ -46,7 +48,7 @@ def test_no_smoothing_is_exactly_zero(container):
     X = np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 1.0]])
     classifier = Classifier(Settings("multinomial", 0.0)).learn(container(X), [0, 1])
     rows = np.array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
-    found = np.exp(classifier.log_joint(container(rows)))
+    found = np.exp(classifier.predict_joint_log_proba(container(rows)))
     expected = [[0.5 * 2 / 9, 0], [0, 0.5 * 9 / 16], [0.5, 0.5], [0, 0]]
     np.testing.assert_allclose(found, expected, rtol=1e-14)
     assert found[0, 1] == 0.0  # and never NaN, although 0 · (−∞) is in every sum
@@ -81,7 +83,7 @@ def test_sample_means():
 def test_linear_form_is_the_log_odds(data):
     X, y = data
     classifier = Classifier(Settings("multinomial", 0.5)).learn(X, y > 0)
-    form, scores = classifier.linear_form(), classifier.log_joint(X)
+    form, scores = classifier.linear_form(), classifier.predict_joint_log_proba(X)
     np.testing.assert_allclose(X @ form.w + form.b, scores[:, 1] - scores[:, 0], atol=1e-10)
 
 

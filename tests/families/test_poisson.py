@@ -33,12 +33,12 @@ def test_agrees_with_scipy(data, families, prior, rows):
     X, y = data
     classifier = Classifier(Settings(families, prior)).learn(X, y)
     expected = scores(X, y, rows)
-    found = classifier.log_joint(X)
+    found = classifier.predict_joint_log_proba(X)
     np.testing.assert_allclose(
         found[:, 1] - found[:, 0], expected[:, 1] - expected[:, 0], rtol=0, atol=1e-10
     )
     np.testing.assert_allclose(
-        classifier.log_evidence(X), logsumexp(expected, axis=1), rtol=0, atol=1e-10
+        classifier.score_samples(X), logsumexp(expected, axis=1), rtol=0, atol=1e-10
     )
 
 
@@ -76,5 +76,5 @@ def test_sample_means():
 def test_linear_form_is_the_log_odds(data):
     X, y = data
     classifier = Classifier(Settings("poisson")).learn(X, y)
-    form, found = classifier.linear_form(), classifier.log_joint(X)
+    form, found = classifier.linear_form(), classifier.predict_joint_log_proba(X)
     np.testing.assert_allclose(X @ form.w + form.b, found[:, 1] - found[:, 0], rtol=0, atol=1e-10)

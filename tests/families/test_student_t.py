@@ -40,20 +40,20 @@ def test_agrees_with_scipy(data, families, prior):
             given = (X[:, j].mean(), 1.0, 0.5, 0.5 * X[:, j].var())
         for k in range(3):
             expected[:, k] += reference(X[y == k, j], *given).logpdf(X[:, j])
-    np.testing.assert_allclose(classifier.log_joint(X), expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(classifier.predict_joint_log_proba(X), expected, rtol=0, atol=1e-10)
 
 
 def test_number_as_smoothing_means_the_default_prior(data):
     X, y = data
     one = Classifier(Settings("student-t", 1.0)).learn(X, y)
     other = Classifier(Settings("student-t", NormalInverseGamma())).learn(X, y)
-    np.testing.assert_array_equal(one.log_joint(X), other.log_joint(X))
+    np.testing.assert_array_equal(one.predict_joint_log_proba(X), other.predict_joint_log_proba(X))
 
 
 def test_gap_says_nothing(data):
     X, y = data
     classifier = Classifier(Settings("student-t")).learn(X, y)
-    found = classifier.log_joint(np.full((1, 4), np.nan))
+    found = classifier.predict_joint_log_proba(np.full((1, 4), np.nan))
     np.testing.assert_allclose(found[0], classifier.model.log_prior, rtol=1e-15)
 
 
