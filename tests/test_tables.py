@@ -128,11 +128,6 @@ def test_forgetting_numbers_that_would_leave_a_negative_variance_is_refused():
         learned - moments([90.0], [0])
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=ForgetError,
-    reason="moments alone do not remember how large the numbers were that passed through",
-)
 def test_moments_can_be_forgotten_one_by_one_after_a_large_number():
     large = np.random.default_rng(0).normal(size=(20, 1, 5)) * 1e5
     for first in large:

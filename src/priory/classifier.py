@@ -66,8 +66,7 @@ class Classifier:
         if self._model is None:
             if not self.statistics.n_rows:
                 raise NotFittedError("This classifier has forgotten every row it had learned.")
-            choices = self.settings.choices(self.statistics)
-            model = Model.read(self.statistics, choices, self.settings.class_prior)
+            model = self._read_out(self.statistics, self.settings)
             self._warn_identifiers(self.statistics)
             self._model = model
         return self._model
@@ -132,8 +131,7 @@ class Classifier:
     def read_again(self, settings: Settings) -> Self:
         """Change families, smoothing or priors without reading the data again."""
         if self._statistics is not None and self._statistics.n_rows:
-            choices = settings.choices(self._statistics)
-            model = Model.read(self._statistics, choices, settings.class_prior)
+            model = self._read_out(self._statistics, settings)
         else:
             model = None
         self.settings, self._model = settings, model
@@ -213,6 +211,11 @@ class Classifier:
         """Return the weights with which the model is a linear classifier, where it is one."""
         return self.model.linear_form()
 
+    @staticmethod
+    def _read_out(statistics: Statistics, settings: Settings) -> Model:
+        choices = settings.choices(statistics)
+        return Model.read(statistics, choices, settings.class_prior, settings.n_threads)
+
     def _become(self, statistics: Statistics) -> None:
         if not statistics.n_rows and self._statistics is None:
             raise InputError(
@@ -236,7 +239,7 @@ class Classifier:
             schema = infer_empty(raw, self._statistics.schema)
         frame = read(raw, schema)
         self._check_missing(frame, schema)
-        return Statistics.count(frame, labels, schema, weights)
+        return Statistics.count(frame, labels, schema, weights, self.settings.n_threads)
 
     def _frame(self, X: Any) -> Frame:
         frame = read(X, self.statistics.schema)

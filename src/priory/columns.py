@@ -85,10 +85,10 @@ class Numbers:
         """Return the rows chosen by an index, a slice or a mask."""
         return Numbers(self.values[rows])
 
-    def value(self, row: int) -> Label | None:
-        """Return the number of one row (the first column's), None for a gap."""
-        number = float(self.values[row, 0])
-        return None if number != number else number
+    def value(self, row: int) -> Label | tuple[Label | None, ...] | None:
+        """Return the number of one row, or those of several columns; None for a gap."""
+        numbers = [None if x != x else float(x) for x in self.values[row]]
+        return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
     def as_labels(self) -> Labels:
         """Return a single column's values as labels, whole numbers as integers."""

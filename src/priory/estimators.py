@@ -45,6 +45,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What a gap does: nothing, speak for itself, or stop.
     unseen : "skip", "smooth" or "error", for all columns or by column
         What a value never learned does: nothing, count as one more value, or stop.
+    n_threads : None or a number
+        How many threads count and score; None takes PRIORY_NUM_THREADS, or the cores at hand.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         class_prior: Any = None,
         missing: Any = "skip",
         unseen: Any = "skip",
+        n_threads: int | None = None,
     ) -> None:
         self.families = families
         self.smoothing = smoothing
@@ -74,6 +77,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.class_prior = class_prior
         self.missing = missing
         self.unseen = unseen
+        self.n_threads = n_threads
 
     @classmethod
     def textbook(cls, smoothing: Any = 1.0) -> Self:
@@ -243,7 +247,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"weights must be 'auto' or None for now, not {self.weights!r}: factors are not "
                 "weighted yet."
             )
-        return Settings(self.families, self.smoothing, self.class_prior, self.missing, self.unseen)
+        return Settings(
+            self.families,
+            self.smoothing,
+            self.class_prior,
+            self.missing,
+            self.unseen,
+            self.n_threads,
+        )
 
     def _fitted(self) -> Classifier:
         check_is_fitted(self)

@@ -113,14 +113,24 @@ def _shared(term: Term, frame: Frame) -> FloatArray:
 def _title(factor: Factor) -> str:
     if factor.about == "missing":
         return f"× P({factor.column} is {'missing' if factor.value else 'there'} | class)"
-    if factor.value is None:
+    if factor.value is None or (factor.left_out and _is_all_gaps(factor.value)):
         return f"  {factor.column} is missing"
-    value = f"{factor.value:g}" if isinstance(factor.value, float) else str(factor.value)
-    if isinstance(factor.value, tuple):
-        value = ", ".join("missing" if part is None else str(part) for part in factor.value)
+    value = _shown(factor.value)
     if factor.left_out:
         return f"  {factor.column} = {value} was never seen"
     return f"× P({factor.column} = {value} | class)"
+
+
+def _is_all_gaps(value: Any) -> bool:
+    return isinstance(value, tuple) and all(part is None for part in value)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(_shown, value))
+    if value is None:
+        return "missing"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _factor_numbers(factor: Factor, shown: IntArray) -> list[str]:

@@ -3,7 +3,7 @@
 | column | meaning |
 |---|---|
 | block | the block of columns, null for the classes themselves |
-| part | what is summed: classes, labels, moments, cells, documents, counts |
+| part | what is summed: classes, labels, moments, cells, counts and so on |
 | class | the class, as a JSON value, so that 1, "1" and true stay apart |
 | key | the label or the column as a JSON value, or the cell's integer |
 | rows | how many rows stand behind the sum |

@@ -106,7 +106,7 @@ class Block:
     def title(self) -> str:
         """Return the block's name, shortened when it stands for many columns."""
         if len(self.columns) <= 3:
-            return self.name
+            return ", ".join(self.columns)
         return f"{self.columns[0]} … {self.columns[-1]} ({len(self.columns):,} columns)"
 
 

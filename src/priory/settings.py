@@ -9,6 +9,7 @@ from typing import Any
 from priory.errors import SchemaError, SettingError, did_you_mean, listing
 from priory.families import FAMILIES, Categorical, Family, as_family
 from priory.model import Choice, ClassPrior
+from priory.parallel import thread_count
 from priory.priors import MEstimate, Prior, as_prior
 from priory.rawtables import RawTable
 from priory.schema import Block, Kind
@@ -32,7 +33,8 @@ class Settings:
     `families` is "plain" (by kind), "auto", one family for all columns, or a mapping of columns
     (or tuples of columns, counted as one block) to families. `smoothing` is α, a prior, "auto",
     or a mapping of columns to them. `missing` is "skip", "category" or "error", and `unseen` is
-    "skip", "smooth" or "error", for all columns or in a mapping by column.
+    "skip", "smooth" or "error", for all columns or in a mapping by column. `n_threads` is how many
+    threads count and score, None for PRIORY_NUM_THREADS or else the cores at hand.
     """
 
     families: Any = "plain"
@@ -40,6 +42,7 @@ class Settings:
     class_prior: ClassPrior = None
     missing: Any = "skip"
     unseen: Any = "skip"
+    n_threads: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("families", "smoothing", "missing", "unseen"):
@@ -50,6 +53,7 @@ class Settings:
         for family in families:
             if not isinstance(family, str) or family not in ("plain", "auto"):
                 as_family(family)
+        thread_count(self.n_threads)
         self._check_policy("missing", ("skip", "category", "error"))
         self._check_policy("unseen", ("skip", "smooth", "error"))
         for smoothing in _each(self.smoothing):

@@ -18,6 +18,7 @@ from priory.columns import Frame, Labels, all_finite
 from priory.errors import InputError, SettingError, listing
 from priory.labels import label_key
 from priory.model import Choice, ClassPrior, Model
+from priory.parallel import thread_count
 from priory.priors import Laplace, Prior
 from priory.reading import read_labels
 from priory.schema import NumberedColumns, Schema
@@ -35,6 +36,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     missing: str
     new_classes: str
+    n_threads: int | None
 
     _statistics: Statistics
     _read_model: Model | None
@@ -181,6 +183,8 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # How it is done
 
     def _check_parameters(self) -> None:
+        if self.n_threads is not None:
+            thread_count(self.n_threads)
         for name, allowed in (("missing", ("error", "skip")), ("new_classes", ("error", "add"))):
             value = getattr(self, name)
             if value not in allowed:
@@ -250,7 +254,9 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
         try:
-            counted = Statistics.count(self._frame(X, schema), y, schema, sample_weight)
+            counted = Statistics.count(
+                self._frame(X, schema), y, schema, sample_weight, self.n_threads
+            )
             self._check_counted(counted)
         except InputError as error:
             self._refuse(X, error)
@@ -292,7 +298,8 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return other
 
     def _read_out(self, statistics: Statistics) -> Model:
-        return Model.read(statistics, self._choices(statistics), self._class_prior())
+        choices = self._choices(statistics)
+        return Model.read(statistics, choices, self._class_prior(), self.n_threads)
 
     def _model(self) -> Model:
         self._check_fitted()

@@ -47,6 +47,7 @@ class BernoulliNB(OverCounts, Generative):
         class_prior: Any = None,
         missing: str = "error",
         new_classes: str = "error",
+        n_threads: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -55,6 +56,7 @@ class BernoulliNB(OverCounts, Generative):
         self.class_prior = class_prior
         self.missing = missing
         self.new_classes = new_classes
+        self.n_threads = n_threads
 
     def _family(self) -> Family:
         return Bernoulli()

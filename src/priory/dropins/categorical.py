@@ -49,6 +49,7 @@ class CategoricalNB(Discrete, Generative):
         missing: str = "error",
         unseen: str = "skip",
         new_classes: str = "error",
+        n_threads: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -58,6 +59,7 @@ class CategoricalNB(Discrete, Generative):
         self.missing = missing
         self.unseen = unseen
         self.new_classes = new_classes
+        self.n_threads = n_threads
 
     _plain_dtypes: ClassVar[tuple[Any, ...]] = (np.int64, np.int32)
 

@@ -84,6 +84,7 @@ class MultinomialNB(OverCounts, Generative):
         class_prior: Any = None,
         missing: str = "error",
         new_classes: str = "error",
+        n_threads: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -91,6 +92,7 @@ class MultinomialNB(OverCounts, Generative):
         self.class_prior = class_prior
         self.missing = missing
         self.new_classes = new_classes
+        self.n_threads = n_threads
 
     def _family(self) -> Family:
         return Multinomial()
@@ -127,6 +129,7 @@ class ComplementNB(OverCounts):
         norm: bool = False,
         missing: str = "error",
         new_classes: str = "error",
+        n_threads: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -135,6 +138,7 @@ class ComplementNB(OverCounts):
         self.norm = norm
         self.missing = missing
         self.new_classes = new_classes
+        self.n_threads = n_threads
 
     def _family(self) -> Family:
         return Complement(norm=self.norm)

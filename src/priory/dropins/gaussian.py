@@ -45,11 +45,13 @@ class GaussianNB(Generative):
         var_smoothing: float = 1e-9,
         missing: str = "error",
         new_classes: str = "error",
+        n_threads: int | None = None,
     ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
         self.missing = missing
         self.new_classes = new_classes
+        self.n_threads = n_threads
 
     def _schema(self, columns: Sequence[str]) -> Schema:
         return Schema(columns, (Block("X", columns, Kind.MOMENTS, "declared"),))

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from priory.columns import Column
+from priory.columns import Column, Numbers
 from priory.errors import NoPosteriorError, NotLinearError, SettingError
 from priory.kernels.score import Lookups
 from priory.parallel import in_parallel, stretches, thread_count
@@ -123,6 +123,8 @@ class Family(ABC):
 
     def leaves_out(self, column: Any, parameters: Any) -> BoolArray:
         """Return which rows this factor says nothing of: gaps, and values never seen."""
+        if isinstance(column, Numbers):  # with some of its columns there, a row is not left out
+            return np.asarray(np.isnan(column.values).all(axis=1))
         return np.asarray(column.missing)
 
     def linear(self, block: Block, parameters: Any) -> Linear:

@@ -41,6 +41,9 @@ class Table(ABC):
     ) -> Self:
         """Count some rows: `y` is the class code of each, `weight` its weight."""
 
+    not_compared: ClassVar[tuple[str, ...]] = ()
+    """The fields that tell how the sums came about, not what they are."""
+
     can_absorb: ClassVar[bool] = False
     """Whether rows can be added in place."""
 
@@ -93,6 +96,7 @@ class Table(ABC):
         return all(
             _equal(getattr(self, f.name), getattr(other, f.name))
             for f in fields(self)  # type: ignore[arg-type]
+            if f.name not in self.not_compared
         )
 
     __hash__ = None  # type: ignore[assignment]

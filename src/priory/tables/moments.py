@@ -29,13 +29,17 @@ class MomentsTable(Table):
     digits of a float64, and it can be no better than n is.
     """
 
-    per_class: ClassVar[tuple[str, ...]] = ("rows", "n", "s1", "s2")
+    per_class: ClassVar[tuple[str, ...]] = ("rows", "n", "s1", "s2", "passed")
+    not_compared: ClassVar[tuple[str, ...]] = ("passed",)
     can_absorb: ClassVar[bool] = True
 
     rows: IntArray
     n: DoubleDouble
     s1: DoubleDouble
     s2: DoubleDouble
+    passed: FloatArray
+    """Σ(x − mean)² of all that ever passed through, learned or forgotten: how much the rounding of
+    these sums may have left behind."""
 
     @classmethod
     def count(
@@ -49,6 +53,7 @@ class MomentsTable(Table):
         """Sum the values that are not missing."""
         table = cls.zeros(n_classes, column.values.shape[1])
         table.absorb(block, column, y, weight)
+        table.passed[...] = table.scatter
         return table
 
     def absorb(
@@ -71,8 +76,8 @@ class MomentsTable(Table):
     def zeros(cls, n_classes: int, n_columns: int) -> MomentsTable:
         """Return a table of nothing, in arrays that may be written to."""
         shape = (n_classes, n_columns)
-        zeros = DoubleDouble.zeros
-        return cls(np.zeros(shape, dtype=np.int64), zeros(shape), zeros(shape), zeros(shape))
+        n, s1, s2 = (DoubleDouble.zeros(shape) for _ in range(3))
+        return cls(np.zeros(shape, dtype=np.int64), n, s1, s2, np.zeros(shape))
 
     @property
     def moments(self) -> MomentsTable:
@@ -102,39 +107,51 @@ class MomentsTable(Table):
     def pooled(self) -> MomentsTable:
         """Return the sums over all classes, as a table of one class."""
         rows = self.rows.sum(axis=0, keepdims=True)
-        return MomentsTable(rows, self.n.total(), self.s1.total(), self.s2.total())
+        passed = self.passed.sum(axis=0, keepdims=True)
+        return MomentsTable(rows, self.n.total(), self.s1.total(), self.s2.total(), passed)
 
     def _signed_scatter(self) -> FloatArray:
         return (self.s2 - (self.s1 / _positive(self.n)) * self.s1).value
 
     def __add__(self, other: MomentsTable) -> MomentsTable:
         return MomentsTable(
-            self.rows + other.rows, self.n + other.n, self.s1 + other.s1, self.s2 + other.s2
+            self.rows + other.rows,
+            self.n + other.n,
+            self.s1 + other.s1,
+            self.s2 + other.s2,
+            self.passed + other.passed,
         )
 
     def __sub__(self, other: MomentsTable) -> MomentsTable:
-        result = self.without(other)
-        # What rounding may leave: of the sums about a mean, of the double-doubles, and of squares
-        # that underflow.
-        allowance = 1e-9 * self.scatter + 1e-25 * np.abs(self.s2.hi) + 1e-300
+        rows, _ = difference(self.rows, other.rows, self.weight, other.weight)
+        some = rows > 0
+        result = MomentsTable(
+            rows,
+            (self.n - other.n).where(some),
+            (self.s1 - other.s1).where(some),
+            (self.s2 - other.s2).where(some),
+            np.where(some, self.passed + other.passed, 0.0),
+        )
+        # What rounding may leave: of the sums about a mean, of the double-doubles, of tiny squares.
+        allowance = 1e-9 * result.passed + 1e-25 * np.abs(self.s2.hi) + 1e-300
         if np.any(result._signed_scatter() < -allowance):
             raise ForgetError("a variance would turn negative; these numbers were never learned")
         return result
 
-    def without(self, other: MomentsTable) -> MomentsTable:
-        """Return the difference where the numbers are known to have been learned."""
-        rows, _ = difference(self.rows, other.rows, self.weight, other.weight)
-        n, s1, s2 = self.n - other.n, self.s1 - other.s1, self.s2 - other.s2
-        some = rows > 0
-        return MomentsTable(rows, n.where(some), s1.where(some), s2.where(some))
-
     def __mul__(self, factor: float) -> MomentsTable:
-        return MomentsTable(self.rows, self.n * factor, self.s1 * factor, self.s2 * factor)
+        sums = (self.n * factor, self.s1 * factor, self.s2 * factor)
+        return MomentsTable(self.rows, *sums, self.passed * factor)
 
     def entries(self, block: Block) -> list[Entries]:
         """Return a row for each column and class."""
         tokens = tuple(map(label_token, block.columns))
-        return [Entries.of_grid("moments", tokens, self.rows, self.n, self.s1, self.s2)]
+        passed = DoubleDouble.of(self.passed)
+        return [
+            Entries.of_grid("moments", tokens, self.rows, self.n, self.s1, self.s2),
+            Entries.of_grid(
+                "passed", tokens, self.rows, DoubleDouble.zeros(self.rows.shape), passed
+            ),
+        ]
 
     @classmethod
     def from_entries(
@@ -143,7 +160,10 @@ class MomentsTable(Table):
         """Return the table of such rows."""
         entries = parts.get("moments", Entries.none("moments")).keyed(block.columns)
         rows, _ = entries.grid(n_classes, len(block.columns))
-        return cls(rows, *entries.sums(n_classes, len(block.columns)))
+        passed = parts.get("passed", Entries.none("passed")).keyed(block.columns)
+        _, through, _ = passed.sums(n_classes, len(block.columns))
+        n, s1, s2 = entries.sums(n_classes, len(block.columns))
+        return cls(rows, n, s1, s2, through.value)
 
 
 def _positive(n: DoubleDouble) -> DoubleDouble:

@@ -55,10 +55,8 @@ class NumbersTable(Table):
         return NumbersTable(self.moments + other.moments, self.cells + other.cells)
 
     def __sub__(self, other: NumbersTable) -> NumbersTable:
-        # The cells know which numbers were learned. The variance does not, once rows were
-        # forgotten: what rounding left of a large number may outweigh the small ones.
-        cells = self.cells - other.cells
-        return NumbersTable(self.moments.without(other.moments), cells)
+        cells = self.cells - other.cells  # they know best which numbers were learned
+        return NumbersTable(self.moments - other.moments, cells)
 
     def __mul__(self, factor: float) -> NumbersTable:
         return NumbersTable(self.moments * factor, self.cells * factor)

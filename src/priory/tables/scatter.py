@@ -27,12 +27,15 @@ class ScatterTable(Table):
     A row with a gap in any of the columns is not counted.
     """
 
-    per_class: ClassVar[tuple[str, ...]] = ("rows", "n", "s1", "s2")
+    per_class: ClassVar[tuple[str, ...]] = ("rows", "n", "s1", "s2", "passed")
+    not_compared: ClassVar[tuple[str, ...]] = ("passed",)
 
     rows: IntArray
     n: DoubleDouble
     s1: DoubleDouble
     s2: DoubleDouble
+    passed: FloatArray
+    """Σ(x − mean)² of each column over all that ever passed through; see `MomentsTable`."""
 
     @classmethod
     def count(
@@ -70,7 +73,14 @@ class ScatterTable(Table):
             _put(n, k, DoubleDouble(total.hi[0, 0], total.lo[0, 0]))
             _put(s1, k, first + origin * DoubleDouble(total.hi[0], total.lo[0]))
             _put(s2, k, raw)
-        return cls(rows, n, s1, s2)
+        table = cls(rows, n, s1, s2, np.zeros((n_classes, d)))
+        table.passed[...] = table.squares
+        return table
+
+    @property
+    def squares(self) -> FloatArray:
+        """Return Σ(x − mean)² of each column, classes × columns."""
+        return np.diagonal(self.scatter, axis1=1, axis2=2)
 
     @property
     def weight(self) -> FloatArray:
@@ -99,11 +109,16 @@ class ScatterTable(Table):
     def pooled(self) -> ScatterTable:
         """Return the sums over all classes, as a table of one class."""
         rows = self.rows.sum(keepdims=True)
-        return ScatterTable(rows, self.n.total(), self.s1.total(), self.s2.total())
+        passed = self.passed.sum(axis=0, keepdims=True)
+        return ScatterTable(rows, self.n.total(), self.s1.total(), self.s2.total(), passed)
 
     def __add__(self, other: ScatterTable) -> ScatterTable:
         return ScatterTable(
-            self.rows + other.rows, self.n + other.n, self.s1 + other.s1, self.s2 + other.s2
+            self.rows + other.rows,
+            self.n + other.n,
+            self.s1 + other.s1,
+            self.s2 + other.s2,
+            self.passed + other.passed,
         )
 
     def __sub__(self, other: ScatterTable) -> ScatterTable:
@@ -114,15 +129,16 @@ class ScatterTable(Table):
             (self.n - other.n).where(some),
             (self.s1 - other.s1).where(some[:, None]),
             (self.s2 - other.s2).where(some[:, None, None]),
+            np.where(some[:, None], self.passed + other.passed, 0.0),
         )
-        before, after = (np.diagonal(t.scatter, axis1=1, axis2=2) for t in (self, result))
-        size = np.diagonal(self.s2.hi, axis1=1, axis2=2)
-        if np.any(after < -(1e-9 * np.abs(before) + 1e-25 * size)):
+        size = np.abs(np.diagonal(self.s2.hi, axis1=1, axis2=2))
+        if np.any(result.squares < -(1e-9 * result.passed + 1e-25 * size + 1e-300)):
             raise ForgetError("a variance would turn negative; these numbers were never learned")
         return result
 
     def __mul__(self, factor: float) -> ScatterTable:
-        return ScatterTable(self.rows, self.n * factor, self.s1 * factor, self.s2 * factor)
+        sums = (self.n * factor, self.s1 * factor, self.s2 * factor)
+        return ScatterTable(self.rows, *sums, self.passed * factor)
 
     def entries(self, block: Block) -> list[Entries]:
         """Return a row for each class, each column and each pair of columns."""
@@ -143,6 +159,7 @@ class ScatterTable(Table):
             Entries.of_grid("documents", ("",), rows, flat(self.n, 1)),
             grid("sums", names, flat(self.s1, d)),
             grid("products", pairs, flat(self.s2, d * d)),
+            grid("passed", names, DoubleDouble.of(self.passed)),
         ]
 
     @classmethod
@@ -158,12 +175,15 @@ class ScatterTable(Table):
         _, s1, _ = parts.get("sums", Entries.none("sums")).keyed(block.columns).sums(n_classes, d)
         products = parts.get("products", Entries.none("products")).keyed(pairs)
         _, s2, _ = products.sums(n_classes, d * d)
+        through = parts.get("passed", Entries.none("passed")).keyed(block.columns)
+        _, passed, _ = through.sums(n_classes, d)
         shape = (n_classes, d, d)
         return cls(
             rows[:, 0],
             DoubleDouble(n.hi[:, 0], n.lo[:, 0]),
             s1,
             DoubleDouble(s2.hi.reshape(shape), s2.lo.reshape(shape)),
+            passed.value,
         )
 
 
