@@ -47,25 +47,25 @@ def count_dense(
     const numeric[:, :] X, y, weight, int64_t[:, ::1] rows, double[:, ::1] total, double[:, ::1] s1
 ):
     """Add to rows and total where x > 0 and Σwx to s1; return −1 or the first wrong column."""
-    return _count_dense(X, y, weight, rows, total, s1, 0.0)
+    return _count_dense(X, y, weight, rows, total, s1, True, 0.0)
 
 
 def count_present_dense(
     const numeric[:, :] X, y, weight, double threshold, int64_t[:, ::1] rows, double[:, ::1] total
 ):
     """Add to rows and total where x > threshold; return −1 or the first column not finite."""
-    return _count_dense(X, y, weight, rows, total, None, threshold)
+    return _count_dense(X, y, weight, rows, total, total, False, threshold)
 
 
 cdef Py_ssize_t _count_dense(
     const numeric[:, :] X, y, weight, int64_t[:, ::1] rows, double[:, ::1] total,
-    double[:, ::1] s1, double threshold,
+    double[:, ::1] s1, bint summed, double threshold,
 ) except -2:
-    """Count every row; without s1 an entry may be negative, and only its presence counts."""
+    """Count every row; unless summed, an entry may be negative and only its presence counts."""
     cdef const int32_t[::1] classes = np.ascontiguousarray(y)
     cdef const double[::1] weights
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], first = 0, size, i, k
-    cdef bint weighted = weight is not None, summed = s1 is not None
+    cdef bint weighted = weight is not None
     cdef double[::1] tile = np.empty(max(TILE, d))
     cdef const double* x
     cdef double* sums
