@@ -263,6 +263,21 @@ PRIORY_UNUSED static void finish_moments(moments *m)
     }
 }
 
+/* Add one row of finite numbers to raw sums, every step exact to the last bit of a double-double. */
+PRIORY_UNUSED static void add_row_exactly(const double *x, ptrdiff_t d, int64_t *rows, double *n_hi,
+                                          double *n_lo, double *s1_hi, double *s1_lo, double *s2_hi,
+                                          double *s2_lo)
+{
+    dd one = {1.0, 0.0};
+    for (ptrdiff_t j = 0; j < d; j++) {
+        dd value = {x[j], 0.0};
+        rows[j] += 1;
+        dd_into(&n_hi[j], &n_lo[j], one);
+        dd_into(&s1_hi[j], &s1_lo[j], value);
+        dd_into(&s2_hi[j], &s2_lo[j], two_prod(x[j], x[j]));
+    }
+}
+
 /* ---- cells of numbers ----------------------------------------------------------------------- */
 
 /* Distinct keys in order of arrival, found by open addressing, with counts per key and class. */

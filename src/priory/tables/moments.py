@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from priory.columns import Numbers
 from priory.doubledouble import DoubleDouble
-from priory.kernels.numbers import class_moments
+from priory.kernels.numbers import add_rows, class_moments
 from priory.labels import label_token
 from priory.longtable import Entries
 from priory.schema import Block
@@ -24,8 +24,6 @@ __all__ = ["MomentsTable"]
 class MomentsTable(SumsTable):
     """Sum the numbers of one or more columns and their squares, per class and column."""
 
-    can_absorb: ClassVar[bool] = True
-
     @classmethod
     def count(
         cls,
@@ -37,20 +35,20 @@ class MomentsTable(SumsTable):
     ) -> MomentsTable:
         """Sum the values that are not missing."""
         table = cls.zeros(n_classes, column.values.shape[1])
-        table.absorb(block, column, y, weight)
-        table.passed[...] = table.scatter
-        return table
-
-    def absorb(
-        self, block: Block, column: Numbers, y: CodeArray, weight: FloatArray | None
-    ) -> None:
-        """Add the values that are not missing, in place."""
-        n, s1, s2 = self.n, self.s1, self.s2
+        n, s1, s2 = table.n, table.s1, table.s2
         bad = class_moments(
-            column.values, y, weight, self.rows, n.hi, s1.hi, s1.lo, s2.hi, s2.lo, n.lo
+            column.values, y, weight, table.rows, n.hi, s1.hi, s1.lo, s2.hi, s2.lo, n.lo
         )
         if bad >= 0:
             refuse_large(block, column.values)
+        table.passed[...] = table.scatter
+        return table
+
+    def absorb(self, column: Numbers, y: CodeArray) -> bool:
+        """Add a few rows in place, unless a number is missing or too large."""
+        n, s1, s2 = self.n, self.s1, self.s2
+        sums = (n.hi, n.lo, s1.hi, s1.lo, s2.hi, s2.lo)
+        return add_rows(column.values, y, self.rows, *sums)
 
     @classmethod
     def zeros(cls, n_classes: int, n_columns: int) -> MomentsTable:
