@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from priory import Classifier, Settings, Statistics
+from priory import Classifier, NaiveBayes, Settings, Statistics
 from priory.columns import Numbers
 from priory.errors import InputError, SchemaError
 from priory.rawtables import open_table
@@ -595,3 +595,34 @@ def test_statistics_do_not_depend_on_why():
     category = count(PANDAS_OBJECT.convert_dtypes().astype({"word": "category"}))
     assert {b.name: b.why for b in category.schema}["word"] == "category"
     assert category == statistics
+
+
+ROWS = [
+    {"s": "a", "b": True, "n": 1.5, "i": 3},
+    {"s": None, "b": None, "n": None, "i": float("nan")},
+    {"s": "never seen", "b": False, "n": float("nan"), "i": 4.0},
+    {"s": 2.0, "b": 1, "n": True, "i": np.int64(3)},
+]
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_one_row_as_a_dict_is_read_as_a_table_of_one_row_is(row):
+    learned = {"s": ["a", "b", 2], "b": [True, False, True], "n": [1.0, 2.5, 0.5], "i": [3, 4, 5]}
+    model = NaiveBayes(families={"i": "categorical"}, smoothing=1).fit(learned, [0, 1, 1])
+    as_table = {name: np.array([value], dtype=object) for name, value in row.items()}
+    np.testing.assert_array_equal(model.predict_proba(row), model.predict_proba(as_table))
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"x": 1.0}, "Column 'y' was not found"),
+        ({"x": 1.0, "y": 2.0, "z": 3.0}, "Column 'z' was not there when the model learned"),
+        ({"x": "one", "y": 2.0}, "Column 'x'"),
+        ({"x": 1e300, "y": 2.0}, "Column 'x' holds 1e[+]300"),
+    ],
+)
+def test_one_row_that_does_not_fit_is_refused_as_a_table_is(row, message):
+    model = NaiveBayes().fit({"x": [1.0, 2.0], "y": [0.5, 1.5]}, [0, 1])
+    with pytest.raises(InputError, match=message):
+        model.predict_proba(row)

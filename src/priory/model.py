@@ -34,6 +34,7 @@ from priory.priors import Laplace, Prior
 from priory.schema import Block
 from priory.statistics import Statistics
 from priory.tables import CountsTable, LabelsTable
+from priory.tables.sums import refuse_large
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 __all__ = ["Choice", "ClassPrior", "LinearForm", "Model", "Term"]
@@ -253,7 +254,9 @@ class Model:
         rows = frame.take(impossible)
         blame = []
         for term in self.terms:
-            _check_size(term, rows)
+            column = term.column(rows)
+            if isinstance(column, Numbers):  # what no statistics could hold, no class can explain
+                refuse_large(term.block, column.values)
             scores = np.zeros((len(rows), len(self.classes)))
             term.add_log_likelihood(rows, scores)
             if np.isneginf(scores).any():
@@ -297,17 +300,6 @@ class LinearForm:
                 f"w and b are for two classes; there are {len(self.classes)}. "
                 "Use weights and bias, which have a column for each class."
             )
-
-
-def _check_size(term: Term, rows: Frame) -> None:
-    """Refuse numbers that no statistics could hold: they make every class impossible."""
-    column = term.column(rows)
-    if isinstance(column, Numbers) and (np.abs(column.values) > 1e150).any():
-        at = tuple(np.argwhere(np.abs(column.values) > 1e150)[0])
-        raise InputError(
-            f"Column {term.block.columns[at[1]]!r} holds {float(column.values[at])!r}. Numbers "
-            "must be finite and at most 1e150 in size; use NaN for a missing value."
-        )
 
 
 def _together(adders: list[Adder]) -> list[Adder]:

@@ -235,7 +235,7 @@ def _natural_numpy(array: AnyArray, name: str) -> Natural:
     if kind in "iu":
         return _natural_integers(array)
     if kind == "b":
-        return Natural(Labels(array.astype(np.int32), (False, True)), "boolean")
+        return Natural(Labels(array.view(np.int8), (False, True)), "boolean")
     if kind == "M":
         seconds = array.astype("datetime64[us]").astype(np.int64) / 1e6
         seconds[np.isnat(array)] = np.nan
@@ -325,8 +325,9 @@ def _coded(codes: AnyArray, categories: AnyArray) -> Natural:
     except TypeError:
         places, labels = encode_objects(np.array([str(c) for c in categories], dtype=object))
     # Categories are distinct, so their places count up, but for those that mean missing.
-    places = np.append(places, np.int32(-1)).astype(np.int32)
-    column = Labels(places[codes], tuple(labels))
+    if len(labels) < len(places) or codes.dtype.kind != "i":
+        codes = np.append(places, np.int32(-1)).astype(np.int32)[codes]
+    column = Labels(codes, tuple(labels))
     types = {type(label) for label in labels}
     why = "boolean" if types == {bool} else "category"
     return Natural(column, why)
@@ -339,11 +340,15 @@ def _natural_arrow(array: Any, name: str) -> Natural:
     t, kind = pa.types, array.type
     if t.is_dictionary(kind):
         array = _one_chunk(array)
-        codes = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-        return _coded(codes, np.array(array.dictionary.to_pylist(), dtype=object))
+        indices = array.indices
+        if pa.types.is_unsigned_integer(indices.type):
+            indices = indices.cast(pa.int64())
+        codes = indices.fill_null(-1) if indices.null_count else indices
+        categories = np.array(array.dictionary.to_pylist(), dtype=object)
+        return _coded(codes.to_numpy(zero_copy_only=False), categories)
     if t.is_boolean(kind):
         codes = array.cast(pa.int8()).fill_null(-1).to_numpy()
-        return Natural(Labels(codes.astype(np.int32), (False, True)), "boolean")
+        return Natural(Labels(codes, (False, True)), "boolean")
     if t.is_integer(kind) and kind.bit_width == 64 and _beyond_exact(array):
         encoded = _natural_arrow(pc.dictionary_encode(array), name)
         return Natural(encoded.column, "integer")

@@ -73,6 +73,9 @@ def infer_empty(X: Any, schema: Schema) -> Schema:
 
 def read(X: Any, schema: Schema) -> Frame:
     """Return the columns that a schema counts, coded; extra and absent columns are errors."""
+    row = _read_row(X, schema) if isinstance(X, Mapping) else None
+    if row is not None:
+        return row
     raw = open_table(X)
     source = _match(raw, schema)
     columns = {
@@ -80,6 +83,35 @@ def read(X: Any, schema: Schema) -> Frame:
         for block in schema.counted
     }
     return Frame(raw.n_rows, columns)
+
+
+def _read_row(row: Mapping[Any, Any], schema: Schema) -> Frame | None:
+    """Return one row given as {column: value}, or None where it needs a closer look.
+
+    A single row to be classified should not pay for the reading of tables.
+    """
+    if row.keys() != set(schema.columns):
+        return None
+    columns: dict[str, Column] = {}
+    for block in schema.counted:
+        value = row[block.columns[0]]
+        kind = type(value)
+        gap = value is None or (kind is float and value != value)
+        if len(block.columns) > 1 or not (gap or kind in (str, int, float, bool)):
+            return None
+        if block.kind is Kind.LABELS:
+            if kind is float and not gap:
+                value = int(value) if value.is_integer() else value
+            columns[block.name] = Labels(_GAP if gap else _FIRST, (value,))
+        elif block.kind is Kind.NUMBERS and kind is not str:
+            columns[block.name] = Numbers(np.array([[np.nan if gap else value]], dtype=np.float64))
+        else:
+            return None
+    return Frame(1, columns)
+
+
+_FIRST = np.zeros(1, dtype=np.int32)
+_GAP = np.full(1, -1, dtype=np.int32)
 
 
 def read_labels(y: Any, name: str = "y") -> Labels:

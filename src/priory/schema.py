@@ -135,7 +135,7 @@ class Schema:
     def __iter__(self) -> Iterator[Block]:
         return iter(self.blocks)
 
-    @property
+    @cached_property
     def counted(self) -> tuple[Block, ...]:
         """Return the blocks that have a table."""
         return tuple(block for block in self.blocks if block.kind.is_counted)

@@ -109,23 +109,23 @@ class Statistics:
             tables[name] = tables[name] + table if name in tables else table
         return cls(schema, classes, rows, total, tables)
 
-    def absorb(self, frame: Frame, y: Labels, weight: FloatArray | None = None) -> bool:
-        """Add rows in place, and return whether that could be done.
+    def absorb(self, frame: Frame, y: Labels) -> bool:
+        """Add a few rows of weight 1 in place, and return whether that could be done.
 
         In a stream of single rows, making new tables would be most of the work. Only the sole
-        owner of these statistics may call this. It is refused, with nothing changed, where a
-        class is new or a table cannot grow in place.
+        owner of statistics with a single block may do this. Nothing is changed where a class
+        is new, a number is missing, or the table cannot grow in place.
         """
         places = [self.places.get(label_key(label), -1) for label in y.labels]
-        if -1 in places or not all(table.can_absorb for table in self.tables.values()):
-            return False
-        if weight is not None and not weight.all():
+        blocks = self.schema.counted
+        if -1 in places or len(blocks) != 1:
             return False
         codes = np.array(places, dtype=np.int32)[y.codes]
-        for block in self.schema.counted:
-            self.tables[block.name].absorb(block, frame[block.name], codes, weight)
-        self.rows[:] += np.bincount(codes, minlength=len(self.rows))
-        self.weight[:] += np.bincount(codes, weights=weight, minlength=len(self.rows))
+        if not self.tables[blocks[0].name].absorb(frame[blocks[0].name], codes):
+            return False
+        for k in codes.tolist():
+            self.rows[k] += 1
+            self.weight[k] += 1.0
         return True
 
     def copy(self) -> Statistics:

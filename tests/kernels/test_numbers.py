@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from priory.kernels.numbers import class_moments, count_cells
+from priory.kernels.numbers import add_rows, class_moments, count_cells
 
 LAYOUTS = ["C", "F", "rows", "columns", "reversed", "float32", "record"]
 
@@ -235,3 +235,30 @@ def test_count_cells_of_many_values():
     assert found[0] == expected[0]
     for a, b in zip(found[1:], expected[1:], strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@given(st.integers(0, 9), st.sampled_from([1, 3]), st.sampled_from(["f4", "f8"]))
+def test_a_few_rows_are_added_exactly(seed, n, dtype):
+    rng = np.random.default_rng(seed)
+    K, d = 2, 5
+    X = (rng.normal(size=(n, d)) * 1e9).astype(dtype)
+    y = rng.integers(0, K, n).astype(np.int32)
+    rows, sums = np.zeros((K, d), dtype=np.int64), [np.zeros((K, d)) for _ in range(6)]
+    assert add_rows(X, y, rows, *sums)
+    for k in range(K):
+        for j in range(d):
+            values = [Fraction(float(x)) for x in X[y == k, j]]
+            assert rows[k, j] == len(values)
+            exact = (Fraction(len(values)), sum(values), sum(v * v for v in values))
+            parts = [Fraction(part[k, j]) for part in sums]
+            found = [hi + lo for hi, lo in zip(parts[::2], parts[1::2], strict=True)]
+            for a, b in zip(found, exact, strict=True):
+                assert abs(a - b) <= Fraction(1, 2**100) * abs(b)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e151])
+def test_rows_that_are_not_finite_are_not_added_at_all(bad):
+    rows, sums = np.zeros((1, 2), dtype=np.int64), [np.zeros((1, 2)) for _ in range(6)]
+    X = np.array([[1.0, 2.0], [3.0, bad]])
+    assert not add_rows(X, np.zeros(2, np.int32), rows, *sums)
+    assert not rows.any() and not any(a.any() for a in sums)

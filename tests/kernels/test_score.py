@@ -14,6 +14,7 @@ from priory.kernels.score import (
     add_student_t,
     argmax_rows,
     log_normalize,
+    log_shares,
     softmax,
 )
 
@@ -189,3 +190,20 @@ def test_log_normalize_equals_its_twin(seed, n, K, spread):
     log_normalize(scores, log_evidence)
     np.testing.assert_allclose(scores, expected, rtol=1e-14, atol=1e-12)
     np.testing.assert_allclose(log_evidence, evidence[:, 0], rtol=1e-14)
+
+
+@given(st.integers(0, 9), st.sampled_from([1, 3, 64, 65, 200]), st.sampled_from([0.0, 1e-9, 1.0]))
+def test_log_shares_equal_their_twin(seed, d, alpha):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 5, (3, d)) * 10.0 ** rng.integers(0, 12, (3, 1))
+    pseudo = np.full(d, alpha)
+    totals = counts.sum(axis=1) + pseudo.sum() + 1.0
+    out = np.zeros((d, 3))
+    log_shares(counts, pseudo, totals, 0, d, out)
+    with np.errstate(divide="ignore"):
+        expected = np.log((counts + pseudo) / totals[:, None]).T
+    np.testing.assert_allclose(out, expected, rtol=1e-15, atol=1e-16)
+    some = np.zeros((d, 3))
+    log_shares(counts, pseudo, totals, d // 2, d, some)
+    assert not some[: d // 2].any()
+    np.testing.assert_array_equal(some[d // 2 :], out[d // 2 :])

@@ -76,7 +76,7 @@ class GaussianNB(Generative):
 
     def _learn_on(self, X: Any, labels: Labels, sample_weight: Any, dtype: Any) -> None:
         # A few rows are added in place: new tables would cost more than counting the rows.
-        few = sample_weight is None and len(X) <= FEW_ROWS and self._is_finite(X)
+        few = sample_weight is None and len(X) <= FEW_ROWS
         if few and self._own().absorb(self._frame(X, self._statistics.schema), labels):
             self._read_model = None
         else:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import lgamma
 from typing import Any, ClassVar, TypeAlias
 
@@ -20,7 +19,6 @@ import numpy as np
 from priory.columns import Column, Numbers
 from priory.errors import NoPosteriorError, NotLinearError, SettingError
 from priory.kernels.score import Lookups
-from priory.parallel import in_parallel, stretches, thread_count
 from priory.posteriors import ParameterPosterior
 from priory.priors import Dirichlet, Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
@@ -155,26 +153,16 @@ def log_shares(counts: FloatArray, pseudo: FloatArray) -> FloatArray:
     shares over all classes: what is not known must not decide.
     """
     shares = np.empty(np.broadcast_shapes(counts.shape, pseudo.shape))
-    parts = stretches(len(shares), shares[0].size if len(shares) else 1, thread_count())
-
-    def add(rows: slice) -> FloatArray:
-        np.add(counts[rows], pseudo[rows], out=shares[rows])
-        return shares[rows].sum(axis=0)
-
-    totals = np.sum(in_parallel([partial(add, rows) for rows in parts], len(parts)), axis=0)
+    np.add(counts, pseudo, out=shares)
+    totals = shares.sum(axis=0)
     unknown = totals <= 0
     if unknown.any() and len(shares):
         pooled = shares.sum(axis=-1, keepdims=True)
-        shares[...] = np.where(unknown, pooled, shares)
+        shares = np.where(unknown, pooled, shares)
         totals = np.where(unknown, np.maximum(pooled.sum(axis=0), np.finfo(float).tiny), totals)
-
-    def take_log(rows: slice) -> None:
-        shares[rows] /= totals
-        with np.errstate(divide="ignore"):
-            np.log(shares[rows], out=shares[rows])
-
-    in_parallel([partial(take_log, rows) for rows in parts], len(parts))
-    return shares
+    shares /= totals
+    with np.errstate(divide="ignore"):
+        return np.log(shares, out=shares)
 
 
 def log(p: FloatArray) -> FloatArray:

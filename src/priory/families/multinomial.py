@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from priory.columns import Counts, SparseRows
 from priory.families.base import Family, Linear, log_gamma, log_shares
 from priory.kernels.score import add_counts_csr, add_counts_dense
+from priory.kernels.score import log_shares as fast_log_shares
+from priory.parallel import in_parallel, stretches, thread_count
 from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
@@ -43,7 +46,7 @@ class Multinomial(Family):
         columns = range(table.s1.shape[1])
         pseudo = prior.pseudo_counts(columns, table.s1.sum(axis=0))
         length = table.s1.sum(axis=1) / np.maximum(table.documents_weight, np.finfo(float).tiny)
-        return MultinomialParameters(log_shares(table.s1.T, pseudo[:, None]), length)
+        return MultinomialParameters(_log_shares(table.s1, pseudo), length)
 
     def posterior(
         self,
@@ -100,6 +103,19 @@ def add_counts(column: Counts, weights: FloatArray, out: FloatArray) -> None:
         add_counts_csr(matrix.data, matrix.indices, matrix.indptr, weights, out)
     else:
         add_counts_dense(matrix, weights, out)
+
+
+def _log_shares(counts: FloatArray, pseudo: FloatArray) -> FloatArray:
+    """Return what `log_shares` does, fast for many columns: a vocabulary has very many."""
+    totals = counts.sum(axis=1) + pseudo.sum()
+    if not (totals > 0).all():
+        return log_shares(counts.T, pseudo[:, None])
+    out = np.empty(counts.shape[::-1])
+    parts = stretches(len(out), len(counts), thread_count())
+    given = (np.ascontiguousarray(counts), np.ascontiguousarray(pseudo), totals)
+    tasks = [partial(fast_log_shares, *given, part.start, part.stop, out) for part in parts]
+    in_parallel(tasks, len(parts))
+    return out
 
 
 def _log_factorial(x: AnyArray) -> FloatArray:

@@ -47,46 +47,29 @@ def count_dense(
     const numeric[:, :] X, y, weight, int64_t[:, ::1] rows, double[:, ::1] total, double[:, ::1] s1
 ):
     """Add to rows and total where x > 0 and Σwx to s1; return −1 or the first wrong column."""
-    cdef const int32_t[::1] classes = np.ascontiguousarray(y)
-    cdef const double[::1] weights
-    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], first = 0, size, i, k
-    cdef bint weighted = weight is not None
-    cdef double[::1] tile = np.empty(max(TILE, d))
-    cdef const double* x
-    cdef int64_t wrong = 0
-    if n == 0 or d == 0:
-        return -1
-    if weighted:
-        weights = np.ascontiguousarray(weight)
-    before = None if weighted else np.array(rows)
-    with nogil:
-        while first < n and not wrong:
-            size = min(tile_rows(d), n - first)
-            x = rows_of(X, first, size, &tile[0])
-            for i in range(size):
-                k = classes[first + i]
-                wrong += count_row(
-                    x + i * d, d, weights[first + i] if weighted else 1.0,
-                    &rows[k, 0], &total[k, 0] if weighted else NULL, &s1[k, 0],
-                )
-            first += size
-    if wrong:
-        return _first_wrong(X, 0.0)
-    if not weighted:
-        np.asarray(total)[...] += np.asarray(rows) - before
-    return -1
+    return _count_dense(X, y, weight, rows, total, s1, True, 0.0)
 
 
 def count_present_dense(
     const numeric[:, :] X, y, weight, double threshold, int64_t[:, ::1] rows, double[:, ::1] total
 ):
     """Add to rows and total where x > threshold; return −1 or the first column not finite."""
+    return _count_dense(X, y, weight, rows, total, total, False, threshold)
+
+
+cdef Py_ssize_t _count_dense(
+    const numeric[:, :] X, y, weight, int64_t[:, ::1] rows, double[:, ::1] total,
+    double[:, ::1] s1, bint summed, double threshold,
+) except -2:
+    """Count every row; unless summed, an entry may be negative and only its presence counts."""
     cdef const int32_t[::1] classes = np.ascontiguousarray(y)
     cdef const double[::1] weights
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], first = 0, size, i, k
     cdef bint weighted = weight is not None
     cdef double[::1] tile = np.empty(max(TILE, d))
     cdef const double* x
+    cdef double* sums
+    cdef double w = 1.0
     cdef int64_t wrong = 0
     if n == 0 or d == 0:
         return -1
@@ -99,13 +82,16 @@ def count_present_dense(
             x = rows_of(X, first, size, &tile[0])
             for i in range(size):
                 k = classes[first + i]
-                wrong += count_present_row(
-                    x + i * d, d, weights[first + i] if weighted else 1.0, threshold,
-                    &rows[k, 0], &total[k, 0] if weighted else NULL,
-                )
+                sums = &total[k, 0] if weighted else NULL
+                if weighted:
+                    w = weights[first + i]
+                if summed:
+                    wrong += count_row(x + i * d, d, w, &rows[k, 0], sums, &s1[k, 0])
+                else:
+                    wrong += count_present_row(x + i * d, d, w, threshold, &rows[k, 0], sums)
             first += size
     if wrong:
-        return _first_wrong(X, -DBL_MAX)
+        return _first_wrong(X, 0.0 if summed else -DBL_MAX)
     if not weighted:
         np.asarray(total)[...] += np.asarray(rows) - before
     return -1

@@ -263,6 +263,21 @@ PRIORY_UNUSED static void finish_moments(moments *m)
     }
 }
 
+/* Add one row of finite numbers to raw sums, every step exact to the last bit of a double-double. */
+PRIORY_UNUSED static void add_row_exactly(const double *x, ptrdiff_t d, int64_t *rows, double *n_hi,
+                                          double *n_lo, double *s1_hi, double *s1_lo, double *s2_hi,
+                                          double *s2_lo)
+{
+    dd one = {1.0, 0.0};
+    for (ptrdiff_t j = 0; j < d; j++) {
+        dd value = {x[j], 0.0};
+        rows[j] += 1;
+        dd_into(&n_hi[j], &n_lo[j], one);
+        dd_into(&s1_hi[j], &s1_lo[j], value);
+        dd_into(&s2_hi[j], &s2_lo[j], two_prod(x[j], x[j]));
+    }
+}
+
 /* ---- cells of numbers ----------------------------------------------------------------------- */
 
 /* Distinct keys in order of arrival, found by open addressing, with counts per key and class. */
@@ -538,31 +553,58 @@ PRIORY_COUNT_SPARSE_ROW(count_sparse_row_i8_i8, int64_t, int64_t)
 #define PRIORY_TILE_ROWS 32     /* rows side by side in registers */
 #define PRIORY_TILE_COLUMNS 128 /* a tile stays in the first-level cache */
 
-/* log(1 + z) for z >= 0, written without branches so that it vectorises; about 2 ulp.
- *   u = 1 + z = 2^e · m, m in [√½, √2);  log m = 2·artanh(s), s = (m − 1)/(m + 1), |s| < 0.172
- * and what 1 + z rounded away comes back to first order. */
-static inline double log1p_of(double z)
+/* log u for normal u > 0, and what u lost when it was rounded; no branches, so that it vectorises;
+ * about 2 ulp.   u = 2^e · m, m in [√½, √2);  log m = 2·artanh(s), s = (m − 1)/(m + 1), |s| < 0.172 */
+static inline double log_of(double u, double lost)
 {
     const uint64_t sqrt_half = 0x3FE6A09E667F3BCD;
-    double u = 1.0 + z, m, e, scale;
+    double m, e, scale;
     uint64_t bits, power, inverse;
     memcpy(&bits, &u, sizeof bits);
-    power = (bits - sqrt_half) >> 52;
-    bits -= power << 52;
-    inverse = (1023 - power) << 52; /* 2^-e as a float64 */
-    power |= 0x4330000000000000;    /* 2^52 + e as a float64 */
+    power = (bits - sqrt_half + ((uint64_t)1023 << 52)) >> 52; /* e + 1023, never negative */
+    bits -= (power - 1023) << 52;
+    inverse = (2046 - power) << 52; /* 2^-e as a float64 */
+    power |= 0x4330000000000000;    /* 2^52 + e + 1023 as a float64 */
     memcpy(&m, &bits, sizeof m);
     memcpy(&scale, &inverse, sizeof scale);
     memcpy(&e, &power, sizeof e);
-    e -= 4503599627370496.0;
+    e -= 4503599627370496.0 + 1023.0;
     double f = m - 1.0, s = f / (m + 1.0), q = s * s;
     double series = q * (1.0 / 3 + q * (1.0 / 5 + q * (1.0 / 7 + q * (1.0 / 9 + q * (1.0 / 11
                   + q * (1.0 / 13 + q * (1.0 / 15 + q * (1.0 / 17 + q * (1.0 / 19 + q / 21)))))))));
-    /* What 1 + z lost is below half an ulp of u: 1/u = 2^-e / m needs only a few digits. */
-    double lost = (z - (u - 1.0)) * scale * (1.0 - f + f * f);
-    double log_u = e * 6.93147180369123816490e-01 /* ln 2, its leading 33 bits: e times it is exact */
-                 + (2.0 * s + (2.0 * s * series + (e * 1.90821492927058770002e-10 + lost)));
+    /* What was lost is below half an ulp of u: 1/u = 2^-e / m needs only a few digits. */
+    double more = lost * scale * (1.0 - f + f * f);
+    return e * 6.93147180369123816490e-01 /* ln 2, its leading 33 bits: e times it is exact */
+           + (2.0 * s + (2.0 * s * series + (e * 1.90821492927058770002e-10 + more)));
+}
+
+/* log(1 + z) for z >= 0. */
+static inline double log1p_of(double z)
+{
+    double u = 1.0 + z, log_u = log_of(u, z - (u - 1.0));
     return u <= DBL_MAX ? log_u : u;
+}
+
+/* out[j, k] = log (counts[k, j] + pseudo[j]) / totals[k] for the columns from `first` to below `last`;
+ * a share of zero has the logarithm −inf. */
+PRIORY_CLONES static void log_shares_of(const double *counts, const double *pseudo,
+                                        const double *totals, ptrdiff_t K, ptrdiff_t d,
+                                        ptrdiff_t first, ptrdiff_t last, double *restrict out)
+{
+    for (ptrdiff_t left = first; left < last; left += 64) {
+        ptrdiff_t n = last - left < 64 ? last - left : 64;
+        for (ptrdiff_t k = 0; k < K; k++) {
+            const double *restrict c = counts + k * d + left, *restrict a = pseudo + left;
+            double logs[64], total = totals[k];
+            for (ptrdiff_t j = 0; j < n; j++) {
+                double share = (c[j] + a[j]) / total;
+                double log_share = log_of(share >= DBL_MIN ? share : 1.0, 0.0);
+                logs[j] = share >= DBL_MIN ? log_share : -INFINITY;
+            }
+            for (ptrdiff_t j = 0; j < n; j++)
+                out[(left + j) * K + k] = logs[j];
+        }
+    }
 }
 
 /* Add the log densities of a tile to out (rows, classes).

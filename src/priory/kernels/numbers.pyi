@@ -15,6 +15,17 @@ def class_moments(
     s2_lo: NDArray[np.float64],
     total_lo: NDArray[np.float64] | None = None,
 ) -> int: ...
+def add_rows(
+    X: Floats,
+    y: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    n_hi: NDArray[np.float64],
+    n_lo: NDArray[np.float64],
+    s1_hi: NDArray[np.float64],
+    s1_lo: NDArray[np.float64],
+    s2_hi: NDArray[np.float64],
+    s2_lo: NDArray[np.float64],
+) -> bool: ...
 def count_cells(
     x: Floats,
     y: NDArray[np.int32],

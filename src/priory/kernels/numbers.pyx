@@ -38,6 +38,9 @@ cdef extern from "loops.h" nogil:
         double *s2_lo
     double PRIORY_LARGEST
     int PRIORY_LANES
+    void add_row_exactly(
+        const double*, ptrdiff_t, int64_t*, double*, double*, double*, double*, double*, double*
+    )
     int moments_by_row(moments*, const double*, ptrdiff_t, ptrdiff_t, const int32_t*, const double*)
     int moments_by_column(
         moments*, const double*, ptrdiff_t, const int32_t*, const double*, ptrdiff_t, double*, int
@@ -53,6 +56,7 @@ cdef extern from "loops.h" nogil:
     void count_into_cells(cells*, const double*, ptrdiff_t, const int32_t*, const double*, ptrdiff_t)
 
 cdef enum:
+    SHORT_ROW = 1024  # columns of a row that is added exactly
     TILE = 4096  # doubles converted at a time
     MANY_CLASSES = 256  # above it, copies of the table would leave the cache
 
@@ -113,6 +117,40 @@ def class_moments(
         if not found:
             finish_moments(&m)
     return _first_large(X) if found else -1
+
+
+def add_rows(
+    const floating[:, :] X,
+    const int32_t[:] y,
+    int64_t[:, ::1] rows,
+    double[:, ::1] n_hi,
+    double[:, ::1] n_lo,
+    double[:, ::1] s1_hi,
+    double[:, ::1] s1_lo,
+    double[:, ::1] s2_hi,
+    double[:, ::1] s2_lo,
+):
+    """Add a few rows of weight 1, exactly; return False, with nothing added, unless all are finite.
+
+    For many rows class_moments is faster; for one it would spend its time on getting ready.
+    """
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], i, j, k
+    cdef double row[SHORT_ROW]
+    if d > SHORT_ROW:
+        return False
+    for i in range(n):
+        for j in range(d):
+            if not fabs(X[i, j]) <= PRIORY_LARGEST:
+                return False
+    for i in range(n):
+        k = y[i]
+        for j in range(d):
+            row[j] = X[i, j]
+        add_row_exactly(
+            row, d, &rows[k, 0], &n_hi[k, 0], &n_lo[k, 0], &s1_hi[k, 0], &s1_lo[k, 0],
+            &s2_hi[k, 0], &s2_lo[k, 0],
+        )
+    return True
 
 
 def count_cells(const floating[:] x, y, weight, int K, int level, int limit):

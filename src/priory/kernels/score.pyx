@@ -32,6 +32,9 @@ cdef extern from "loops.h" nogil:
         const int32_t* places
         const double* log_p
     void look_up(const lookup*, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t, double*)
+    void log_shares_of(
+        const double*, const double*, const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t, double*
+    )
     void normalize_rows(double*, ptrdiff_t, ptrdiff_t, int, double*, double*)
     void product_tile(const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double*, double*)
     void presence_tile(
@@ -183,6 +186,19 @@ def log_normalize(double[:, ::1] scores, double[::1] log_evidence):
 def softmax(double[:, ::1] scores, double[::1] log_evidence):
     """Turn each row into its softmax and write its logsumexp; a row of −inf stays as it is."""
     _normalize(scores, log_evidence, True)
+
+
+def log_shares(
+    const double[:, ::1] counts, const double[::1] pseudo, const double[::1] totals,
+    Py_ssize_t first, Py_ssize_t last, double[:, ::1] out,
+):
+    """Write log (counts[k, j] + pseudo[j]) / totals[k] to out[j, k], for some of the columns."""
+    if counts.shape[0] and last > first:
+        with nogil:
+            log_shares_of(
+                &counts[0, 0], &pseudo[0], &totals[0], counts.shape[0], counts.shape[1],
+                first, last, &out[0, 0],
+            )
 
 
 def argmax_rows(const double[:, ::1] scores, int32_t[::1] out):

@@ -44,12 +44,12 @@ class Table(ABC):
     not_compared: ClassVar[tuple[str, ...]] = ()
     """The fields that tell how the sums came about, not what they are."""
 
-    can_absorb: ClassVar[bool] = False
-    """Whether rows can be added in place."""
+    def absorb(self, column: Any, y: CodeArray) -> bool:
+        """Add a few rows of weight 1 in place, and return whether that could be done.
 
-    def absorb(self, block: Block, column: Any, y: CodeArray, weight: FloatArray | None) -> None:
-        """Add rows in place, where `can_absorb` says so; all values must be fit to be counted."""
-        raise TypeError(f"{type(self).__name__} cannot absorb rows")
+        Nothing is changed where it could not: a table must not grow for new labels or cells.
+        """
+        return False
 
     def copy(self) -> Self:
         """Return the same sums in arrays of their own."""

@@ -4,38 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from priory.columns import Numbers
 from priory.doubledouble import DoubleDouble
-from priory.errors import ForgetError, InputError
 from priory.labels import label_token
 from priory.longtable import Entries
 from priory.schema import Block
-from priory.tables.base import Table, difference
-from priory.typing import CodeArray, FloatArray, IntArray
+from priory.tables.sums import SumsTable, divisor, refuse_large
+from priory.typing import CodeArray, FloatArray
 
 __all__ = ["ScatterTable"]
 
 
 @dataclass(frozen=True, eq=False)
-class ScatterTable(Table):
+class ScatterTable(SumsTable):
     """Sum the numbers of several columns and their products, per class: n, Σx and Σxxᵀ.
 
     A row with a gap in any of the columns is not counted.
     """
-
-    per_class: ClassVar[tuple[str, ...]] = ("rows", "n", "s1", "s2", "passed")
-    not_compared: ClassVar[tuple[str, ...]] = ("passed",)
-
-    rows: IntArray
-    n: DoubleDouble
-    s1: DoubleDouble
-    s2: DoubleDouble
-    passed: FloatArray
-    """Σ(x − mean)² of each column over all that ever passed through; see `MomentsTable`."""
 
     @classmethod
     def count(
@@ -49,7 +38,7 @@ class ScatterTable(Table):
         """Sum the rows that have no gap."""
         d = len(block.columns)
         values = np.asarray(column.values, dtype=np.float64)
-        _check_size(values, block)
+        refuse_large(block, values)
         whole = ~np.isnan(values).any(axis=1)
         w = np.ones(len(values)) if weight is None else weight
         rows = np.zeros(n_classes, dtype=np.int64)
@@ -83,9 +72,9 @@ class ScatterTable(Table):
         return np.diagonal(self.scatter, axis1=1, axis2=2)
 
     @property
-    def weight(self) -> FloatArray:
-        """Return Σw of each class."""
-        return self.n.value
+    def raw_squares(self) -> FloatArray:
+        """Return Σx² of each column."""
+        return np.diagonal(self.s2.hi, axis1=1, axis2=2)
 
     @property
     def mean(self) -> FloatArray:
@@ -102,43 +91,8 @@ class ScatterTable(Table):
         return (self.s2 - products).value
 
     def _divisor(self) -> DoubleDouble:
-        some = self.n.hi > 0
-        hi, lo = np.where(some, self.n.hi, 1.0), np.where(some, self.n.lo, 0.0)
-        return DoubleDouble(hi[:, None], lo[:, None])
-
-    def pooled(self) -> ScatterTable:
-        """Return the sums over all classes, as a table of one class."""
-        rows = self.rows.sum(keepdims=True)
-        passed = self.passed.sum(axis=0, keepdims=True)
-        return ScatterTable(rows, self.n.total(), self.s1.total(), self.s2.total(), passed)
-
-    def __add__(self, other: ScatterTable) -> ScatterTable:
-        return ScatterTable(
-            self.rows + other.rows,
-            self.n + other.n,
-            self.s1 + other.s1,
-            self.s2 + other.s2,
-            self.passed + other.passed,
-        )
-
-    def __sub__(self, other: ScatterTable) -> ScatterTable:
-        rows, _ = difference(self.rows, other.rows, self.weight, other.weight)
-        some = rows > 0
-        result = ScatterTable(
-            rows,
-            (self.n - other.n).where(some),
-            (self.s1 - other.s1).where(some[:, None]),
-            (self.s2 - other.s2).where(some[:, None, None]),
-            np.where(some[:, None], self.passed + other.passed, 0.0),
-        )
-        size = np.abs(np.diagonal(self.s2.hi, axis1=1, axis2=2))
-        if np.any(result.squares < -(1e-9 * result.passed + 1e-25 * size + 1e-300)):
-            raise ForgetError("a variance would turn negative; these numbers were never learned")
-        return result
-
-    def __mul__(self, factor: float) -> ScatterTable:
-        sums = (self.n * factor, self.s1 * factor, self.s2 * factor)
-        return ScatterTable(self.rows, *sums, self.passed * factor)
+        n = divisor(self.n)
+        return DoubleDouble(n.hi[:, None], n.lo[:, None])
 
     def entries(self, block: Block) -> list[Entries]:
         """Return a row for each class, each column and each pair of columns."""
@@ -184,17 +138,6 @@ class ScatterTable(Table):
             s1,
             DoubleDouble(s2.hi.reshape(shape), s2.lo.reshape(shape)),
             passed.value,
-        )
-
-
-def _check_size(values: FloatArray, block: Block) -> None:
-    with np.errstate(invalid="ignore"):
-        wrong = np.abs(values) > 1e150
-    if wrong.any():
-        row, j = np.argwhere(wrong)[0]
-        raise InputError(
-            f"Column {block.columns[j]!r} holds {float(values[row, j])!r}. Numbers must be finite "
-            "and at most 1e150 in size; use NaN for a missing value, or rescale the column."
         )
 
 
