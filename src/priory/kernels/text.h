@@ -1,0 +1,627 @@
+/* Words of UTF-8 text: splitting, a vocabulary, counts in a document, sums per (word, class).
+ * Everything here runs without Python; a function that needs memory returns −1 when there is none. */
+#ifndef PRIORY_TEXT_H
+#define PRIORY_TEXT_H
+
+#include "loops.h"
+
+/* ---- characters ------------------------------------------------------------------------------
+ * The tables are filled from Python's own, once, when the module is loaded. */
+
+#define TEXT_PAGES 0x1100 /* of 256 code points each */
+#define TEXT_WORD 1       /* its lower case is a word character: \w */
+#define TEXT_SPECIAL 2    /* its lower case depends on its neighbours or is several code points */
+
+static uint8_t text_byte[256];         /* lower case of ASCII; 0: no word; 128: starts a code point */
+static uint16_t text_page[TEXT_PAGES]; /* equal pages are kept once */
+static int32_t *text_entries;          /* 4·(lower case − code point) + flags */
+
+static inline int32_t text_entry(uint32_t c)
+{
+    return text_entries[((uint32_t)text_page[c >> 8] << 8) | (c & 255)];
+}
+
+static inline int32_t text_shift(int32_t entry)
+{
+    return (entry - (entry & 3)) / 4;
+}
+
+/* Read a code point; return how many bytes it takes, or 0 where the bytes are no UTF-8.
+ * Lone surrogates are read as Python's 'surrogatepass' writes them. */
+static inline ptrdiff_t text_decode(const uint8_t *p, const uint8_t *end, uint32_t *c)
+{
+    uint32_t a = p[0];
+    ptrdiff_t left = end - p;
+    *c = a;
+    if (a < 0x80)
+        return 1;
+    if (a < 0xC2 || left < 2 || (p[1] & 0xC0) != 0x80)
+        return 0;
+    if (a < 0xE0) {
+        *c = (a & 0x1F) << 6 | (p[1] & 0x3F);
+        return 2;
+    }
+    if (left < 3 || (p[2] & 0xC0) != 0x80)
+        return 0;
+    if (a < 0xF0) {
+        *c = (a & 0x0F) << 12 | (uint32_t)(p[1] & 0x3F) << 6 | (p[2] & 0x3F);
+        return *c >= 0x800 ? 3 : 0;
+    }
+    if (a > 0xF4 || left < 4 || (p[3] & 0xC0) != 0x80)
+        return 0;
+    *c = (a & 0x07) << 18 | (uint32_t)(p[1] & 0x3F) << 12 | (uint32_t)(p[2] & 0x3F) << 6 | (p[3] & 0x3F);
+    return *c >= 0x10000 && *c < 0x110000 ? 4 : 0;
+}
+
+static inline uint8_t *text_encode(uint32_t c, uint8_t *out)
+{
+    if (c < 0x80) {
+        *out++ = (uint8_t)c;
+    } else if (c < 0x800) {
+        *out++ = (uint8_t)(0xC0 | c >> 6);
+        *out++ = (uint8_t)(0x80 | (c & 0x3F));
+    } else {
+        if (c < 0x10000) {
+            *out++ = (uint8_t)(0xE0 | c >> 12);
+        } else {
+            *out++ = (uint8_t)(0xF0 | c >> 18);
+            *out++ = (uint8_t)(0x80 | (c >> 12 & 0x3F));
+        }
+        *out++ = (uint8_t)(0x80 | (c >> 6 & 0x3F));
+        *out++ = (uint8_t)(0x80 | (c & 0x3F));
+    }
+    return out;
+}
+
+/* Write the code points of a text, a space for each byte that is no UTF-8; return their number. */
+PRIORY_UNUSED static ptrdiff_t text_code_points(const uint8_t *p, const uint8_t *end, uint32_t *out)
+{
+    ptrdiff_t n = 0;
+    while (p < end) {
+        ptrdiff_t size = text_decode(p, end, &out[n]);
+        if (size == 0)
+            out[n] = ' ';
+        p += size ? size : 1;
+        n++;
+    }
+    return n;
+}
+
+/* ---- splitting -------------------------------------------------------------------------------- */
+
+typedef struct {
+    const uint8_t *bytes; /* in lower case */
+    uint32_t size, hash;
+} text_word;
+
+/* A hash of bytes that come one by one: eight are gathered, then mixed in. */
+typedef struct {
+    uint64_t mixed, gathered;
+    unsigned bits;
+} text_hash;
+
+static inline void hash_byte(text_hash *h, uint8_t byte)
+{
+    h->gathered |= (uint64_t)byte << h->bits;
+    h->bits += 8;
+    if (h->bits == 64) {
+        h->mixed = (h->mixed ^ h->gathered) * 0x9E3779B97F4A7C15u;
+        h->mixed ^= h->mixed >> 32;
+        h->gathered = 0;
+        h->bits = 0;
+    }
+}
+
+static inline uint32_t hash_end(const text_hash *h, uint32_t size)
+{
+    uint64_t mixed = (h->mixed ^ h->gathered) * 0x9E3779B97F4A7C15u;
+    mixed = ((mixed ^ mixed >> 32) + size) * 0xD6E8FEB86659FD93u;
+    return (uint32_t)(mixed >> 32);
+}
+
+PRIORY_UNUSED static text_word text_word_of(const uint8_t *bytes, uint32_t size)
+{
+    text_hash h = {0, 0, 0};
+    for (uint32_t i = 0; i < size; i++)
+        hash_byte(&h, bytes[i]);
+    text_word word = {bytes, size, hash_end(&h, size)};
+    return word;
+}
+
+/* Write the next words, `room` at most, with their bytes in `low` (twice as long as the text: two
+ * bytes may become three). Words are runs of at least two word characters; bytes that are no
+ * UTF-8 part words. `*special` is set where a special code point ends the work, unless it is NULL:
+ * all words before its own are written. */
+PRIORY_UNUSED static ptrdiff_t text_split(const uint8_t **from, const uint8_t *end, uint8_t *low,
+                                          text_word *words, ptrdiff_t room, int *special)
+{
+    const uint8_t *p = *from;
+    ptrdiff_t n = 0;
+    while (n < room) {
+        while (p < end && text_byte[*p] == 0)
+            p++;
+        if (p == end)
+            break;
+        text_hash h = {0, 0, 0};
+        uint8_t *first = low;
+        size_t characters = 0;
+        while (p < end) {
+            uint8_t byte = text_byte[*p];
+            if (byte == 0)
+                break;
+            if (byte < 128) {
+                *low++ = byte;
+                hash_byte(&h, byte);
+                p++;
+            } else {
+                uint32_t c;
+                ptrdiff_t size = text_decode(p, end, &c);
+                int32_t entry = size ? text_entry(c) : 0;
+                if ((entry & TEXT_SPECIAL) && special != NULL) {
+                    *special = 1;
+                    *from = p;
+                    return n;
+                }
+                p += size ? size : 1;
+                if (!(entry & TEXT_WORD))
+                    break;
+                uint8_t *next = text_encode(c + (uint32_t)text_shift(entry), low);
+                while (low < next)
+                    hash_byte(&h, *low++);
+            }
+            characters++;
+        }
+        if (characters < 2) {
+            low = first;
+            continue;
+        }
+        words[n].bytes = first;
+        words[n].size = (uint32_t)(low - first);
+        words[n].hash = hash_end(&h, words[n].size);
+        n++;
+    }
+    *from = p;
+    return n;
+}
+
+/* ---- vocabulary: words numbered in order of appearance ---------------------------------------- */
+
+#define TEXT_AHEAD 12 /* words between a prefetch and its use */
+
+typedef struct {
+    uint32_t hash;
+    int32_t code; /* + 1; 0: free */
+} text_slot;
+
+typedef struct {
+    text_slot *slots; /* 2^bits, at most two thirds taken; a word's place is its hash's first bits */
+    int bits;
+    int64_t count;
+    int64_t *starts; /* of each word in `bytes`, and the end of the last */
+    int64_t starts_room;
+    uint8_t *bytes;
+    int64_t bytes_room;
+} vocabulary;
+
+static inline int same_bytes(const uint8_t *a, const uint8_t *b, uint32_t n)
+{
+    for (; n >= 8; n -= 8, a += 8, b += 8)
+        if (memcmp(a, b, 8) != 0)
+            return 0;
+    if (n & 4) {
+        if (memcmp(a, b, 4) != 0)
+            return 0;
+        a += 4, b += 4;
+    }
+    if (n & 2) {
+        if (memcmp(a, b, 2) != 0)
+            return 0;
+        a += 2, b += 2;
+    }
+    return !(n & 1) || *a == *b;
+}
+
+static inline size_t slot_of(uint32_t hash, int bits)
+{
+    return hash >> (32 - bits);
+}
+
+/* Double the table of slots (or make the first); the hashes in the slots are all it needs. */
+static int grow_slots(text_slot **slots, int *bits)
+{
+    int wider = *slots == NULL ? 8 : *bits + 1;
+    size_t mask = ((size_t)1 << wider) - 1;
+    text_slot *grown = wider > 31 ? NULL : (text_slot *)calloc(mask + 1, sizeof(text_slot));
+    if (grown == NULL)
+        return -1;
+    for (size_t i = 0; *slots != NULL && i < (size_t)1 << *bits; i++) {
+        text_slot slot = (*slots)[i];
+        if (slot.code == 0)
+            continue;
+        size_t at = slot_of(slot.hash, wider);
+        while (grown[at].code != 0)
+            at = (at + 1) & mask;
+        grown[at] = slot;
+    }
+    free(*slots);
+    *slots = grown;
+    *bits = wider;
+    return 0;
+}
+
+/* Make room for `needed` elements of `size` bytes, half as many again. */
+static int grow_array(void **array, int64_t *room, int64_t needed, size_t size)
+{
+    if (needed <= *room)
+        return 0;
+    int64_t wider = needed + needed / 2 + 64;
+    void *grown = realloc(*array, (size_t)wider * size);
+    if (grown == NULL)
+        return -1;
+    *array = grown;
+    *room = wider;
+    return 0;
+}
+
+PRIORY_UNUSED static int vocabulary_start(vocabulary *v)
+{
+    memset(v, 0, sizeof *v);
+    if (grow_slots(&v->slots, &v->bits) < 0 || grow_array((void **)&v->starts, &v->starts_room, 2, 8) < 0)
+        return -1;
+    v->starts[0] = 0;
+    return 0;
+}
+
+PRIORY_UNUSED static void vocabulary_end(vocabulary *v)
+{
+    free(v->slots);
+    free(v->starts);
+    free(v->bytes);
+}
+
+/* Make `to`, which is empty, an equal of `from`. */
+PRIORY_UNUSED static int vocabulary_copy(vocabulary *to, const vocabulary *from)
+{
+    size_t slots = sizeof(text_slot) << from->bits;
+    text_slot *copied = (text_slot *)malloc(slots);
+    if (copied == NULL)
+        return -1;
+    memcpy(copied, from->slots, slots);
+    free(to->slots);
+    to->slots = copied;
+    to->bits = from->bits;
+    int64_t size = from->starts[from->count];
+    if (grow_array((void **)&to->starts, &to->starts_room, from->count + 1, 8) < 0
+        || grow_array((void **)&to->bytes, &to->bytes_room, size, 1) < 0)
+        return -1;
+    memcpy(to->starts, from->starts, (size_t)(from->count + 1) * 8);
+    if (size)
+        memcpy(to->bytes, from->bytes, (size_t)size);
+    to->count = from->count;
+    return 0;
+}
+
+/* Return where the word is, or the free slot where it would be. */
+static inline text_slot *vocabulary_slot(const vocabulary *v, const text_word *word)
+{
+    size_t at = slot_of(word->hash, v->bits), mask = ((size_t)1 << v->bits) - 1;
+    for (;; at = (at + 1) & mask) {
+        text_slot *slot = v->slots + at;
+        if (slot->code == 0)
+            return slot;
+        if (slot->hash == word->hash) {
+            const int64_t *start = v->starts + slot->code - 1;
+            if (start[1] - start[0] == (int64_t)word->size
+                && same_bytes(v->bytes + start[0], word->bytes, word->size))
+                return slot;
+        }
+    }
+}
+
+static inline int32_t vocabulary_find(const vocabulary *v, const text_word *word)
+{
+    return vocabulary_slot(v, word)->code - 1; /* −1: not there */
+}
+
+/* Return the word's code, a new one if it is new; −1: no memory, or 2^31 slots are not enough. */
+static inline int32_t vocabulary_add(vocabulary *v, const text_word *word)
+{
+    text_slot *slot = vocabulary_slot(v, word);
+    if (slot->code != 0)
+        return slot->code - 1;
+    int64_t start = v->starts[v->count], end = start + word->size;
+    if (grow_array((void **)&v->starts, &v->starts_room, v->count + 2, 8) < 0
+        || grow_array((void **)&v->bytes, &v->bytes_room, end, 1) < 0)
+        return -1;
+    if (3 * (v->count + 1) > (int64_t)2 << v->bits) {
+        if (grow_slots(&v->slots, &v->bits) < 0)
+            return -1;
+        slot = vocabulary_slot(v, word);
+    }
+    if (word->size)
+        memcpy(v->bytes + start, word->bytes, word->size);
+    v->starts[v->count + 1] = end;
+    slot->hash = word->hash;
+    slot->code = (int32_t)++v->count;
+    return slot->code - 1;
+}
+
+/* Bring what the word `TEXT_AHEAD` places on will need: its slot, and nearer by what that names. */
+static inline void prefetch_word(const vocabulary *v, const text_word *words, ptrdiff_t i, ptrdiff_t n,
+                                 const int32_t *tf)
+{
+    if (i + TEXT_AHEAD < n)
+        PRIORY_PREFETCH(v->slots + slot_of(words[i + TEXT_AHEAD].hash, v->bits));
+    if (i + TEXT_AHEAD / 2 < n) {
+        uint32_t hash = words[i + TEXT_AHEAD / 2].hash;
+        text_slot slot = v->slots[slot_of(hash, v->bits)];
+        if (slot.hash == hash && slot.code != 0) {
+            PRIORY_PREFETCH(v->starts + slot.code - 1);
+            if (tf != NULL)
+                PRIORY_PREFETCH(tf + slot.code - 1);
+        }
+    }
+}
+
+/* ---- how often each word occurs in one document ------------------------------------------------ */
+
+typedef struct {
+    int32_t *tf;   /* of each word; 0 between documents */
+    int32_t *seen; /* the words with tf > 0, in order of appearance */
+    int64_t tf_room, seen_room, n_seen;
+} document;
+
+static int document_room(document *d, int64_t words)
+{
+    int64_t before = d->tf_room;
+    if (words > before && before == 0) { /* fresh pages are zero without being touched */
+        d->tf = (int32_t *)calloc((size_t)words, sizeof(int32_t));
+        if (d->tf == NULL)
+            return -1;
+        d->tf_room = words;
+    } else if (words > before) {
+        if (grow_array((void **)&d->tf, &d->tf_room, words, sizeof(int32_t)) < 0)
+            return -1;
+        memset(d->tf + before, 0, (size_t)(d->tf_room - before) * sizeof(int32_t));
+    }
+    return grow_array((void **)&d->seen, &d->seen_room, words, sizeof(int32_t));
+}
+
+static inline void document_see(document *d, int32_t code)
+{
+    if (d->tf[code]++ == 0)
+        d->seen[d->n_seen++] = code;
+}
+
+/* Count words of a document, new ones too. */
+PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_word *words, ptrdiff_t n)
+{
+    if (document_room(d, v->count + n) < 0)
+        return -1;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        prefetch_word(v, words, i, n, d->tf);
+        int32_t code = vocabulary_add(v, words + i);
+        if (code < 0)
+            return -1;
+        document_see(d, code);
+    }
+    return 0;
+}
+
+/* Count the words of a document whose code is below `known`. */
+PRIORY_UNUSED static int document_find(document *d, const vocabulary *v, int64_t known,
+                                       const text_word *words, ptrdiff_t n)
+{
+    if (document_room(d, known) < 0)
+        return -1;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        prefetch_word(v, words, i, n, NULL);
+        int32_t code = vocabulary_find(v, words + i);
+        if (code >= 0 && code < known)
+            document_see(d, code);
+    }
+    return 0;
+}
+
+static double text_logs[256]; /* log(1 + tf), filled when the module is loaded */
+
+static inline double log1p_tf(int32_t tf)
+{
+    return tf < 256 ? text_logs[tf] : log1p((double)tf);
+}
+
+/* 1 / the length of the vector of log(1 + tf) */
+static inline double document_scale(const document *d)
+{
+    double squares = 0.0;
+    for (int64_t i = 0; i < d->n_seen; i++) {
+        double log_tf = log1p_tf(d->tf[d->seen[i]]);
+        squares += log_tf * log_tf;
+    }
+    return squares > 0.0 ? 1.0 / sqrt(squares) : 0.0;
+}
+
+static inline void document_clear(document *d)
+{
+    for (int64_t i = 0; i < d->n_seen; i++)
+        d->tf[d->seen[i]] = 0;
+    d->n_seen = 0;
+}
+
+/* ---- sums per (word, class), of the pairs that occur -------------------------------------------- */
+
+typedef struct {
+    int32_t word, label;
+    int64_t rows;
+    double weight, count, log_tf;
+} text_pair;
+
+typedef struct {
+    text_slot *slots; /* code: the pair's place + 1 */
+    int bits;
+    int64_t count, room;
+    text_pair *pairs; /* in order of appearance */
+} pair_table;
+
+static inline uint32_t pair_hash(int32_t word, int32_t label)
+{
+    uint64_t h = ((uint64_t)(uint32_t)label << 32 | (uint32_t)word) * 0x9E3779B97F4A7C15u;
+    return (uint32_t)(((h ^ h >> 32) * 0xD6E8FEB86659FD93u) >> 32);
+}
+
+static inline text_slot *pair_slot(const pair_table *t, uint32_t hash, int32_t word, int32_t label)
+{
+    size_t at = slot_of(hash, t->bits), mask = ((size_t)1 << t->bits) - 1;
+    for (;; at = (at + 1) & mask) {
+        text_slot *slot = t->slots + at;
+        if (slot->code == 0)
+            return slot;
+        if (slot->hash == hash) {
+            const text_pair *pair = t->pairs + slot->code - 1;
+            if (pair->word == word && pair->label == label)
+                return slot;
+        }
+    }
+}
+
+static text_pair *pair_of(pair_table *t, int32_t word, int32_t label)
+{
+    uint32_t hash = pair_hash(word, label);
+    text_slot *slot = pair_slot(t, hash, word, label);
+    if (slot->code == 0) {
+        if (grow_array((void **)&t->pairs, &t->room, t->count + 1, sizeof(text_pair)) < 0)
+            return NULL;
+        if (3 * (t->count + 1) > (int64_t)2 << t->bits) {
+            if (grow_slots(&t->slots, &t->bits) < 0)
+                return NULL;
+            slot = pair_slot(t, hash, word, label);
+        }
+        text_pair fresh = {word, label, 0, 0.0, 0.0, 0.0};
+        t->pairs[t->count] = fresh;
+        slot->hash = hash;
+        slot->code = (int32_t)++t->count;
+    }
+    return t->pairs + slot->code - 1;
+}
+
+static inline void prefetch_pair(const pair_table *t, const document *d, int64_t i, int32_t label)
+{
+    if (i + TEXT_AHEAD < d->n_seen)
+        PRIORY_PREFETCH(t->slots + slot_of(pair_hash(d->seen[i + TEXT_AHEAD], label), t->bits));
+    if (i + TEXT_AHEAD / 2 < d->n_seen) {
+        text_slot slot = t->slots[slot_of(pair_hash(d->seen[i + TEXT_AHEAD / 2], label), t->bits)];
+        if (slot.code != 0) { /* an address past a cache line's end costs nothing but its use */
+            PRIORY_PREFETCH(t->pairs + slot.code - 1);
+            PRIORY_PREFETCH((const char *)(t->pairs + slot.code) - 1);
+        }
+    }
+}
+
+/* Add a counted document to the sums of its class, and clear it; `*words` grows by Σ w·tf. */
+PRIORY_UNUSED static int pairs_add(pair_table *t, document *d, int32_t label, double w, double *words)
+{
+    double scale = w * document_scale(d);
+    int64_t total = 0;
+    if (t->slots == NULL && grow_slots(&t->slots, &t->bits) < 0)
+        return -1;
+    for (int64_t i = 0; i < d->n_seen; i++) {
+        prefetch_pair(t, d, i, label);
+        int32_t tf = d->tf[d->seen[i]];
+        text_pair *pair = pair_of(t, d->seen[i], label);
+        if (pair == NULL)
+            return -1;
+        pair->rows += 1;
+        pair->weight += w;
+        pair->count += w * tf;
+        pair->log_tf += scale * log1p_tf(tf);
+        total += tf;
+    }
+    *words += w * (double)total;
+    document_clear(d);
+    return 0;
+}
+
+static int pair_compare(const void *a, const void *b)
+{
+    const text_pair *p = (const text_pair *)a, *q = (const text_pair *)b;
+    if (p->word != q->word)
+        return p->word < q->word ? -1 : 1;
+    return (p->label > q->label) - (p->label < q->label);
+}
+
+/* Stable order of the pairs by `label` or by `word`, which are below `keys`. */
+static int pairs_by(const text_pair *pairs, int64_t n, const int32_t *from, int by_word, int64_t keys,
+                    int32_t *to)
+{
+    int64_t *next = (int64_t *)calloc((size_t)keys + 1, sizeof(int64_t));
+    if (next == NULL)
+        return -1;
+    for (int64_t i = 0; i < n; i++)
+        next[1 + (by_word ? pairs[i].word : pairs[i].label)]++;
+    for (int64_t key = 0; key < keys; key++)
+        next[key + 1] += next[key];
+    for (int64_t i = 0; i < n; i++) {
+        int32_t at = from == NULL ? (int32_t)i : from[i];
+        to[next[by_word ? pairs[at].word : pairs[at].label]++] = at;
+    }
+    free(next);
+    return 0;
+}
+
+/* Order the pairs by word, then class, in time proportional to pairs, words and classes. */
+PRIORY_UNUSED static int pairs_sort(pair_table *t, int64_t words, int64_t classes, int32_t *order)
+{
+    if (t->count < (words + classes) / 16) { /* few: do not walk through all the words */
+        if (t->count)
+            qsort(t->pairs, (size_t)t->count, sizeof(text_pair), pair_compare);
+        for (int64_t i = 0; i < t->count; i++)
+            order[i] = (int32_t)i;
+        return 0;
+    }
+    int32_t *by_class = (int32_t *)malloc((size_t)(t->count + 1) * sizeof(int32_t));
+    int failed = by_class == NULL || pairs_by(t->pairs, t->count, NULL, 0, classes, by_class) < 0
+                 || pairs_by(t->pairs, t->count, by_class, 1, words, order) < 0;
+    free(by_class);
+    return failed ? -1 : 0;
+}
+
+/* ---- scores ------------------------------------------------------------------------------------- */
+
+static inline void add_row(double *restrict out, const double *restrict row, ptrdiff_t K, double times)
+{
+    for (ptrdiff_t k = 0; k < K; k++)
+        out[k] += times * row[k];
+}
+
+/* Add the weights of the words whose code is below `known`; `codes` has room for n. */
+PRIORY_UNUSED static void score_block(const vocabulary *v, int64_t known, const text_word *words,
+                                      ptrdiff_t n, int32_t *codes, const double *weights,
+                                      ptrdiff_t K, double *out)
+{
+    ptrdiff_t found = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        prefetch_word(v, words, i, n, NULL);
+        int32_t code = vocabulary_find(v, words + i);
+        if (code < 0 || code >= known)
+            continue;
+        codes[found++] = code;
+        for (ptrdiff_t k = 0; k < K && k < 64; k += 8)
+            PRIORY_PREFETCH(weights + code * K + k);
+    }
+    for (ptrdiff_t i = 0; i < found; i++)
+        add_row(out, weights + codes[i] * K, K, 1.0);
+}
+
+/* Add the weights of a counted document's words, times 1 or log(1 + tf) / length, and clear it. */
+PRIORY_UNUSED static void score_document(document *d, int log_tf, const double *weights, ptrdiff_t K,
+                                         double *out)
+{
+    double scale = log_tf ? document_scale(d) : 0.0;
+    for (int64_t i = 0; i < d->n_seen; i++) {
+        int32_t code = d->seen[i];
+        add_row(out, weights + code * K, K, log_tf ? scale * log1p_tf(d->tf[code]) : 1.0);
+    }
+    document_clear(d);
+}
+
+#endif
