@@ -23,7 +23,7 @@ setup(
             Extension(
                 f"priory.kernels.{name}",
                 [f"src/priory/kernels/{name}.pyx"],
-                depends=["src/priory/kernels/loops.h", "src/priory/kernels/text.h"],
+                depends=["src/priory/kernels/loops.h"],
                 include_dirs=["src/priory/kernels", numpy.get_include()],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
                 extra_compile_args=FLAGS,

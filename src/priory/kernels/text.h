@@ -221,7 +221,7 @@ static inline int same_bytes(const uint8_t *a, const uint8_t *b, uint32_t n)
     return !(n & 1) || *a == *b;
 }
 
-static inline size_t slot_of(uint32_t hash, int bits)
+static inline size_t text_place(uint32_t hash, int bits)
 {
     return hash >> (32 - bits);
 }
@@ -238,7 +238,7 @@ static int grow_slots(text_slot **slots, int *bits)
         text_slot slot = (*slots)[i];
         if (slot.code == 0)
             continue;
-        size_t at = slot_of(slot.hash, wider);
+        size_t at = text_place(slot.hash, wider);
         while (grown[at].code != 0)
             at = (at + 1) & mask;
         grown[at] = slot;
@@ -304,7 +304,7 @@ PRIORY_UNUSED static int vocabulary_copy(vocabulary *to, const vocabulary *from)
 /* Return where the word is, or the free slot where it would be. */
 static inline text_slot *vocabulary_slot(const vocabulary *v, const text_word *word)
 {
-    size_t at = slot_of(word->hash, v->bits), mask = ((size_t)1 << v->bits) - 1;
+    size_t at = text_place(word->hash, v->bits), mask = ((size_t)1 << v->bits) - 1;
     for (;; at = (at + 1) & mask) {
         text_slot *slot = v->slots + at;
         if (slot->code == 0)
@@ -351,10 +351,10 @@ static inline void prefetch_word(const vocabulary *v, const text_word *words, pt
                                  const int32_t *tf)
 {
     if (i + TEXT_AHEAD < n)
-        PRIORY_PREFETCH(v->slots + slot_of(words[i + TEXT_AHEAD].hash, v->bits));
+        PRIORY_PREFETCH(v->slots + text_place(words[i + TEXT_AHEAD].hash, v->bits));
     if (i + TEXT_AHEAD / 2 < n) {
         uint32_t hash = words[i + TEXT_AHEAD / 2].hash;
-        text_slot slot = v->slots[slot_of(hash, v->bits)];
+        text_slot slot = v->slots[text_place(hash, v->bits)];
         if (slot.hash == hash && slot.code != 0) {
             PRIORY_PREFETCH(v->starts + slot.code - 1);
             if (tf != NULL)
@@ -471,7 +471,7 @@ static inline uint32_t pair_hash(int32_t word, int32_t label)
 
 static inline text_slot *pair_slot(const pair_table *t, uint32_t hash, int32_t word, int32_t label)
 {
-    size_t at = slot_of(hash, t->bits), mask = ((size_t)1 << t->bits) - 1;
+    size_t at = text_place(hash, t->bits), mask = ((size_t)1 << t->bits) - 1;
     for (;; at = (at + 1) & mask) {
         text_slot *slot = t->slots + at;
         if (slot->code == 0)
@@ -507,9 +507,9 @@ static text_pair *pair_of(pair_table *t, int32_t word, int32_t label)
 static inline void prefetch_pair(const pair_table *t, const document *d, int64_t i, int32_t label)
 {
     if (i + TEXT_AHEAD < d->n_seen)
-        PRIORY_PREFETCH(t->slots + slot_of(pair_hash(d->seen[i + TEXT_AHEAD], label), t->bits));
+        PRIORY_PREFETCH(t->slots + text_place(pair_hash(d->seen[i + TEXT_AHEAD], label), t->bits));
     if (i + TEXT_AHEAD / 2 < d->n_seen) {
-        text_slot slot = t->slots[slot_of(pair_hash(d->seen[i + TEXT_AHEAD / 2], label), t->bits)];
+        text_slot slot = t->slots[text_place(pair_hash(d->seen[i + TEXT_AHEAD / 2], label), t->bits)];
         if (slot.code != 0) { /* an address past a cache line's end costs nothing but its use */
             PRIORY_PREFETCH(t->pairs + slot.code - 1);
             PRIORY_PREFETCH((const char *)(t->pairs + slot.code) - 1);

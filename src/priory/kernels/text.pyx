@@ -262,7 +262,7 @@ def encode_texts(texts):
         if not PyUnicode_CheckExact(value):
             if isinstance(value, str):
                 value = PyUnicode_FromObject(value)
-            elif value is None or type(value).__name__ == "NAType" or isinstance(value, float) and value != value:
+            elif value is None or type(value).__name__ == "NAType" or isinstance(value, (float, np.floating)) and value != value:
                 gone[i] = True
                 continue
             else:
@@ -564,7 +564,8 @@ cdef int _fill_pages() except -1:
     """Ask Python about every code point; pages that are equal are kept once."""
     global text_entries
     cdef int32_t entries[256]
-    cdef uint32_t page, i, c, lower
+    cdef int page, i
+    cdef uint32_t c, lower
     cdef dict places = {}
     cdef bytes key, all_entries
     for page in range(TEXT_PAGES):
