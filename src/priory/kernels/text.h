@@ -186,7 +186,8 @@ PRIORY_UNUSED static ptrdiff_t text_split(const uint8_t **from, const uint8_t *e
 
 /* ---- vocabulary: words numbered in order of appearance ---------------------------------------- */
 
-#define TEXT_AHEAD 12 /* words between a prefetch and its use */
+#define TEXT_AHEAD 12  /* words between a prefetch and its use */
+#define TEXT_PADDING 8 /* readable bytes after a word */
 
 typedef struct {
     uint32_t hash;
@@ -203,22 +204,22 @@ typedef struct {
     int64_t bytes_room;
 } vocabulary;
 
+/* Compare words without a branch for each size: up to 7 bytes after both must be readable. */
 static inline int same_bytes(const uint8_t *a, const uint8_t *b, uint32_t n)
 {
-    for (; n >= 8; n -= 8, a += 8, b += 8)
+    uint64_t x, y;
+    for (; n > 8; n -= 8, a += 8, b += 8)
         if (memcmp(a, b, 8) != 0)
             return 0;
-    if (n & 4) {
-        if (memcmp(a, b, 4) != 0)
-            return 0;
-        a += 4, b += 4;
-    }
-    if (n & 2) {
-        if (memcmp(a, b, 2) != 0)
-            return 0;
-        a += 2, b += 2;
-    }
-    return !(n & 1) || *a == *b;
+    if (n == 0)
+        return 1;
+    memcpy(&x, a, 8);
+    memcpy(&y, b, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return (x ^ y) >> (64 - 8 * n) == 0;
+#else
+    return (x ^ y) << (64 - 8 * n) == 0;
+#endif
 }
 
 static inline size_t text_place(uint32_t hash, int bits)
@@ -292,11 +293,12 @@ PRIORY_UNUSED static int vocabulary_copy(vocabulary *to, const vocabulary *from)
     to->bits = from->bits;
     int64_t size = from->starts[from->count];
     if (grow_array((void **)&to->starts, &to->starts_room, from->count + 1, 8) < 0
-        || grow_array((void **)&to->bytes, &to->bytes_room, size, 1) < 0)
+        || grow_array((void **)&to->bytes, &to->bytes_room, size + TEXT_PADDING, 1) < 0)
         return -1;
     memcpy(to->starts, from->starts, (size_t)(from->count + 1) * 8);
     if (size)
         memcpy(to->bytes, from->bytes, (size_t)size);
+    memset(to->bytes + size, 0, TEXT_PADDING);
     to->count = from->count;
     return 0;
 }
@@ -331,7 +333,7 @@ static inline int32_t vocabulary_add(vocabulary *v, const text_word *word)
         return slot->code - 1;
     int64_t start = v->starts[v->count], end = start + word->size;
     if (grow_array((void **)&v->starts, &v->starts_room, v->count + 2, 8) < 0
-        || grow_array((void **)&v->bytes, &v->bytes_room, end, 1) < 0)
+        || grow_array((void **)&v->bytes, &v->bytes_room, end + TEXT_PADDING, 1) < 0)
         return -1;
     if (3 * (v->count + 1) > (int64_t)2 << v->bits) {
         if (grow_slots(&v->slots, &v->bits) < 0)
@@ -340,14 +342,16 @@ static inline int32_t vocabulary_add(vocabulary *v, const text_word *word)
     }
     if (word->size)
         memcpy(v->bytes + start, word->bytes, word->size);
+    memset(v->bytes + end, 0, TEXT_PADDING);
     v->starts[v->count + 1] = end;
     slot->hash = word->hash;
     slot->code = (int32_t)++v->count;
     return slot->code - 1;
 }
 
-/* Bring what the word `TEXT_AHEAD` places on will need: its slot, and nearer by what that names. */
-static inline void prefetch_word(const vocabulary *v, const text_word *words, ptrdiff_t i, ptrdiff_t n,
+/* (Inlined in any case: a compiler may take a function that only prefetches for one that does nothing.)
+ * Bring what the word `TEXT_AHEAD` places on will need: its slot, and nearer by what that names. */
+PRIORY_INLINE void prefetch_word(const vocabulary *v, const text_word *words, ptrdiff_t i, ptrdiff_t n,
                                  const int32_t *tf)
 {
     if (i + TEXT_AHEAD < n)
@@ -448,7 +452,19 @@ static inline void document_clear(document *d)
     d->n_seen = 0;
 }
 
-/* ---- sums per (word, class), of the pairs that occur -------------------------------------------- */
+/* ---- sums per (word, class), of the pairs that occur --------------------------------------------
+ * First every document's (word, tf) are written down, in the order of the documents, which numbers
+ * new words. Then the classes are summed one after another: the sums of a class are close together,
+ * and a word's place among them is one look into an array, not a search in a table of all pairs. */
+
+typedef struct {
+    int32_t word, tf;
+} text_count;
+
+typedef struct {
+    text_count *counts;
+    int64_t count, room;
+} count_list;
 
 typedef struct {
     int32_t word, label;
@@ -457,87 +473,58 @@ typedef struct {
 } text_pair;
 
 typedef struct {
-    text_slot *slots; /* code: the pair's place + 1 */
-    int bits;
+    text_pair *pairs; /* by class; within a class in order of appearance */
     int64_t count, room;
-    text_pair *pairs; /* in order of appearance */
-} pair_table;
+    int32_t *places; /* of each word's last pair, + 1 */
+    int64_t class_start;
+} pair_list;
 
-static inline uint32_t pair_hash(int32_t word, int32_t label)
+/* Write down a counted document, and clear it. */
+PRIORY_UNUSED static int document_write(document *d, count_list *list)
 {
-    uint64_t h = ((uint64_t)(uint32_t)label << 32 | (uint32_t)word) * 0x9E3779B97F4A7C15u;
-    return (uint32_t)(((h ^ h >> 32) * 0xD6E8FEB86659FD93u) >> 32);
-}
-
-static inline text_slot *pair_slot(const pair_table *t, uint32_t hash, int32_t word, int32_t label)
-{
-    size_t at = text_place(hash, t->bits), mask = ((size_t)1 << t->bits) - 1;
-    for (;; at = (at + 1) & mask) {
-        text_slot *slot = t->slots + at;
-        if (slot->code == 0)
-            return slot;
-        if (slot->hash == hash) {
-            const text_pair *pair = t->pairs + slot->code - 1;
-            if (pair->word == word && pair->label == label)
-                return slot;
-        }
-    }
-}
-
-static text_pair *pair_of(pair_table *t, int32_t word, int32_t label)
-{
-    uint32_t hash = pair_hash(word, label);
-    text_slot *slot = pair_slot(t, hash, word, label);
-    if (slot->code == 0) {
-        if (grow_array((void **)&t->pairs, &t->room, t->count + 1, sizeof(text_pair)) < 0)
-            return NULL;
-        if (3 * (t->count + 1) > (int64_t)2 << t->bits) {
-            if (grow_slots(&t->slots, &t->bits) < 0)
-                return NULL;
-            slot = pair_slot(t, hash, word, label);
-        }
-        text_pair fresh = {word, label, 0, 0.0, 0.0, 0.0};
-        t->pairs[t->count] = fresh;
-        slot->hash = hash;
-        slot->code = (int32_t)++t->count;
-    }
-    return t->pairs + slot->code - 1;
-}
-
-static inline void prefetch_pair(const pair_table *t, const document *d, int64_t i, int32_t label)
-{
-    if (i + TEXT_AHEAD < d->n_seen)
-        PRIORY_PREFETCH(t->slots + text_place(pair_hash(d->seen[i + TEXT_AHEAD], label), t->bits));
-    if (i + TEXT_AHEAD / 2 < d->n_seen) {
-        text_slot slot = t->slots[text_place(pair_hash(d->seen[i + TEXT_AHEAD / 2], label), t->bits)];
-        if (slot.code != 0) { /* an address past a cache line's end costs nothing but its use */
-            PRIORY_PREFETCH(t->pairs + slot.code - 1);
-            PRIORY_PREFETCH((const char *)(t->pairs + slot.code) - 1);
-        }
-    }
-}
-
-/* Add a counted document to the sums of its class, and clear it; `*words` grows by Σ w·tf. */
-PRIORY_UNUSED static int pairs_add(pair_table *t, document *d, int32_t label, double w, double *words)
-{
-    double scale = w * document_scale(d);
-    int64_t total = 0;
-    if (t->slots == NULL && grow_slots(&t->slots, &t->bits) < 0)
+    if (grow_array((void **)&list->counts, &list->room, list->count + d->n_seen, sizeof(text_count)) < 0)
         return -1;
     for (int64_t i = 0; i < d->n_seen; i++) {
-        prefetch_pair(t, d, i, label);
-        int32_t tf = d->tf[d->seen[i]];
-        text_pair *pair = pair_of(t, d->seen[i], label);
-        if (pair == NULL)
-            return -1;
+        text_count one = {d->seen[i], d->tf[d->seen[i]]};
+        list->counts[list->count++] = one;
+        d->tf[one.word] = 0;
+    }
+    d->n_seen = 0;
+    return 0;
+}
+
+/* Add a document to the sums of its class: documents come class by class, in ascending order, and
+ * class_start is the number of pairs before the class. `*words` grows by Σ w·tf. */
+PRIORY_UNUSED static int pairs_add(pair_list *t, const text_count *counts, int64_t n, int32_t label,
+                                   double w, double *words)
+{
+    double squares = 0.0;
+    int64_t total = 0, first = t->class_start;
+    if (t->count + n > INT32_MAX
+        || grow_array((void **)&t->pairs, &t->room, t->count + n, sizeof(text_pair)) < 0)
+        return -1;
+    for (int64_t i = 0; i < n; i++) {
+        double log_tf = log1p_tf(counts[i].tf);
+        squares += log_tf * log_tf;
+        total += counts[i].tf;
+    }
+    double scale = squares > 0.0 ? w / sqrt(squares) : 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        if (i + TEXT_AHEAD < n) /* for a word that is new in the class: an old pair, and no harm */
+            PRIORY_PREFETCH(t->pairs + t->places[counts[i + TEXT_AHEAD].word]);
+        int32_t word = counts[i].word, tf = counts[i].tf;
+        if (t->places[word] <= first) {
+            text_pair fresh = {word, label, 0, 0.0, 0.0, 0.0};
+            t->pairs[t->count] = fresh;
+            t->places[word] = (int32_t)++t->count;
+        }
+        text_pair *pair = t->pairs + t->places[word] - 1;
         pair->rows += 1;
         pair->weight += w;
         pair->count += w * tf;
         pair->log_tf += scale * log1p_tf(tf);
-        total += tf;
     }
     *words += w * (double)total;
-    document_clear(d);
     return 0;
 }
 
@@ -549,40 +536,27 @@ static int pair_compare(const void *a, const void *b)
     return (p->label > q->label) - (p->label < q->label);
 }
 
-/* Stable order of the pairs by `label` or by `word`, which are below `keys`. */
-static int pairs_by(const text_pair *pairs, int64_t n, const int32_t *from, int by_word, int64_t keys,
-                    int32_t *to)
+/* Write the order of the pairs by word, then class. */
+PRIORY_UNUSED static int pairs_sort(pair_list *t, int64_t words, int32_t *order)
 {
-    int64_t *next = (int64_t *)calloc((size_t)keys + 1, sizeof(int64_t));
-    if (next == NULL)
-        return -1;
-    for (int64_t i = 0; i < n; i++)
-        next[1 + (by_word ? pairs[i].word : pairs[i].label)]++;
-    for (int64_t key = 0; key < keys; key++)
-        next[key + 1] += next[key];
-    for (int64_t i = 0; i < n; i++) {
-        int32_t at = from == NULL ? (int32_t)i : from[i];
-        to[next[by_word ? pairs[at].word : pairs[at].label]++] = at;
-    }
-    free(next);
-    return 0;
-}
-
-/* Order the pairs by word, then class, in time proportional to pairs, words and classes. */
-PRIORY_UNUSED static int pairs_sort(pair_table *t, int64_t words, int64_t classes, int32_t *order)
-{
-    if (t->count < (words + classes) / 16) { /* few: do not walk through all the words */
+    if (t->count < words / 16) { /* few: do not walk through all the words */
         if (t->count)
             qsort(t->pairs, (size_t)t->count, sizeof(text_pair), pair_compare);
         for (int64_t i = 0; i < t->count; i++)
             order[i] = (int32_t)i;
         return 0;
     }
-    int32_t *by_class = (int32_t *)malloc((size_t)(t->count + 1) * sizeof(int32_t));
-    int failed = by_class == NULL || pairs_by(t->pairs, t->count, NULL, 0, classes, by_class) < 0
-                 || pairs_by(t->pairs, t->count, by_class, 1, words, order) < 0;
-    free(by_class);
-    return failed ? -1 : 0;
+    int64_t *next = (int64_t *)calloc((size_t)words + 1, sizeof(int64_t));
+    if (next == NULL)
+        return -1;
+    for (int64_t i = 0; i < t->count; i++)
+        next[t->pairs[i].word + 1]++;
+    for (int64_t word = 0; word < words; word++)
+        next[word + 1] += next[word];
+    for (int64_t i = 0; i < t->count; i++) /* they are in the order of classes, and stay so */
+        order[next[t->pairs[i].word]++] = (int32_t)i;
+    free(next);
+    return 0;
 }
 
 /* ---- scores ------------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.math cimport log1p
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
 import numpy as np
@@ -40,6 +40,7 @@ cdef extern from "text.h" nogil:
         TEXT_PAGES
         TEXT_WORD
         TEXT_SPECIAL
+        TEXT_PADDING
 
     ctypedef struct text_word:
         const uint8_t* bytes
@@ -55,8 +56,12 @@ cdef extern from "text.h" nogil:
         int32_t* seen
         int64_t n_seen
 
-    ctypedef struct text_slot:
+    ctypedef struct text_count:
         pass
+
+    ctypedef struct count_list:
+        text_count* counts
+        int64_t count
 
     ctypedef struct text_pair:
         int32_t word
@@ -66,10 +71,11 @@ cdef extern from "text.h" nogil:
         double count
         double log_tf
 
-    ctypedef struct pair_table:
-        text_slot* slots
-        int64_t count
+    ctypedef struct pair_list:
         text_pair* pairs
+        int64_t count
+        int32_t* places
+        int64_t class_start
 
     uint8_t text_byte[256]
     uint16_t text_page[]
@@ -88,8 +94,9 @@ cdef extern from "text.h" nogil:
     int32_t vocabulary_add(vocabulary*, const text_word*)
     int document_add(document*, vocabulary*, const text_word*, ptrdiff_t)
     int document_find(document*, const vocabulary*, int64_t, const text_word*, ptrdiff_t)
-    int pairs_add(pair_table*, document*, int32_t, double, double*)
-    int pairs_sort(pair_table*, int64_t, int64_t, int32_t*)
+    int document_write(document*, count_list*)
+    int pairs_add(pair_list*, const text_count*, int64_t, int32_t, double, double*)
+    int pairs_sort(pair_list*, int64_t, int32_t*)
     void score_block(
         const vocabulary*, int64_t, const text_word*, ptrdiff_t, int32_t*, const double*, ptrdiff_t, double*
     )
@@ -150,22 +157,23 @@ cdef class Vocabulary:
 
     def add(self, str word not None):
         """Return the code of a word, taken as it is; a new one if it is new."""
-        cdef bytes text = word.encode("utf-8", "surrogatepass")
+        cdef bytes text = _padded(word)
         cdef int32_t code
         self._start_writing()
         try:
-            code = self._add(PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
+            code = self._add(PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text) - TEXT_PADDING)
         finally:
             self.writing = False
         return code
 
     def find(self, str word not None):
         """Return the code of a word, taken as it is, or −1."""
-        cdef bytes text = word.encode("utf-8", "surrogatepass")
-        if PyBytes_GET_SIZE(text) > LONGEST:
+        cdef bytes text = _padded(word)
+        cdef Py_ssize_t size = PyBytes_GET_SIZE(text) - TEXT_PADDING
+        if size > LONGEST:
             return -1
         self._start_reading()
-        cdef text_word key = text_word_of(<const uint8_t*> PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
+        cdef text_word key = text_word_of(<const uint8_t*> PyBytes_AS_STRING(text), size)
         cdef int32_t code = vocabulary_find(&self.words_, &key)
         self.reading -= 1
         return code
@@ -318,12 +326,13 @@ def count_words(
     A text that is missing, or whose class is negative, counts for nothing. The arrays per class
     are as long as the largest class asks, and at least `n_classes`.
     """
-    cdef Py_ssize_t n = max(offsets.shape[0] - 1, 0), i, m
+    cdef Py_ssize_t n = max(offsets.shape[0] - 1, 0), i, j, m
     cdef const uint8_t[::1] gone = _flags(missing, n)
-    cdef const int32_t[::1] classes = np.ascontiguousarray(y, dtype=np.int32)
+    y = np.ascontiguousarray(y, dtype=np.int32)
+    cdef const int32_t[::1] classes = y
+    cdef int32_t label = -1
     cdef const double[::1] weights
     cdef bint weighted = weight is not None, some_missing = missing is not None
-    cdef double w = 1.0
     if weighted:
         weights = np.ascontiguousarray(weight, dtype=np.float64)
     if classes.shape[0] != n or (weighted and weights.shape[0] != n):
@@ -332,16 +341,15 @@ def count_words(
     for i in range(n):
         n_classes = max(n_classes, classes[i] + 1)
     class_rows, class_weight, class_words = np.zeros(n_classes, np.int64), np.zeros(n_classes), np.zeros(n_classes)
-    cdef int64_t[::1] rows_of = class_rows
+    cdef int64_t[::1] rows_of = class_rows, starts = np.empty(n + 1, dtype=np.int64)
     cdef double[::1] weight_of = class_weight, words_of = class_words
     vocabulary._start_writing()
     try:
         with nogil:
             for i in range(n):
+                starts[i] = reader.counts.count
                 if classes[i] < 0 or (some_missing and gone[i]):
                     continue
-                if weighted:
-                    w = weights[i]
                 reader.open(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
                 while True:
                     m = reader.next_words()
@@ -349,13 +357,30 @@ def count_words(
                         break
                     if document_add(&reader.counted, &vocabulary.words_, reader.words, m) < 0:
                         _no_memory()
-                if pairs_add(&reader.pairs, &reader.counted, classes[i], w, &words_of[classes[i]]) < 0:
+                if document_write(&reader.counted, &reader.counts) < 0:
                     _no_memory()
                 rows_of[classes[i]] += 1
-                weight_of[classes[i]] += w
+                weight_of[classes[i]] += weights[i] if weighted else 1.0
+            starts[n] = reader.counts.count
     finally:
         vocabulary.writing = False
-    return WordCounts(*_sorted_pairs(reader, len(vocabulary), n_classes), class_rows, class_weight, class_words)
+    cdef int64_t[::1] order = np.argsort(y, kind="stable")
+    reader.pairs.places = <int32_t*> calloc(len(vocabulary) + 1, sizeof(int32_t))
+    if reader.pairs.places == NULL:
+        raise MemoryError
+    with nogil:
+        for j in range(n):
+            i = order[j]
+            if starts[i] == starts[i + 1]:
+                continue
+            if classes[i] != label:
+                label, reader.pairs.class_start = classes[i], reader.pairs.count
+            if pairs_add(
+                &reader.pairs, reader.counts.counts + starts[i], starts[i + 1] - starts[i], label,
+                weights[i] if weighted else 1.0, &words_of[label],
+            ) < 0:
+                _no_memory()
+    return WordCounts(*_sorted_pairs(reader, len(vocabulary)), class_rows, class_weight, class_words)
 
 
 def score_words(
@@ -435,11 +460,12 @@ cdef class Reader:
     cdef bint exact  # the text is str.lower()'s
     cdef bytes lowered
     cdef document counted
-    cdef pair_table pairs
+    cdef count_list counts
+    cdef pair_list pairs
 
     def __cinit__(self, Py_ssize_t longest):
         self.block = <text_word*> malloc(BLOCK * sizeof(text_word))
-        self.low = <uint8_t*> malloc(2 * longest + 16)  # pages that no word reaches stay untouched
+        self.low = <uint8_t*> malloc(2 * longest + TEXT_PADDING)  # pages that no word reaches stay untouched
         if self.block == NULL or self.low == NULL:
             raise MemoryError
 
@@ -448,8 +474,9 @@ cdef class Reader:
         free(self.low)
         free(self.counted.tf)
         free(self.counted.seen)
-        free(self.pairs.slots)
+        free(self.counts.counts)
         free(self.pairs.pairs)
+        free(self.pairs.places)
 
     cdef void open(self, const uint8_t* text, Py_ssize_t size) noexcept nogil:
         self.start = self.at = text
@@ -501,6 +528,10 @@ cdef class Reader:
         return 0
 
 
+cdef bytes _padded(str word):
+    return word.encode("utf-8", "surrogatepass") + b"\0" * TEXT_PADDING
+
+
 cdef int _no_memory() except -1 nogil:
     with gil:
         raise MemoryError
@@ -527,7 +558,7 @@ cdef Py_ssize_t _longest(const offset[::1] offsets, Py_ssize_t size) except -1:
     return longest
 
 
-cdef tuple _sorted_pairs(Reader reader, int64_t n_words, int64_t n_classes):
+cdef tuple _sorted_pairs(Reader reader, int64_t n_words):
     """Return the pairs as arrays, in the order of word and class."""
     cdef int64_t n = reader.pairs.count, i
     cdef int32_t[::1] order = np.empty(n, dtype=np.int32)
@@ -539,7 +570,7 @@ cdef tuple _sorted_pairs(Reader reader, int64_t n_words, int64_t n_classes):
     cdef double[::1] weight_ = weight, count_ = count, log_tf_ = log_tf
     cdef const text_pair* pair
     with nogil:
-        if pairs_sort(&reader.pairs, n_words, n_classes, &order[0]) < 0:
+        if pairs_sort(&reader.pairs, n_words, &order[0]) < 0:
             _no_memory()
         for i in range(n):
             pair = &reader.pairs.pairs[order[i]]
