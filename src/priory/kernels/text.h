@@ -186,7 +186,7 @@ PRIORY_UNUSED static ptrdiff_t text_split(const uint8_t **from, const uint8_t *e
 
 /* ---- vocabulary: words numbered in order of appearance ---------------------------------------- */
 
-#define TEXT_AHEAD 12  /* words between a prefetch and its use */
+#define TEXT_AHEAD 6   /* words between a prefetch and its use */
 #define TEXT_PADDING 8 /* readable bytes after a word */
 
 typedef struct {
@@ -349,21 +349,26 @@ static inline int32_t vocabulary_add(vocabulary *v, const text_word *word)
     return slot->code - 1;
 }
 
-/* (Inlined in any case: a compiler may take a function that only prefetches for one that does nothing.)
- * Bring what the word `TEXT_AHEAD` places on will need: its slot, and nearer by what that names. */
+/* Bring near what words further on will need, step by step: the slot, then where it says the word
+ * is (and its count), then the word. Inlined in any case: a compiler may take a function that only
+ * prefetches for one that does nothing, and leave it out. */
 PRIORY_INLINE void prefetch_word(const vocabulary *v, const text_word *words, ptrdiff_t i, ptrdiff_t n,
                                  const int32_t *tf)
 {
-    if (i + TEXT_AHEAD < n)
-        PRIORY_PREFETCH(v->slots + text_place(words[i + TEXT_AHEAD].hash, v->bits));
-    if (i + TEXT_AHEAD / 2 < n) {
-        uint32_t hash = words[i + TEXT_AHEAD / 2].hash;
-        text_slot slot = v->slots[text_place(hash, v->bits)];
-        if (slot.hash == hash && slot.code != 0) {
-            PRIORY_PREFETCH(v->starts + slot.code - 1);
+    if (i + 3 * TEXT_AHEAD < n)
+        PRIORY_PREFETCH(v->slots + text_place(words[i + 3 * TEXT_AHEAD].hash, v->bits));
+    if (i + 2 * TEXT_AHEAD < n) {
+        int32_t code = v->slots[text_place(words[i + 2 * TEXT_AHEAD].hash, v->bits)].code;
+        if (code != 0) {
+            PRIORY_PREFETCH(v->starts + code - 1);
             if (tf != NULL)
-                PRIORY_PREFETCH(tf + slot.code - 1);
+                PRIORY_PREFETCH(tf + code - 1);
         }
+    }
+    if (i + TEXT_AHEAD < n) {
+        int32_t code = v->slots[text_place(words[i + TEXT_AHEAD].hash, v->bits)].code;
+        if (code != 0)
+            PRIORY_PREFETCH(v->bytes + v->starts[code - 1]);
     }
 }
 
@@ -510,8 +515,10 @@ PRIORY_UNUSED static int pairs_add(pair_list *t, const text_count *counts, int64
     }
     double scale = squares > 0.0 ? w / sqrt(squares) : 0.0;
     for (int64_t i = 0; i < n; i++) {
-        if (i + TEXT_AHEAD < n) /* for a word that is new in the class: an old pair, and no harm */
-            PRIORY_PREFETCH(t->pairs + t->places[counts[i + TEXT_AHEAD].word]);
+        if (i + 4 * TEXT_AHEAD < n)
+            PRIORY_PREFETCH(t->places + counts[i + 4 * TEXT_AHEAD].word);
+        if (i + 2 * TEXT_AHEAD < n) /* of a word that is new in the class: an old pair, and no harm */
+            PRIORY_PREFETCH(t->pairs + t->places[counts[i + 2 * TEXT_AHEAD].word]);
         int32_t word = counts[i].word, tf = counts[i].tf;
         if (t->places[word] <= first) {
             text_pair fresh = {word, label, 0, 0.0, 0.0, 0.0};

@@ -82,6 +82,7 @@ cdef extern from "text.h" nogil:
     int32_t* text_entries
     double text_logs[256]
 
+    void PRIORY_PREFETCH(const void*)
     int32_t text_entry(uint32_t)
     int32_t text_shift(int32_t)
     ptrdiff_t text_code_points(const uint8_t*, const uint8_t*, uint32_t*)
@@ -573,6 +574,7 @@ cdef tuple _sorted_pairs(Reader reader, int64_t n_words):
         if pairs_sort(&reader.pairs, n_words, &order[0]) < 0:
             _no_memory()
         for i in range(n):
+            PRIORY_PREFETCH(&reader.pairs.pairs[order[min(i + 16, n - 1)]])
             pair = &reader.pairs.pairs[order[i]]
             word_[i], label_[i], rows_[i] = pair.word, pair.label, pair.rows
             weight_[i], count_[i], log_tf_[i] = pair.weight, pair.count, pair.log_tf
