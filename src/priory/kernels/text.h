@@ -574,6 +574,12 @@ static inline void add_row(double *restrict out, const double *restrict row, ptr
         out[k] += times * row[k];
 }
 
+PRIORY_INLINE void prefetch_row(const double *row, ptrdiff_t K)
+{
+    for (ptrdiff_t k = 0; k < K && k < 64; k += 8)
+        PRIORY_PREFETCH(row + k);
+}
+
 /* Add the weights of the words whose code is below `known`; `codes` has room for n. */
 PRIORY_UNUSED static void score_block(const vocabulary *v, int64_t known, const text_word *words,
                                       ptrdiff_t n, int32_t *codes, const double *weights,
@@ -586,8 +592,7 @@ PRIORY_UNUSED static void score_block(const vocabulary *v, int64_t known, const 
         if (code < 0 || code >= known)
             continue;
         codes[found++] = code;
-        for (ptrdiff_t k = 0; k < K && k < 64; k += 8)
-            PRIORY_PREFETCH(weights + code * K + k);
+        prefetch_row(weights + code * K, K);
     }
     for (ptrdiff_t i = 0; i < found; i++)
         add_row(out, weights + codes[i] * K, K, 1.0);
@@ -600,6 +605,8 @@ PRIORY_UNUSED static void score_document(document *d, int log_tf, const double *
     double scale = log_tf ? document_scale(d) : 0.0;
     for (int64_t i = 0; i < d->n_seen; i++) {
         int32_t code = d->seen[i];
+        if (i + 2 * TEXT_AHEAD < d->n_seen)
+            prefetch_row(weights + d->seen[i + 2 * TEXT_AHEAD] * K, K);
         add_row(out, weights + code * K, K, log_tf ? scale * log1p_tf(d->tf[code]) : 1.0);
     }
     document_clear(d);

@@ -340,7 +340,7 @@ def count_words(
         raise ValueError(f"There are {n} texts: y, and weight if given, must be as long.")
     cdef Reader reader = Reader(_longest(offsets, data.shape[0]))
     for i in range(n):
-        n_classes = max(n_classes, classes[i] + 1)
+        n_classes = max(n_classes, <Py_ssize_t> classes[i] + 1)
     class_rows, class_weight, class_words = np.zeros(n_classes, np.int64), np.zeros(n_classes), np.zeros(n_classes)
     cdef int64_t[::1] rows_of = class_rows, starts = np.empty(n + 1, dtype=np.int64)
     cdef double[::1] weight_of = class_weight, words_of = class_words
