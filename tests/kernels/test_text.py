@@ -108,6 +108,19 @@ def test_words_are_those_of_scikit_learn(text):
     assert split_words(text) == analyze(text)
 
 
+def test_characters_at_every_place_of_words_of_every_length():
+    for odd in ["", "é", "É", "日", "😀", "Σ", "İ", "Ⱥ", "\u0301", "-", "@", "[", "`", "{", "/", ":"]:
+        texts = [f"{'aZ_09'[n % 5] * n}{odd}{'Qz' * m}" for n in range(20) for m in range(6)]
+        texts += [text + " " * 9 for text in texts]
+        for text in texts:
+            assert split_words(text) == analyze(text), text
+        y, vocabulary = np.zeros(len(texts), np.int32), Vocabulary()
+        check(count_words(*encode_texts(texts), y, None, vocabulary), vocabulary, texts, y)
+    for c in map(chr, range(256)):
+        for text in (f"ab{c}cd ef{c}", f"{c}abcdefgh{c}ijkl{c}{c}", c * 30):
+            assert split_words(text) == analyze(text), text
+
+
 def decoded(data):
     """Return the text of bytes, with a space for each byte that is no UTF-8."""
     text, at = "", 0

@@ -100,16 +100,20 @@ typedef struct {
     unsigned bits;
 } text_hash;
 
+static inline void hash_mix(text_hash *h)
+{
+    h->mixed = (h->mixed ^ h->gathered) * 0x9E3779B97F4A7C15u;
+    h->mixed ^= h->mixed >> 32;
+    h->gathered = 0;
+    h->bits = 0;
+}
+
 static inline void hash_byte(text_hash *h, uint8_t byte)
 {
     h->gathered |= (uint64_t)byte << h->bits;
     h->bits += 8;
-    if (h->bits == 64) {
-        h->mixed = (h->mixed ^ h->gathered) * 0x9E3779B97F4A7C15u;
-        h->mixed ^= h->mixed >> 32;
-        h->gathered = 0;
-        h->bits = 0;
-    }
+    if (h->bits == 64)
+        hash_mix(h);
 }
 
 static inline uint32_t hash_end(const text_hash *h, uint32_t size)
@@ -128,6 +132,49 @@ PRIORY_UNUSED static text_word text_word_of(const uint8_t *bytes, uint32_t size)
     return word;
 }
 
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/* A high bit for each of eight bytes from `first` to `last`, all of them ASCII. */
+static inline uint64_t bytes_between(uint64_t eight, uint64_t first, uint64_t last)
+{
+    const uint64_t each = 0x0101010101010101u;
+    return (eight + each * (128 - first)) & ~(eight + each * (127 - last));
+}
+
+/* Read ASCII word characters, eight at a time, from the start of a word; return how many. Where
+ * fewer than eight bytes are left they are not read, so words may go on after it. */
+static inline ptrdiff_t ascii_start(const uint8_t *p, const uint8_t *end, uint8_t *low, text_hash *h)
+{
+    const uint64_t each = 0x0101010101010101u;
+    ptrdiff_t n = 0;
+    while (end - p - n >= 8) {
+        uint64_t eight, seven;
+        memcpy(&eight, p + n, 8);
+        seven = eight & each * 127;
+        uint64_t capital = bytes_between(seven, 'A', 'Z') & each * 128;
+        seven |= capital >> 2; /* A is 32 below a */
+        uint64_t word = bytes_between(seven, 'a', 'z') | bytes_between(seven, '0', '9')
+                        | bytes_between(seven, '_', '_');
+        uint64_t other = ~(word & ~eight) & each * 128;
+        memcpy(low + n, &seven, 8);
+        if (other == 0) {
+            h->gathered = seven;
+            hash_mix(h);
+            n += 8;
+            continue;
+        }
+        h->bits = (unsigned)__builtin_ctzll(other) & ~7u;
+        h->gathered = seven & (((uint64_t)1 << h->bits) - 1);
+        return n + h->bits / 8;
+    }
+    return n;
+}
+#else
+static inline ptrdiff_t ascii_start(const uint8_t *p, const uint8_t *end, uint8_t *low, text_hash *h)
+{
+    return 0;
+}
+#endif
+
 /* Write the next words, `room` at most, with their bytes in `low` (twice as long as the text: two
  * bytes may become three). Words are runs of at least two word characters; bytes that are no
  * UTF-8 part words. `*special` is set where a special code point ends the work, unless it is NULL:
@@ -144,7 +191,9 @@ PRIORY_UNUSED static ptrdiff_t text_split(const uint8_t **from, const uint8_t *e
             break;
         text_hash h = {0, 0, 0};
         uint8_t *first = low;
-        size_t characters = 0;
+        ptrdiff_t characters = text_byte[*p] < 128 ? ascii_start(p, end, low, &h) : 0;
+        p += characters;
+        low += characters;
         while (p < end) {
             uint8_t byte = text_byte[*p];
             if (byte == 0)
