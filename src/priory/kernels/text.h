@@ -140,8 +140,8 @@ static inline uint64_t bytes_between(uint64_t eight, uint64_t first, uint64_t la
     return (eight + each * (128 - first)) & ~(eight + each * (127 - last));
 }
 
-/* Read ASCII word characters, eight at a time, from the start of a word; return how many. Where
- * fewer than eight bytes are left they are not read, so words may go on after it. */
+/* Read ASCII word characters, eight at a time, from the start of a word; return how many. The word
+ * may go on: with other characters, or with the last bytes of a text, fewer than eight. */
 static inline ptrdiff_t ascii_start(const uint8_t *p, const uint8_t *end, uint8_t *low, text_hash *h)
 {
     const uint64_t each = 0x0101010101010101u;
