@@ -6,7 +6,7 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-KERNELS = ("labels", "numbers", "counts", "score")
+KERNELS = ("labels", "numbers", "counts", "score", "text")
 
 # No -march: one build runs on every CPU, and loops.h picks AVX2 at run time. No -ffast-math and
 # no contraction to fma: double-double sums need every operation rounded exactly as written.
