@@ -399,3 +399,83 @@ def test_label_array_keeps_labels(labels, kind):
     array = label_array(labels)
     assert array.dtype.kind == kind
     assert array.tolist() == list(labels)
+
+
+BLOCK = {
+    "colour": ["r", "g", "r", "g"],
+    "ripe": [True, False, True, True],
+    "n": [1.0, 2.0, 3.0, 4.0],
+}
+KIND = ["a", "a", "b", "b"]
+JOINT = {("colour", "ripe"): "joint"}
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300, -1e151])
+@pytest.mark.parametrize(
+    "family", ["gaussian", "histogram", "rank-normal", "log-normal", "kernel-density", "student-t"]
+)
+def test_numbers_too_large_are_refused_at_predict_too(value, family):
+    classifier = Classifier(Settings(families={"n": family})).learn({"n": BLOCK["n"]}, KIND)
+    for ask in (classifier.predict_proba, classifier.score_samples):
+        with pytest.raises(InputError, match=r"Column 'n' holds .* at most 1e150"):
+            ask({"n": [value, 1.0]})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"families": JOINT, "missing": {"colour": "error"}},
+        {"families": JOINT, "smoothing": {"colour": 100}},
+        {"families": JOINT, "smoothing": {("ripe", "colour"): 100}},
+        {"families": JOINT, "unseen": {"ripe": "error"}},
+    ],
+)
+def test_settings_for_part_of_a_block_are_refused(settings):
+    with pytest.raises(SettingError, match=r"is one block\. Blocks are declared before learning"):
+        _ = Classifier(Settings(**settings)).learn(BLOCK, KIND).model
+
+
+def test_blocks_cannot_be_cut_up_or_put_together_after_learning():
+    apart = Classifier().learn(BLOCK, KIND)
+    with pytest.raises(SettingError, match="Blocks are declared before learning"):
+        apart.read_again(Settings(families=JOINT))
+    together = Classifier(Settings(families=JOINT)).learn(BLOCK, KIND)
+    with pytest.raises(SettingError, match="Blocks are declared before learning"):
+        together.read_again(Settings(families={"colour": "categorical"}))
+
+
+def test_declared_classes_outlive_merging_and_forgetting():
+    a = Classifier().learn(BLOCK, KIND).declare(["a", "b", "fig"])
+    b = Classifier().learn(BLOCK, KIND)
+    for merged in (a + b, b.merge(a)):
+        assert "fig" in merged.forget(BLOCK, KIND).classes
+
+
+def test_only_classifiers_can_be_merged():
+    with pytest.raises(SettingError, match="merges with another one, not with 3"):
+        Classifier().learn(BLOCK, KIND).merge(3)
+
+
+def test_dates_are_no_classes():
+    with pytest.raises(InputError, match="y holds dates"):
+        Classifier().learn({"x": [1.0, 2.0]}, np.array(["2020-01-01", "2020-01-02"], "M8[D]"))
+
+
+def test_a_column_named_like_a_block_is_refused():
+    data = {**BLOCK, "colour, ripe": [1.0, 2.0, 3.0, 4.0]}
+    with pytest.raises(SchemaError, match="both a column and a block"):
+        Classifier(Settings(families=JOINT)).learn(data, KIND)
+
+
+def test_warnings_point_at_the_line_of_the_caller():
+    names = {"name": [f"row {i}" for i in range(20)], "x": [1.0, 2.0] * 10}
+    with pytest.warns(IdentifierWarning) as caught:
+        _ = Classifier().learn(names, [0, 1] * 10).model
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_a_column_left_out_says_why():
+    names = {"name": [f"row {i}" for i in range(20)], "x": [1.0, 2.0] * 10}
+    classifier = Classifier().learn(names, [0, 1] * 10)
+    with pytest.warns(IdentifierWarning):
+        assert "left out  hardly two rows alike" in str(classifier.schema)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from priory.columns import Frame
+from priory.columns import Frame, Numbers
 from priory.errors import (
     IdentifierWarning,
     InputError,
@@ -18,6 +18,7 @@ from priory.errors import (
     SettingError,
     did_you_mean,
     listing,
+    warn,
 )
 from priory.explanation import Explanation, explain
 from priory.labels import label_key, sorted_labels
@@ -27,6 +28,7 @@ from priory.reading import infer, infer_empty, open_table, read, read_labels, re
 from priory.schema import Kind, Schema
 from priory.settings import Settings
 from priory.statistics import Statistics
+from priory.tables.sums import LARGEST, refuse_large
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 __all__ = ["Classifier"]
@@ -79,9 +81,16 @@ class Classifier:
     @property
     def schema(self) -> Schema:
         """Return what each column is, its family, and why."""
+        schema, tables = self.statistics.schema, self.statistics.tables
         families = {term.block.name: str(term.family.name) for term in self.model.terms[::-1]}
-        left_out = {b.name: "left out" for b in self.statistics.schema if b.name not in families}
-        return self.statistics.schema.with_families({**families, **left_out})
+        left_out = {b.name: "left out" for b in schema if b.name not in families}
+        blocks = tuple(
+            replace(b, why="hardly two rows alike: it names the rows")
+            if b.name in tables and self.settings.names_rows(b, tables[b.name])
+            else b
+            for b in schema
+        )
+        return replace(schema, blocks=blocks).with_families({**families, **left_out})
 
     # Learning
 
@@ -93,8 +102,7 @@ class Classifier:
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
-        left = self.statistics - self._count(X, y, sample_weight)
-        self._become(left.with_classes(self._declared))
+        self._become(self.statistics - self._count(X, y, sample_weight))
         return self
 
     def declare(self, classes: Any) -> Self:
@@ -120,13 +128,17 @@ class Classifier:
 
     def merge(self, other: Classifier) -> Self:
         """Add everything that another classifier has learned."""
-        self._become(self.statistics + other.statistics)
+        if not isinstance(other, Classifier):
+            raise SettingError(f"A classifier merges with another one, not with {other!r:.60}.")
+        statistics = self.statistics + other.statistics
+        self._declared = sorted_labels([*self._declared, *other._declared])
+        self._become(statistics)
         return self
 
     def __add__(self, other: Classifier) -> Classifier:
         result = Classifier(self.settings)
-        result._become(self.statistics + other.statistics)
-        return result
+        result._statistics, result._declared = self.statistics, self._declared
+        return result.merge(other)
 
     def read_again(self, settings: Settings) -> Self:
         """Change families, smoothing or priors without reading the data again."""
@@ -222,7 +234,7 @@ class Classifier:
                 "There are no rows to learn from: the table has none, or every sample weight is "
                 "zero."
             )
-        self._statistics, self._model = statistics, None
+        self._statistics, self._model = statistics.with_classes(self._declared), None
 
     def _count(self, X: Any, y: Any, weight: Any) -> Statistics:
         raw = open_table(X)
@@ -244,6 +256,10 @@ class Classifier:
     def _frame(self, X: Any) -> Frame:
         frame = read(X, self.statistics.schema)
         self._check_missing(frame, self.statistics.schema)
+        for block in self.statistics.schema.counted:
+            column = frame[block.name]
+            if isinstance(column, Numbers) and _has_large(column.values):
+                refuse_large(block, column.values)
         return frame
 
     def _check_missing(self, frame: Frame, schema: Schema) -> None:
@@ -287,12 +303,17 @@ class Classifier:
         new = [name for name in names if name not in self._warned]
         self._warned.update(new)
         if new:
-            warnings.warn(
+            warn(
                 f"Column {listing(new)} has hardly two rows alike: it names the rows and was left "
                 f"out. To use it all the same: families={{{new[0]!r}: 'categorical'}}.",
                 IdentifierWarning,
-                stacklevel=3,
             )
+
+
+def _has_large(values: AnyArray) -> bool:
+    """Return whether a number is infinite or too large to be squared; NaN is neither."""
+    least, most = (f.reduce(values, axis=None, initial=0.0) for f in (np.fmin, np.fmax))
+    return max(-float(least), float(most)) > LARGEST
 
 
 def label_array(labels: Sequence[Label]) -> AnyArray:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import math
+import sys
+import warnings
 from collections.abc import Iterable
 
 __all__ = [
@@ -98,3 +101,25 @@ def listing(names: Iterable[object], most: int = 5) -> str:
     names = list(names)
     text = ", ".join(repr(name) for name in names[:most])
     return text + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def warn(message: str, category: type[PrioryWarning] | type[UserWarning]) -> None:
+    """Warn at the line of the user's code that led here, however deep inside priory this is."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("priory"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def check_number(name: str, value: object, *, above: float | None = None) -> None:
+    """Refuse what is no finite number of at least 0, or not above a bound.
+
+    >>> check_number("alpha", 0.5)
+    """
+    number = isinstance(value, int | float) or hasattr(value, "__float__")
+    if number and not isinstance(value, bool):
+        x = float(value)  # type: ignore[arg-type]
+        if math.isfinite(x) and (x >= 0 if above is None else x > above):
+            return
+    bound = "of at least 0" if above is None else f"above {above:g}"
+    raise SettingError(f"{name} must be a finite number {bound}, not {value!r}.")

@@ -119,18 +119,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def merge(self, other: NaiveBayes) -> Self:
         """Add everything that another model has learned to this one."""
-        check_is_fitted(self)
-        check_is_fitted(other)
-        self.classifier_.merge(other.classifier_)
+        self._fitted().merge(_classifier_of(other))
         return self
 
     def __add__(self, other: NaiveBayes) -> NaiveBayes:
         """Return a new model that has learned what both have."""
-        check_is_fitted(self)
-        check_is_fitted(other)
+        classifier = self._fitted() + _classifier_of(other)
         result = type(self)(**self.get_params(deep=False))
         result.__dict__.update(self.__dict__)
-        result.classifier_ = self.classifier_ + other.classifier_
+        result.classifier_ = classifier
         return result
 
     def decay(self, half_life: float, elapsed: float = 1.0) -> Self:
@@ -284,6 +281,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._container = "pandas" if hasattr(X, "iloc") else "arrow" if raw.named else "array"
         if raw.named:
             self.feature_names_in_ = np.array(raw.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _like_y(self, labels: AnyArray) -> AnyArray:
         """Return classes in the number type that y had."""
@@ -291,3 +290,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         numeric = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and labels.dtype.kind in "if"
         cast = labels.astype(dtype) if numeric else labels
         return cast if np.array_equal(cast, labels) else labels  # other rows had larger numbers
+
+
+def _classifier_of(model: object) -> Classifier:
+    if not isinstance(model, NaiveBayes):
+        raise SettingError(f"NaiveBayes merges with another NaiveBayes, not with {model!r:.60}.")
+    return model._fitted()

@@ -107,7 +107,7 @@ def _shared(term: Term, frame: Frame) -> FloatArray:
         shared = term.log_base_measure(frame)
     except NoLikelihoodError:
         return np.zeros(len(frame))
-    return np.where(np.isfinite(shared), shared, 0.0)
+    return np.where(np.isnan(shared), 0.0, shared)
 
 
 def _title(factor: Factor) -> str:

@@ -8,7 +8,6 @@ block; making another from the same statistics needs no data.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +23,7 @@ from priory.errors import (
     PrioryError,
     SettingError,
     listing,
+    warn,
 )
 from priory.families import Bernoulli, Family
 from priory.families.base import Adder, Lookup
@@ -262,11 +262,11 @@ class Model:
             if np.isneginf(scores).any():
                 blame.append(term.title)
         what = "row is" if len(rows) == 1 else "rows are"
-        warnings.warn(
+        warn(
             f"{len(rows)} {what} impossible under every class, because of column {listing(blame)}; "
-            "the answer given is the class prior. A smoothing above 0 makes every value possible.",
+            "the answer given is the class prior. A smoothing above 0 lets values be possible that "
+            "were never seen with a class.",
             ImpossibleEvidenceWarning,
-            stacklevel=4,
         )
 
 

@@ -19,7 +19,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from priory.errors import SettingError, listing
+from priory.errors import SettingError, check_number, listing
 from priory.labels import label_key
 from priory.typing import FloatArray, Label
 
@@ -66,7 +66,7 @@ class Laplace:
 
     def __post_init__(self) -> None:
         for alpha in self.alpha if isinstance(self.alpha, tuple) else (self.alpha,):
-            _check_at_least_zero("alpha", alpha)
+            check_number("alpha", alpha)
 
     def pseudo_counts(self, values: Sequence[Label | None], totals: FloatArray) -> FloatArray:
         """Return α for each value."""
@@ -102,10 +102,10 @@ class MEstimate:
     p: Literal["uniform", "marginal"] | Mapping[Label, float] = "uniform"
 
     def __post_init__(self) -> None:
-        _check_at_least_zero("m", self.m)
+        check_number("m", self.m)
         if isinstance(self.p, Mapping):
             for value, guess in self.p.items():
-                _check_at_least_zero(f"p[{value!r}]", guess)
+                check_number(f"p[{value!r}]", guess)
             if abs(sum(self.p.values()) - 1.0) > 1e-9:
                 raise SettingError(f"p must add up to 1, but adds up to {sum(self.p.values())!r}.")
         elif self.p not in ("uniform", "marginal"):
@@ -140,7 +140,7 @@ class Dirichlet:
 
     def __post_init__(self) -> None:
         for value, count in self.counts.items():
-            _check_at_least_zero(f"counts[{value!r}]", count)
+            check_number(f"counts[{value!r}]", count)
 
     def pseudo_counts(self, values: Sequence[Label | None], totals: FloatArray) -> FloatArray:
         """Return a_v for each value."""
@@ -175,8 +175,8 @@ class NormalInverseGamma:
     def __post_init__(self) -> None:
         for name in ("kappa", "alpha", "beta"):
             value = getattr(self, name)
-            if value is not None and not (np.isfinite(value) and value > 0):
-                raise SettingError(f"{name} must be a finite number above 0, not {value!r}.")
+            if value is not None:
+                check_number(name, value, above=0)
 
     def updated(
         self,
@@ -225,11 +225,6 @@ def as_prior(smoothing: object) -> Prior:
             f"not {smoothing!r}."
         )
     return Laplace(float(smoothing))
-
-
-def _check_at_least_zero(name: str, value: float) -> None:
-    if not (np.isfinite(value) and value >= 0):
-        raise SettingError(f"{name} must be a finite number of at least 0, not {value!r}.")
 
 
 def _given(given: Mapping[Label, float], values: Sequence[Label | None], what: str) -> FloatArray:

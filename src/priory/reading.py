@@ -15,7 +15,7 @@ import numpy as np
 from priory.columns import Column, Combined, Counts, Frame, Labels, Numbers
 from priory.errors import InputError, SchemaError, did_you_mean, listing
 from priory.kernels.labels import encode_integers
-from priory.rawtables import Natural, RawTable, natural, open_table
+from priory.rawtables import EXACT, Natural, RawTable, natural, open_table
 from priory.schema import Block, Kind, Schema
 from priory.typing import FloatArray, Label
 
@@ -49,6 +49,12 @@ def infer(X: Any, declared: Mapping[tuple[str, ...], Kind] | None = None) -> Sch
             blocks.append(_infer_column(raw, name))
         elif columns[0] == name:  # a block of several columns stands where its first column does
             blocks.append(Block(", ".join(columns), columns, declared[columns], "declared"))
+    names = [block.name for block in blocks]
+    if len(set(names)) < len(names):
+        twice = [name for name in names if names.count(name) > 1]
+        raise SchemaError(
+            f"{twice[0]!r} is both a column and a block of columns; rename the column."
+        )
     return Schema(raw.names, tuple(blocks), raw.named)
 
 
@@ -103,11 +109,15 @@ def _read_row(row: Mapping[Any, Any], schema: Schema) -> Frame | None:
             if kind is float and not gap:
                 value = int(value) if value.is_integer() else value
             columns[block.name] = Labels(_GAP if gap else _FIRST, (value,))
-        elif block.kind is Kind.NUMBERS and kind is not str:
+        elif block.kind is Kind.NUMBERS and kind is not str and not _is_huge(value):
             columns[block.name] = Numbers(np.array([[np.nan if gap else value]], dtype=np.float64))
         else:
             return None
     return Frame(1, columns)
+
+
+def _is_huge(value: Any) -> bool:
+    return isinstance(value, int) and abs(value) > EXACT
 
 
 _FIRST = np.zeros(1, dtype=np.int32)
@@ -125,7 +135,11 @@ def read_labels(y: Any, name: str = "y") -> Labels:
     if isinstance(y, np.ndarray) and y.dtype.kind == "i" and y.ndim == 1:
         codes, distinct = encode_integers(y.astype(np.int64, copy=False))
         return Labels(codes, tuple(distinct.tolist()))
-    column = natural(y, name).column
+    column, why = natural(y, name)
+    if why.startswith(("date", "duration")):
+        raise InputError(
+            f"{name} holds dates, which are no classes; turn them into names, say by strftime."
+        )
     if isinstance(column, Counts):
         raise InputError(f"{name} must be one column of labels, not a matrix")
     coded = _as_labels(column, name)
@@ -157,7 +171,7 @@ def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(
-            f"sample_weight must be finite and at least 0; row {row} has {weights[row]!r}. "
+            f"sample_weight must be finite and at least 0; row {row} has {float(weights[row])!r}. "
             "To take rows away, use forget."
         )
     return np.ascontiguousarray(weights)

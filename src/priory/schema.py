@@ -110,7 +110,7 @@ class Block:
         return f"{self.columns[0]} … {self.columns[-1]} ({len(self.columns):,} columns)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Schema:
     """List the blocks of a table, in the order of its columns.
 
@@ -156,6 +156,9 @@ class Schema:
     def with_families(self, families: Mapping[str, str]) -> Schema:
         """Return the schema with the family of each block, for printing."""
         return replace(self, families=tuple(families.items()))
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         families = dict(self.families)

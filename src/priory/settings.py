@@ -12,14 +12,14 @@ from priory.model import Choice, ClassPrior
 from priory.parallel import thread_count
 from priory.priors import MEstimate, Prior, as_prior
 from priory.rawtables import RawTable
-from priory.schema import Block, Kind
+from priory.schema import Block, Kind, Schema
 from priory.statistics import Statistics
 from priory.tables import LabelsTable, Table
 
 __all__ = ["Settings"]
 
-IDENTIFIER_ROWS = 10
-IDENTIFIER_SHARE = 0.95
+NAMING_ROWS = 10
+NAMING_SHARE = 0.95
 """A column of strings names its rows when, of so many rows, so many are different."""
 
 SOUND_SMOOTHING = MEstimate(2.0, "marginal")
@@ -85,6 +85,11 @@ class Settings:
         return {(name,): kind for name in raw.names}
 
     def _declared_sparse(self, raw: RawTable) -> dict[tuple[str, ...], Kind]:
+        if isinstance(self.families, Mapping):
+            raise SettingError(
+                "A sparse matrix is one block of counts: give one family for all its columns, "
+                "'multinomial', 'bernoulli' or 'complement'."
+            )
         family = self.family_for_all()
         if family is not None and Kind.COUNTS not in family.kinds:
             raise SettingError(
@@ -114,8 +119,8 @@ class Settings:
             return False
         n = int(table.rows.sum())
         return (
-            n >= IDENTIFIER_ROWS
-            and len(table.labels) >= IDENTIFIER_SHARE * n
+            n >= NAMING_ROWS
+            and len(table.labels) >= NAMING_SHARE * n
             and all(isinstance(label, str) for label in table.labels)
         )
 
@@ -157,16 +162,31 @@ class Settings:
         return prior if isinstance(prior, family.priors) else family.default_prior
 
     def _check_names(self, statistics: Statistics) -> None:
-        known = list(dict.fromkeys([*statistics.schema.columns, *statistics.schema.by_name]))
         for setting in ("families", "smoothing", "missing", "unseen"):
             value = getattr(self, setting)
             for key in value if isinstance(value, Mapping) else ():
-                for name in [key] if isinstance(key, str) else key:
-                    if name not in known:
-                        raise SchemaError(
-                            f"{setting} names a column {name!r} that the data do not have. "
-                            f"Columns: {listing(known)}.{did_you_mean(name, known)}"
-                        )
+                self._check_key(setting, key, statistics.schema)
+
+    def _check_key(self, setting: str, key: str | tuple[str, ...], schema: Schema) -> None:
+        """Refuse a key that is neither a column nor a block, or a column inside of a block."""
+        known = list(schema.columns)
+        for name in (key,) if isinstance(key, str) else key:
+            if name not in known and key not in schema.by_name:
+                raise SchemaError(
+                    f"{setting} names a column {name!r} that the data do not have. "
+                    f"Columns: {listing(known)}.{did_you_mean(name, known)}"
+                )
+        columns = (key,) if isinstance(key, str) else key
+        if key in schema.by_name or any(tuple(b.columns) == columns for b in schema):
+            return
+        of_block = next((b for b in schema if columns[0] in b.columns), None)
+        where = (
+            f"{tuple(of_block.columns)!r:.80} is one block" if of_block else "it was not counted"
+        )
+        raise SettingError(
+            f"{setting} names {key!r}, but {where}. Blocks are declared before learning, and a "
+            "setting is for a whole block, named by its columns in their order."
+        )
 
 
 def _plain(block: Block, table: Table) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 
 from priory import longtable
 from priory.columns import Column, Counts, Frame, Labels, SparseRows
-from priory.errors import ForgetError, SettingError, listing
+from priory.errors import ForgetError, check_number, listing
 from priory.kernels.labels import count_codes
 from priory.labels import label_key, label_token, token_label, union
 from priory.longtable import Entries
@@ -40,7 +40,7 @@ MANY_LABELS = 4096
 """With so many labels it costs more to merge two counts of a column than to count it."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Statistics:
     """Hold the classes and one table for each block of columns.
 
@@ -181,11 +181,7 @@ class Statistics:
         return Statistics(a.schema, a.classes, rows, weight, tables)._without_empty_classes()
 
     def __mul__(self, factor: float) -> Statistics:
-        if not (np.isfinite(factor) and factor >= 0):
-            raise SettingError(
-                f"Statistics can be multiplied by a finite factor of at least 0, not {factor!r}. "
-                "To take rows away, subtract their statistics."
-            )
+        check_number("The factor of statistics", factor)
         if factor == 0:
             return Statistics.zero(self.schema)
         tables = {name: table * factor for name, table in self.tables.items()}
@@ -195,11 +191,14 @@ class Statistics:
 
     def decayed(self, half_life: float, elapsed: float = 1.0) -> Statistics:
         """Return the sums with every weight halved for each half-life that has elapsed."""
-        if not (np.isfinite(half_life) and half_life > 0):
-            raise SettingError(f"half_life must be a finite number above 0, not {half_life!r}.")
-        if not (np.isfinite(elapsed) and elapsed >= 0):
-            raise SettingError(f"elapsed must be a finite number of at least 0, not {elapsed!r}.")
+        check_number("half_life", half_life, above=0)
+        check_number("elapsed", elapsed)
         return self * 2.0 ** (-elapsed / half_life)
+
+    def __repr__(self) -> str:
+        blocks = ", ".join(block.title for block in self.schema.counted[:5])
+        more = "" if len(self.schema.counted) <= 5 else ", …"
+        return f"<Statistics of {self.n_rows:,} rows, {len(self.classes)} classes: {blocks}{more}>"
 
     def __eq__(self, other: object) -> bool:
         """Compare to the last bit; how the schema explains its kinds does not matter."""

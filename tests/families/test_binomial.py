@@ -68,7 +68,7 @@ def test_gap_says_nothing(data):
     np.testing.assert_allclose(model.score_samples(gone), alone.score_samples(X[:, [0]]))
 
 
-@pytest.mark.parametrize("wrong", [-1.0, 2.5, TRIALS + 1.0, np.inf])
+@pytest.mark.parametrize("wrong", [-1.0, 2.5, TRIALS + 1.0, 1e149])
 def test_what_cannot_be_counted_is_impossible(data, wrong):
     with np.errstate(all="raise"):
         found = fitted(data).predict_joint_log_proba(np.array([[wrong, 1.0]]))

@@ -113,5 +113,5 @@ def test_sample_has_its_moments(data):
 
 @pytest.mark.parametrize("wrong", [0, -1.0, np.nan, np.inf])
 def test_bandwidth_is_a_positive_number(wrong):
-    with pytest.raises(SettingError, match=r"bandwidth must be a number above 0"):
+    with pytest.raises(SettingError, match=r"bandwidth must be a finite number above 0"):
         KernelDensity(wrong)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from priory.columns import Frame, Labels, all_finite
-from priory.errors import InputError, SettingError, listing
+from priory.errors import InputError, SettingError, listing, warn
 from priory.labels import label_key
 from priory.model import Choice, ClassPrior, Model
 from priory.parallel import thread_count
@@ -371,10 +370,10 @@ class Discrete(DropIn):
                 f"All values in alpha must be greater than 0. alpha is {self.alpha!r}."
             )
         if not self.force_alpha and alpha.min() < ALPHA_MIN:
-            warnings.warn(
+            warn(
                 f"alpha too small will result in numeric errors, setting alpha = {ALPHA_MIN:.1e}. "
                 "Use `force_alpha=True` to keep alpha unchanged.",
-                stacklevel=6,
+                UserWarning,
             )
             alpha = np.maximum(alpha, ALPHA_MIN)
         return Laplace(tuple(alpha.tolist()) if alpha.ndim else float(alpha))

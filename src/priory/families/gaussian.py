@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from priory.columns import Numbers
-from priory.errors import SettingError
+from priory.errors import check_number
 from priory.families.base import Family, Linear
 from priory.kernels.score import add_gaussian
 from priory.posteriors import NormalInverseGammaPosterior
@@ -53,10 +53,7 @@ class Gaussian(Family):
     var_smoothing: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.var_smoothing) and self.var_smoothing >= 0):
-            raise SettingError(
-                f"var_smoothing must be a finite number of at least 0, not {self.var_smoothing!r}."
-            )
+        check_number("var_smoothing", self.var_smoothing)
 
     def parameters(
         self, table: MomentsTable | NumbersTable, prior: NormalInverseGamma | None

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from priory.columns import Numbers
-from priory.errors import SettingError
+from priory.errors import check_number
 from priory.families.base import Family
 from priory.families.categorical import draw
 from priory.priors import Laplace, MEstimate, Prior
@@ -47,8 +47,8 @@ class KernelDensity(Family):
     bandwidth: float | None = None
 
     def __post_init__(self) -> None:
-        if self.bandwidth is not None and not (np.isfinite(self.bandwidth) and self.bandwidth > 0):
-            raise SettingError(f"bandwidth must be a number above 0, not {self.bandwidth!r}.")
+        if self.bandwidth is not None:
+            check_number("bandwidth", self.bandwidth, above=0)
 
     def parameters(
         self, table: NumbersTable, prior: Laplace | MEstimate

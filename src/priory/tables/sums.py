@@ -89,7 +89,7 @@ class SumsTable(Table):
 def refuse_large(block: Block, values: AnyArray) -> None:
     """Name the first column of numbers with one that is infinite or too large, if there is one."""
     with np.errstate(invalid="ignore"):
-        wrong = np.abs(values) > LARGEST
+        wrong = np.abs(values) > np.float64(LARGEST)  # float32 has no such number
     for j in np.flatnonzero(wrong.any(axis=0)).tolist():
         raise InputError(
             f"Column {block.columns[j]!r} holds {float(values[wrong[:, j], j][0])!r}. Numbers must "
