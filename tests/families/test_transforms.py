@@ -62,9 +62,9 @@ def test_agrees_with_scipy(data, transform):
         [predictive(t[y == k], t).logpdf(new) + np.log(np.mean(y == k)) for k in range(3)], axis=1
     )
     found = model.predict_joint_log_proba({"x": at})
-    np.testing.assert_allclose(found, joint, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found, joint, rtol=0, atol=1e-10)
     evidence = model.score_samples({"x": at})
-    np.testing.assert_allclose(evidence, logsumexp(joint, axis=1) + log_slope, atol=1e-9)
+    np.testing.assert_allclose(evidence, logsumexp(joint, axis=1) + log_slope, atol=1e-10)
 
 
 def test_log_normal_integrates_to_what_lies_above_the_least(data):
