@@ -5,6 +5,8 @@ Counts must agree exactly. Moments must agree to 1e-12 of the magnitude that pas
 which is that of all the rows ever added or taken away, about their mean.
 """
 
+import math
+import re
 from collections import Counter, defaultdict
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -14,8 +16,9 @@ import numpy as np
 from scipy import sparse
 
 from priory.cells import CELL_LIMIT
-from priory.columns import Combined, Counts, Frame, Labels, Numbers
+from priory.columns import Combined, Counts, Frame, Labels, Numbers, Texts
 from priory.kernels.labels import encode_objects
+from priory.kernels.text import Splitter, encode_texts
 from priory.labels import label_key
 from priory.schema import Block, Kind, Schema
 from priory.statistics import Statistics
@@ -27,6 +30,7 @@ from priory.tables import (
     MomentsTable,
     NumbersTable,
     ScatterTable,
+    WordsTable,
 )
 
 K = 3
@@ -116,6 +120,8 @@ def as_column(values, kind, as_csr=False):
         return as_labels(values)
     if kind is Kind.JOINT:
         return Combined(tuple(as_labels(part) for part in values.T))
+    if kind is Kind.WORDS:
+        return Texts(*encode_texts(values), Splitter())
     if kind is Kind.COUNTS:
         return Counts.of(sparse.csr_array(values) if as_csr else values)
     return Numbers(values)
@@ -216,6 +222,9 @@ def assert_same(x, y, passed, forgotten=False, same_rows=True):
             assert_same(table, y.tables[name], of_block, forgotten, same_rows)
         return
     assert type(x) is type(y)
+    if isinstance(x, WordsTable):
+        _assert_words(x.in_order(), y.in_order(), passed, same_rows)
+        return
     if isinstance(x, NumbersTable):
         assert_same(x.moments, y.moments, passed, forgotten, same_rows)
         assert_same(x.cells, y.cells, passed, forgotten, same_rows)
@@ -246,6 +255,8 @@ def sums_of(x):
     """Return every array of sums that a table or statistics hold."""
     if isinstance(x, Statistics):
         return [x.rows, x.weight, *(s for table in x.tables.values() for s in sums_of(table))]
+    if isinstance(x, WordsTable):
+        return [*x.pairs, x.documents, x.documents_weight]
     if isinstance(x, NumbersTable):
         return sums_of(x.moments) + sums_of(x.cells)
     if isinstance(x, MomentsTable | ScatterTable):
@@ -253,6 +264,21 @@ def sums_of(x):
     if isinstance(x, CountsTable):
         return [x.documents, x.documents_weight, x.rows, x.weight, x.s1]
     return [x.rows, x.weight]
+
+
+def _assert_words(x, y, passed, same_rows):
+    assert x.vocabulary.words() == y.vocabulary.words()
+    np.testing.assert_array_equal(x.pairs.word, y.pairs.word)
+    np.testing.assert_array_equal(x.pairs.label, y.pairs.label)
+    if same_rows:
+        np.testing.assert_array_equal(x.pairs.rows, y.pairs.rows)
+        np.testing.assert_array_equal(x.documents, y.documents)
+    _assert_weights(x.documents_weight, y.documents_weight, passed)
+    _assert_weights(x.pairs.weight, y.pairs.weight, passed)
+    longest = max((len(text) for text in passed.values["x"] if text is not None), default=0)
+    _assert_weights(x.pairs.count, y.pairs.count, passed, longest)
+    allowed = 1e-12 * passed.weights.sum()
+    np.testing.assert_allclose(x.pairs.log_tf, y.pairs.log_tf, rtol=0, atol=allowed)
 
 
 def _assert_weights(x, y, passed, largest=1.0):
@@ -320,6 +346,8 @@ def assert_exact(table, rows):
     if isinstance(table, NumbersTable):
         assert_exact(table.moments, rows)
         assert_exact(table.cells, rows)
+    elif isinstance(table, WordsTable):
+        _assert_exact_words(table, rows)
     elif isinstance(table, MomentsTable):
         _assert_exact_moments(table, rows)
     elif isinstance(table, CountsTable):
@@ -391,6 +419,36 @@ def _assert_exact_moments(table, rows):
             assert off <= Fraction((1e-12 * spread[k, j] + 2.3e-16 * size[k, j]) / n) + TINY
             off = abs(Fraction(table.scatter[k, j]) - (s2 - s1 * s1 / n))
             assert off <= Fraction(1e-12 * scatter[k, j] + 1e-28 * square[k, j]) + TINY
+
+
+def _assert_exact_words(table, rows):
+    """Split and count text by text, as the documentation says."""
+    sums = defaultdict(lambda: [0, Fraction(0), Fraction(0), 0.0])
+    documents, weights = Counter(), defaultdict(Fraction)
+    for text, k, w in zip(rows.values["x"], rows.y.tolist(), rows.weights.tolist(), strict=True):
+        if text is None:
+            continue
+        documents[k] += 1
+        weights[k] += Fraction(w)
+        tf = Counter(re.findall(r"(?u)\b\w\w+\b", text.lower()))
+        norm = math.sqrt(sum(math.log1p(n) ** 2 for n in tf.values()))
+        for word, n in tf.items():
+            of_pair = sums[word.encode("utf-8", "surrogatepass"), k]
+            of_pair[0] += 1
+            of_pair[1] += Fraction(w)
+            of_pair[2] += Fraction(w) * n
+            of_pair[3] += w * math.log1p(n) / norm
+    table = table.in_order()
+    words = [word.encode("utf-8", "surrogatepass") for word in table.vocabulary.words()]
+    assert words == sorted({word for word, _ in sums})
+    found = [(words[w], k) for w, k in zip(table.pairs.word, table.pairs.label, strict=True)]
+    assert found == sorted(sums)
+    for i, pair in enumerate(found):
+        exact = [table.pairs.rows[i], table.pairs.weight[i], table.pairs.count[i]]
+        assert exact == sums[pair][:3]
+        assert math.isclose(table.pairs.log_tf[i], sums[pair][3], rel_tol=1e-12)
+    assert table.documents.tolist() == [documents[k] for k in range(K)]
+    assert table.documents_weight.tolist() == [weights[k] for k in range(K)]
 
 
 TINY = Fraction(1e-300)

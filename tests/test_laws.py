@@ -16,18 +16,22 @@ MOMENTS = [CountTable(Kind.MOMENTS, width) for width in (2, 5)]
 COUNTS = [CountTable(Kind.COUNTS, 4), CountTable(Kind.COUNTS, 4, sparse=True)]
 SCATTER = CountTable(Kind.SCATTER, 2)
 JOINT = CountTable(Kind.JOINT, 2)
+WORDS = CountTable(Kind.WORDS)
 FRAME = CountFrame(
     (
         ("colour", Kind.LABELS, 1),
         ("size", Kind.NUMBERS, 1),
         ("bands", Kind.MOMENTS, 5),
         ("words", Kind.COUNTS, 6),
+        ("text", Kind.WORDS, 1),
     )
 )
 
 MIXED = [1, "1", True, 1.5, False, 0, "", "é", "Ω本", "\ud800", -7, 10**30, None]
 AWKWARD = [0.0, -0.0, float("nan"), 1.0, -1.0, 0.1, 1e140, -1e140, 1e-140, 1e9, 1e9 + 1, 1e8, 3e8]
 
+some_words = ["red", "green", "RED", "été", "дом", "本本", "x1", "a", "\x00nul", "emoji😀mid", "İs"]
+some_texts = st.lists(st.sampled_from(some_words), max_size=6).map(" ".join) | st.none()
 some_labels = st.sampled_from(MIXED)
 some_numbers = st.sampled_from(AWKWARD) | st.floats(-1e150, 1e150) | st.floats(-10, 10)
 some_counts = st.sampled_from([0.0, 0.0, 1.0, 2.0, 7.0, 0.5, 1e6])
@@ -74,6 +78,7 @@ def small_frames(draw):
         "size": draw(block_of(n, some_numbers, 1)),
         "bands": draw(block_of(n, some_numbers, 5)),
         "words": draw(block_of(n, some_counts, 6)),
+        "text": draw(block_of(n, some_texts, None)),
     }
     return Rows(values, objects(y), None if weight is None else np.array(weight, dtype=float))
 
@@ -111,6 +116,13 @@ def test_counts_obey_the_laws(count, data, rng):
     a, b, c = (data.draw(small_rows(some_counts, count.width)) for _ in range(3))
     assert_exact(count(a), a)
     check_laws(count, a, b, c, rng)
+
+
+@many
+@given(*[small_rows(some_texts | st.text(max_size=30))] * 3, generators)
+def test_words_obey_the_laws(a, b, c, rng):
+    assert_exact(WORDS(a), a)
+    check_laws(WORDS, a, b, c, rng)
 
 
 @many

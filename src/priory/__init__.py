@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from priory.analyzer import Analyzer
     from priory.classifier import Classifier
     from priory.dropins import (
         BernoulliNB,
@@ -32,12 +33,15 @@ if TYPE_CHECKING:
         MultivariateGaussian,
         Poisson,
         StudentT,
+        Words,
     )
+    from priory.informative import Informative
     from priory.model import Model
     from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
     from priory.schema import Schema
     from priory.settings import Settings
     from priory.statistics import Statistics
+    from priory.textnb import TextNB
 
 __version__ = "0.1.0"
 
@@ -45,6 +49,7 @@ __version__ = "0.1.0"
 # next to nothing and scikit-learn is loaded for its estimators alone.
 _HOME = {
     "NaiveBayes": "estimators",
+    "TextNB": "textnb",
     "BernoulliNB": "dropins",
     "CategoricalNB": "dropins",
     "ComplementNB": "dropins",
@@ -52,6 +57,8 @@ _HOME = {
     "MultinomialNB": "dropins",
     "Classifier": "classifier",
     "Settings": "settings",
+    "Analyzer": "analyzer",
+    "Informative": "informative",
     "Explanation": "explanation",
     "Model": "model",
     "Statistics": "statistics",
@@ -68,6 +75,7 @@ _HOME = {
     "MultivariateGaussian": "families",
     "Poisson": "families",
     "StudentT": "families",
+    "Words": "families",
     "Dirichlet": "priors",
     "Laplace": "priors",
     "MEstimate": "priors",
@@ -75,6 +83,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Analyzer",
     "Bernoulli",
     "BernoulliNB",
     "Binomial",
@@ -88,6 +97,7 @@ __all__ = [
     "Gaussian",
     "GaussianNB",
     "Histogram",
+    "Informative",
     "Joint",
     "KernelDensity",
     "Laplace",
@@ -103,6 +113,8 @@ __all__ = [
     "Settings",
     "Statistics",
     "StudentT",
+    "TextNB",
+    "Words",
 ]
 
 

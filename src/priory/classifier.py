@@ -21,6 +21,7 @@ from priory.errors import (
     warn,
 )
 from priory.explanation import Explanation, explain
+from priory.informative import Informative, most_informative
 from priory.labels import label_key, sorted_labels
 from priory.model import LinearForm, Model
 from priory.posteriors import ParameterPosterior
@@ -82,7 +83,7 @@ class Classifier:
     def schema(self) -> Schema:
         """Return what each column is, its family, and why."""
         schema, tables = self.statistics.schema, self.statistics.tables
-        families = {term.block.name: str(term.family.name) for term in self.model.terms[::-1]}
+        families = {term.block.name: term.family.title for term in self.model.terms[::-1]}
         left_out = {b.name: "left out" for b in schema if b.name not in families}
         blocks = tuple(
             replace(b, why="hardly two rows alike: it names the rows")
@@ -198,6 +199,22 @@ class Classifier:
             f"The model has no column {column!r}. Columns: {listing(known)}."
             f"{did_you_mean(column, known)}"
         )
+
+    def most_informative(self, n: int = 10) -> Informative:
+        """Return the n words and values that weigh most for each class.
+
+            log-odds = log P(v | k) − log P(v | any other class)
+
+        >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
+        >>> classifier = Classifier().learn(days, ["No", "No", "Yes", "Yes"])
+        >>> print(classifier.most_informative(1))
+        No             count  log-odds
+        outlook=Sunny  2      1.10
+        <BLANKLINE>
+        Yes               count  log-odds
+        outlook=Overcast  1      0.69
+        """
+        return most_informative(self.model, self.statistics, n)
 
     def explain(self, X: Any) -> Explanation:
         """Return the sum behind the prediction of every row, worked out."""

@@ -1,4 +1,4 @@
-"""Columns in the three forms that the kernels read: labels, numbers and counts.
+"""Columns in the forms that the kernels read: labels, numbers, counts and texts.
 
 A column here is coded and clean: strings have become codes, gaps are a negative code or
 NaN. `reading` makes these from what the user has; everything above sees only these.
@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from priory.errors import InputError
 from priory.kernels.labels import encode_integers, pack_codes
+from priory.kernels.text import Splitter
 from priory.parallel import in_parallel, stretches, thread_count
 from priory.typing import AnyArray, BoolArray, FloatArray, Label
 
@@ -26,6 +28,7 @@ __all__ = [
     "Labels",
     "Numbers",
     "SparseRows",
+    "Texts",
     "all_finite",
     "code_columns",
 ]
@@ -220,7 +223,60 @@ class Combined:
         return Labels(combined, tuple(labels))
 
 
-Column: TypeAlias = Labels | Numbers | Counts | Combined
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """Hold a column of texts as Arrow does: UTF-8 bytes, text i from offsets[i] to offsets[i + 1].
+
+    `missing` may be None where none is; `splitter` says what the words of a text are.
+    """
+
+    data: AnyArray
+    offsets: AnyArray
+    gaps: BoolArray | None
+    splitter: Splitter
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def missing(self) -> BoolArray:
+        """Return which rows have no text; an empty text is a text."""
+        return np.zeros(len(self), dtype=np.bool_) if self.gaps is None else self.gaps
+
+    def take(self, rows: Any) -> Texts:
+        """Return the rows chosen by an index, a slice or a mask; a slice copies nothing."""
+        gaps = None if self.gaps is None else self.gaps[rows]
+        if isinstance(rows, slice) and rows.step in (None, 1):
+            start, stop, _ = rows.indices(len(self))
+            offsets = self.offsets[start : max(start, stop) + 1]
+            return Texts(self.data, offsets, gaps, self.splitter)
+        chosen = np.arange(len(self))[rows]
+        pieces = [self.data[self.offsets[i] : self.offsets[i + 1]] for i in chosen.tolist()]
+        lengths = np.array([len(piece) for piece in pieces], dtype=np.int64)
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        data = np.concatenate([np.zeros(0, dtype=np.uint8), *pieces])
+        return Texts(data, offsets, gaps, self.splitter)
+
+    def stretches(self, n_bytes: int) -> list[slice]:
+        """Return the rows in stretches of about so many bytes."""
+        cuts = np.arange(int(self.offsets[0]) + n_bytes, int(self.offsets[-1]), n_bytes)
+        ends = np.unique(np.searchsorted(self.offsets[1:], cuts)) + 1
+        inner = ends[ends < len(self)].tolist()
+        return [slice(a, b) for a, b in pairwise([0, *inner, len(self)])]
+
+    def value(self, row: int) -> str | None:
+        """Return one text, None for a gap."""
+        if self.gaps is not None and self.gaps[row]:
+            return None
+        text = self.data[self.offsets[row] : self.offsets[row + 1]].tobytes()
+        return text.replace(b"\xff", b" ").decode("utf-8", "replace")  # \xff parts given words
+
+    def as_labels(self) -> Labels:
+        """Refuse: a text is not a label."""
+        raise InputError("a text cannot be read as a label; name a family for words")
+
+
+Column: TypeAlias = Labels | Numbers | Counts | Combined | Texts
 
 
 @dataclass(frozen=True, eq=False)

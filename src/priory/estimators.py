@@ -12,6 +12,7 @@ from priory.classifier import Classifier, label_array
 from priory.columns import Labels
 from priory.errors import InputError, SettingError
 from priory.explanation import Explanation
+from priory.informative import Informative
 from priory.model import LinearForm, Model
 from priory.posteriors import ParameterPosterior
 from priory.rawtables import RawTable
@@ -47,6 +48,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What a value never learned does: nothing, count as one more value, or stop.
     n_threads : None or a number
         How many threads count and score; None takes PRIORY_NUM_THREADS, or the cores at hand.
+    text : None, names of columns, or a mapping of columns to an `Analyzer`
+        Columns whose words are counted. Strings of many words that hardly repeat are found to be
+        text without being named.
 
     Examples
     --------
@@ -70,6 +74,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         missing: Any = "skip",
         unseen: Any = "skip",
         n_threads: int | None = None,
+        text: Any = None,
     ) -> None:
         self.families = families
         self.smoothing = smoothing
@@ -78,6 +83,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.missing = missing
         self.unseen = unseen
         self.n_threads = n_threads
+        self.text = text
 
     @classmethod
     def textbook(cls, smoothing: Any = 1.0) -> Self:
@@ -89,7 +95,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a table with its classes, forgetting whatever was learned before."""
         classifier = Classifier(self._settings())
-        raw = open_table(X)  # once: a stream may be read one time
+        raw = self._open(X)  # once: a stream may be read one time
         classifier.learn(raw, self._targets(y), sample_weight)
         _ = classifier.model  # settings that do not fit the data fail here, not at predict
         self._take(classifier, X, raw, y)
@@ -103,7 +109,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classifier = getattr(self, "classifier_", None)
         if classifier is None:
             classifier = Classifier(self._settings())
-        raw = open_table(X)
+        raw = self._open(X)
         declared = None if classes is None else read_labels(classes, "classes")
         classifier.learn(raw, self._targets(y), sample_weight)
         if declared is not None:
@@ -114,7 +120,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
         check_is_fitted(self)
-        self.classifier_.forget(X, self._targets(y), sample_weight)
+        self.classifier_.forget(self._open(X), self._targets(y), sample_weight)
         return self
 
     def merge(self, other: NaiveBayes) -> Self:
@@ -149,23 +155,23 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable class of every row."""
-        return self.classes_[self._fitted().predict_codes(X)]
+        return self.classes_[self._fitted().predict_codes(self._rows(X))]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return P(k | x), a column for each of `classes_`."""
-        return self._fitted().predict_proba(X)
+        return self._fitted().predict_proba(self._rows(X))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log P(k | x), a column for each of `classes_`."""
-        return self._fitted().predict_log_proba(X)
+        return self._fitted().predict_log_proba(self._rows(X))
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Return log P(k, x), but for what is the same for all classes."""
-        return self._fitted().predict_joint_log_proba(X)
+        return self._fitted().predict_joint_log_proba(self._rows(X))
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return log P(x): how likely each row is under the model at all."""
-        return self._fitted().score_samples(X)
+        return self._fitted().score_samples(self._rows(X))
 
     def posterior(self, column: str) -> ParameterPosterior:
         """Return what is believed of a column's parameters after the data, class by class.
@@ -180,7 +186,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def explain(self, X: Any) -> Explanation:
         """Return the sum behind the prediction of every row, worked out."""
-        return self._fitted().explain(X)
+        return self._fitted().explain(self._rows(X))
+
+    def most_informative(self, n: int = 10) -> Informative:
+        """Return the n words and values that weigh most for each class, with their log-odds."""
+        return self._fitted().most_informative(n)
 
     def sample(self, n: int, y: Any = None, random_state: Any = None) -> tuple[Any, AnyArray]:
         """Draw n new rows from P(x | k) P(k): a table like the one learned, and classes."""
@@ -251,7 +261,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.missing,
             self.unseen,
             self.n_threads,
+            self.text,
         )
+
+    def _rows(self, X: Any) -> Any:
+        """Return the table to be classified."""
+        return X
+
+    def _open(self, X: Any) -> RawTable:
+        return open_table(self._rows(X))
 
     def _fitted(self) -> Classifier:
         check_is_fitted(self)

@@ -16,6 +16,8 @@ from priory.typing import FloatArray, IntArray, Label
 __all__ = ["Explanation", "Factor", "WorkedRow", "explain"]
 
 MOST_CLASSES = 6
+MOST_PARTS = 8
+LONGEST_VALUE = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +29,8 @@ class Factor:
     about: str
     left_out: bool
     log_likelihood: FloatArray
+    parts: tuple[tuple[str, FloatArray], ...] = ()
+    """Of a text: what each of its words adds, those that tell classes apart most first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,9 @@ class WorkedRow:
         lines.append(("P(class)", _numbers(self.log_prior, shown)))
         for factor in self.factors:
             lines.append((_title(factor), _factor_numbers(factor, shown)))
+            lines += [(f"    {of}", _numbers(p, shown)) for of, p in factor.parts[:MOST_PARTS]]
+            if len(factor.parts) > MOST_PARTS:
+                lines.append((f"    and {len(factor.parts) - MOST_PARTS} more words", []))
         lines.append(("= P(class, row)", _numbers(self.log_joint, shown)))
         lines.append(("P(class | row)", [f"{self.posterior[k]:.4f}" for k in shown]))
         width = max(len(title) for title, _ in lines)
@@ -94,7 +101,14 @@ def explain(model: Model, frame: Frame) -> Explanation:
     rows = []
     for i in range(n):
         factors = tuple(
-            Factor(term.block.title, column.value(i), term.about, bool(out[i]), score[i])
+            Factor(
+                term.block.title,
+                column.value(i),
+                term.about,
+                bool(out[i]),
+                score[i],
+                tuple(term.family.parts(column.take(slice(i, i + 1)), term.parameters)),
+            )
             for term, column, out, score in zip(model.terms, columns, left_out, scores, strict=True)
         )
         rows.append(WorkedRow(model.classes, model.log_prior, factors, log_joint[i], posterior[i]))
@@ -130,7 +144,10 @@ def _shown(value: Any) -> str:
         return ", ".join(map(_shown, value))
     if value is None:
         return "missing"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = " ".join(str(value).split())
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
 
 
 def _factor_numbers(factor: Factor, shown: IntArray) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from priory.columns import Column, Frame, Labels, Numbers
+from priory.columns import Column, Frame, Labels, Numbers, Texts
 from priory.errors import (
     ImpossibleEvidenceWarning,
     InputError,
@@ -33,7 +33,7 @@ from priory.parallel import in_parallel, stretches, thread_count
 from priory.priors import Laplace, Prior
 from priory.schema import Block
 from priory.statistics import Statistics
-from priory.tables import CountsTable, LabelsTable
+from priory.tables import CountsTable, LabelsTable, Table, WordsTable
 from priory.tables.sums import refuse_large
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
@@ -190,7 +190,7 @@ class Model:
             score(slice(0, len(frame)))
             return
         threads = thread_count(self.n_threads)
-        work = len(self.classes) * sum(len(term.block.columns) for term in self.terms)
+        work = len(self.classes) * sum(_entries_per_row(term, frame) for term in self.terms)
         tasks = [partial(score, rows) for rows in stretches(len(frame), work, threads)]
         in_parallel(tasks, threads)
 
@@ -302,6 +302,14 @@ class LinearForm:
             )
 
 
+def _entries_per_row(term: Term, frame: Frame) -> int:
+    """Return about how many look-ups a row costs: a text has a word in every six bytes."""
+    column = frame[term.block.name]
+    if isinstance(column, Texts) and len(column):
+        return 1 + int(column.offsets[-1] - column.offsets[0]) // (6 * len(column))
+    return len(term.block.columns)
+
+
 def _together(adders: list[Adder]) -> list[Adder]:
     """Return the same adders with all the look-up tables as one, so that rows are read once."""
     lookups = [adder for adder in adders if isinstance(adder, Lookup)]
@@ -333,9 +341,13 @@ def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:
             seen = statistics.rows > 0
             return seen / seen.sum()
         if given == "words":
-            words = [t.s1.sum(axis=1) for t in statistics.tables.values() if type(t) is CountsTable]
+            words = [_n_words(t) for t in statistics.tables.values()]
+            words = [n for n in words if n is not None]
             if not words:
-                raise SettingError("class_prior='words' needs a block of counts; there is none.")
+                raise SettingError(
+                    "class_prior='words' needs a column of text or a block of counts; there is "
+                    "none."
+                )
             total = np.sum(words, axis=0)
             return np.asarray(total / total.sum())
         raise SettingError(
@@ -364,6 +376,13 @@ def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:
     if not np.isclose(prior.sum(), 1.0):
         raise SettingError(f"The sum of the priors should be 1: class_prior adds to {prior.sum()}.")
     return prior
+
+
+def _n_words(table: Table) -> FloatArray | None:
+    """Return how many words each class has, if the table counts words."""
+    if isinstance(table, CountsTable):
+        return np.asarray(table.s1.sum(axis=1))
+    return table.per_label(table.pairs.count) if isinstance(table, WordsTable) else None
 
 
 def _with_gaps(values: AnyArray, gone: AnyArray) -> AnyArray:

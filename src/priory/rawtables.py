@@ -12,9 +12,10 @@ import numpy as np
 from priory.columns import Column, Labels, Numbers
 from priory.errors import InputError, SchemaError, listing
 from priory.kernels.labels import encode_integers, encode_objects
+from priory.kernels.text import encode_texts
 from priory.typing import AnyArray, CodeArray, Label
 
-__all__ = ["Natural", "RawTable", "natural", "open_table"]
+__all__ = ["Natural", "RawTable", "natural", "open_table", "texts"]
 
 EXACT = 2**53
 """Whole numbers up to this size are exact in a float64."""
@@ -113,6 +114,74 @@ def natural(values: Any, name: str) -> Natural:
     if values.ndim != 1:
         raise InputError(f"{name!r} must be one-dimensional, but has shape {values.shape}.")
     return _natural_numpy(values, name)
+
+
+def texts(values: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray | None]:
+    """Return a column of texts as UTF-8 bytes, offsets and gaps; Arrow's are read in place."""
+    module = type(values).__module__.partition(".")[0]
+    if module == "pandas" and values.dtype == object:
+        return _encoded_objects(values.to_numpy(), name)
+    if module in ("pandas", "pyarrow") or hasattr(values, "__arrow_c_stream__"):
+        return _encoded_arrow(values, name)
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise InputError(f"{name!r} must be one-dimensional, but has shape {values.shape}.")
+        return _encoded_objects(values.astype(object, copy=False), name)
+    if isinstance(values, str | bytes | Mapping | Set) or not hasattr(values, "__len__"):
+        raise InputError(
+            f"{name!r} must be a sequence with a text for each row, not {values!r:.50}, of type "
+            f"{type(values).__name__}."
+        )
+    return _encoded_objects(list(values), name)
+
+
+def _encoded_objects(values: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray | None]:
+    try:
+        data, offsets, missing = encode_texts(values)
+    except TypeError as error:
+        value = values[error.args[0]]
+        hint = "decode bytes first" if isinstance(value, bytes) else "turn it into strings"
+        raise InputError(
+            f"Column {name!r} is read as text, but holds {value!r:.60} in row {error.args[0]}, of "
+            f"type {type(value).__name__}; {hint}."
+        ) from None
+    return data, offsets, missing if missing.any() else None
+
+
+def _encoded_arrow(values: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray | None]:
+    import pyarrow as pa
+
+    try:
+        if type(values).__module__.startswith("pandas"):
+            array = pa.array(values, from_pandas=True)
+        elif isinstance(values, pa.Array | pa.ChunkedArray):
+            array = values
+        else:
+            array = pa.chunked_array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # lone surrogates have no UTF-8
+        return _encoded_objects(np.asarray(values, dtype=object), name)
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if pa.types.is_null(kind):
+        kind = pa.string()
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()):
+        raise InputError(
+            f"Column {name!r} is read as text, but has the type {array.type}; turn it into strings."
+        )
+    if isinstance(array, pa.ChunkedArray) and array.num_chunks == 1:
+        array = array.chunk(0)
+    if isinstance(array, pa.ChunkedArray):  # several pieces may be more than 32 bits can number
+        array = array.cast(pa.large_string()).combine_chunks()
+        array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+    elif not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        array = array.cast(pa.large_string())
+    _, starts, data = array.buffers()
+    dtype = np.int32 if pa.types.is_string(array.type) else np.int64
+    if starts is None or not len(array):
+        offsets = np.zeros(len(array) + 1, dtype=dtype)
+    else:
+        offsets = np.frombuffer(starts, dtype)[array.offset : array.offset + len(array) + 1]
+    missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+    return np.frombuffer(data or b"", np.uint8), offsets, missing
 
 
 def _open_sparse(X: Any) -> RawTable:

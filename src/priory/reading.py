@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from priory.columns import Column, Combined, Counts, Frame, Labels, Numbers
+from priory.analyzer import Analyzer
+from priory.columns import Column, Combined, Counts, Frame, Labels, Numbers, Texts
 from priory.errors import InputError, SchemaError, did_you_mean, listing
 from priory.kernels.labels import encode_integers
-from priory.rawtables import EXACT, Natural, RawTable, natural, open_table
+from priory.kernels.text import encode_texts
+from priory.rawtables import EXACT, Natural, RawTable, natural, open_table, texts
 from priory.schema import Block, Kind, Schema
 from priory.typing import FloatArray, Label
 
@@ -28,10 +30,11 @@ SENTENCE_WORDS = 6
 """From so many words a value on, on average, strings that hardly repeat are sentences."""
 
 
-def infer(X: Any, declared: Mapping[tuple[str, ...], Kind] | None = None) -> Schema:
+def infer(X: Any, declared: Mapping[tuple[str, ...], Kind | Analyzer] | None = None) -> Schema:
     """Return what each column is, and why.
 
-    `declared` names the kind of some columns, or of several columns counted as one block.
+    `declared` names the kind of some columns, or of several columns counted as one block; an
+    analyzer says that a column holds texts, and what their words are.
 
     >>> print(infer({"outlook": ["Sunny", "Rain"], "humidity": [85.0, 70.0]}))
     column    kind     family  why
@@ -48,7 +51,7 @@ def infer(X: Any, declared: Mapping[tuple[str, ...], Kind] | None = None) -> Sch
         if columns is None:
             blocks.append(_infer_column(raw, name))
         elif columns[0] == name:  # a block of several columns stands where its first column does
-            blocks.append(Block(", ".join(columns), columns, declared[columns], "declared"))
+            blocks.append(_declared_block(columns, declared[columns]))
     names = [block.name for block in blocks]
     if len(set(names)) < len(names):
         twice = [name for name in names if names.count(name) > 1]
@@ -109,6 +112,9 @@ def _read_row(row: Mapping[Any, Any], schema: Schema) -> Frame | None:
             if kind is float and not gap:
                 value = int(value) if value.is_integer() else value
             columns[block.name] = Labels(_GAP if gap else _FIRST, (value,))
+        elif block.analyzer is not None and (gap or kind is str):
+            data, offsets, missing = encode_texts([None if gap else value])
+            columns[block.name] = _split_by(block.analyzer, data, offsets, missing)
         elif block.kind is Kind.NUMBERS and kind is not str and not _is_huge(value):
             columns[block.name] = Numbers(np.array([[np.nan if gap else value]], dtype=np.float64))
         else:
@@ -177,7 +183,15 @@ def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
     return np.ascontiguousarray(weights)
 
 
-def _check_declared(raw: RawTable, declared: Mapping[tuple[str, ...], Kind]) -> None:
+def _declared_block(columns: tuple[str, ...], kind: Kind | Analyzer) -> Block:
+    analyzer = Analyzer() if kind is Kind.WORDS else kind if isinstance(kind, Analyzer) else None
+    kind = kind if isinstance(kind, Kind) else Kind.WORDS
+    return Block(", ".join(columns), columns, kind, "declared", analyzer)
+
+
+def _check_declared(
+    raw: RawTable, declared: Mapping[tuple[str, ...], Kind | Analyzer]
+) -> None:
     seen: set[str] = set()
     for columns in declared:
         for name in columns:
@@ -202,15 +216,12 @@ def _infer_column(raw: RawTable, name: str) -> Block:
     if not present:
         return Block(name, (name,), Kind.EMPTY, "every value is missing")
     if why == "strings" and len(column.labels) > present / 2:
-        if present >= IDENTIFIER_ROWS and len(column.labels) == present:
-            return Block(name, (name,), Kind.IDENTIFIER, "no string repeats: it names its rows")
         words = float(np.mean([str(label).count(" ") + 1 for label in column.labels]))
         if words >= SENTENCE_WORDS:
-            raise InputError(
-                f"Column {name!r} reads as text: {words:.0f} words a value, hardly ever the same. "
-                "Text columns are not supported yet. Leave the column out, count its words into "
-                f"columns first, or declare families={{{name!r}: 'categorical'}}."
-            )
+            why = f"strings of {words:.0f} words, hardly ever the same"
+            return Block(name, (name,), Kind.WORDS, why, Analyzer())
+        if present >= IDENTIFIER_ROWS and len(column.labels) == present:
+            return Block(name, (name,), Kind.IDENTIFIER, "no string repeats: it names its rows")
     return Block(name, (name,), Kind.LABELS, why)
 
 
@@ -251,6 +262,9 @@ def _whole_matrix(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
 
 def _read_block(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
     """Return the columns of a block in the form that its kind is counted in."""
+    if block.analyzer is not None:
+        encoded = texts(raw.get(raw.places[names[0]]), block.columns[0])
+        return _split_by(block.analyzer, *encoded)
     if raw.matrix is not None and block.kind in (Kind.COUNTS, Kind.MOMENTS, Kind.SCATTER):
         return _whole_matrix(raw, block, names)
     parts: list[Any] = [
@@ -274,6 +288,10 @@ def _as_kind(found: Natural, kind: Kind, name: str) -> Column:
     if isinstance(column, Labels):
         return _labels_to_numbers(column, name)
     return column
+
+
+def _split_by(analyzer: Analyzer, data: Any, offsets: Any, missing: Any) -> Texts:
+    return Texts(*analyzer.encode(data, offsets, missing), analyzer.splitter)
 
 
 def _as_labels(column: Column, name: str) -> Labels:

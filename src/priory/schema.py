@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, overload
 
+from priory.analyzer import Analyzer
 from priory.errors import SchemaError
 from priory.text import aligned
 
@@ -52,6 +53,7 @@ class Kind(StrEnum):
     NUMBERS = "numbers"  # n, Σx, Σx² and counts per cell, per class
     MOMENTS = "moments"  # n, Σx, Σx² alone, for many columns at once
     COUNTS = "counts"  # Σ and documents per column, for many columns at once
+    WORDS = "words"  # count, documents and Σ of normalised log(1 + tf) of each word of a text
     SCATTER = "scatter"  # n, Σx and Σxxᵀ of several columns
     JOINT = "joint"  # count(combination of values) of several columns
     EMPTY = "empty"  # nothing yet: every value so far is missing
@@ -79,6 +81,8 @@ class Block:
     columns: Sequence[str]
     kind: Kind
     why: str = ""
+    analyzer: Analyzer | None = None
+    """How a text is split into words, for the kind that counts words."""
 
     def join(self, other: Block) -> Block:
         """Return what the column is when two batches of it are known.
@@ -91,6 +95,8 @@ class Block:
                 f"Block {self.name!r} has columns {list(self.columns)} on one side and "
                 f"{list(other.columns)} on the other; both sides must count the same columns."
             )
+        if self.analyzer is not None and other.analyzer is not None:
+            return replace(self, analyzer=self.analyzer.join(other.analyzer, self.name))
         if self.kind == other.kind or other.kind is Kind.EMPTY:
             return self
         if self.kind is Kind.EMPTY:
@@ -168,17 +174,32 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as plain JSON values."""
-        blocks = [
-            {"name": b.name, "columns": list(b.columns), "kind": b.kind.value, "why": b.why}
-            for b in self.blocks
-        ]
-        return {"columns": list(self.columns), "named": self.named, "blocks": blocks}
+        return {
+            "columns": list(self.columns),
+            "named": self.named,
+            "blocks": [_plain(block) for block in self.blocks],
+        }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Schema:
         """Return the schema of plain JSON values."""
-        blocks = tuple(
-            Block(b["name"], tuple(b["columns"]), Kind(b["kind"]), b["why"])
-            for b in plain["blocks"]
-        )
+        blocks = tuple(map(_block, plain["blocks"]))
         return cls(tuple(plain["columns"]), blocks, bool(plain["named"]))
+
+
+def _plain(block: Block) -> dict[str, Any]:
+    plain = {
+        "name": block.name,
+        "columns": list(block.columns),
+        "kind": block.kind.value,
+        "why": block.why,
+    }
+    if block.analyzer is not None:
+        plain["analyzer"] = block.analyzer.to_dict()
+    return plain
+
+
+def _block(plain: Mapping[str, Any]) -> Block:
+    analyzer = Analyzer.from_dict(plain["analyzer"]) if "analyzer" in plain else None
+    kind = Kind(plain["kind"])
+    return Block(plain["name"], tuple(plain["columns"]), kind, plain["why"], analyzer)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
+from priory.analyzer import Analyzer, as_analyzer
 from priory.errors import SchemaError, SettingError, did_you_mean, listing
-from priory.families import FAMILIES, Categorical, Family, as_family
+from priory.families import FAMILIES, Categorical, Family, Words, as_family
+from priory.families.words import READOUTS
 from priory.model import Choice, ClassPrior
 from priory.parallel import thread_count
 from priory.priors import MEstimate, Prior, as_prior
@@ -34,7 +36,8 @@ class Settings:
     (or tuples of columns, counted as one block) to families. `smoothing` is α, a prior, "auto",
     or a mapping of columns to them. `missing` is "skip", "category" or "error", and `unseen` is
     "skip", "smooth" or "error", for all columns or in a mapping by column. `n_threads` is how many
-    threads count and score, None for PRIORY_NUM_THREADS or else the cores at hand.
+    threads count and score, None for PRIORY_NUM_THREADS or else the cores at hand. `text` names
+    columns whose words are counted: their names, or a mapping of them to an `Analyzer`.
     """
 
     families: Any = "plain"
@@ -43,6 +46,7 @@ class Settings:
     missing: Any = "skip"
     unseen: Any = "skip"
     n_threads: int | None = None
+    text: Any = None
 
     def __post_init__(self) -> None:
         for name in ("families", "smoothing", "missing", "unseen"):
@@ -53,6 +57,7 @@ class Settings:
         for family in families:
             if not isinstance(family, str) or family not in ("plain", "auto"):
                 as_family(family)
+        object.__setattr__(self, "text", _text(self.text))
         thread_count(self.n_threads)
         self._check_policy("missing", ("skip", "category", "error"))
         self._check_policy("unseen", ("skip", "smooth", "error"))
@@ -66,8 +71,13 @@ class Settings:
                 choices = ", ".join(map(repr, allowed))
                 raise SettingError(f"{name} must be one of {choices}, not {policy!r}.")
 
-    def declared(self, raw: RawTable) -> dict[tuple[str, ...], Kind]:
-        """Return the kinds that the families ask for, by the columns of each block."""
+    def declared(self, raw: RawTable) -> dict[tuple[str, ...], Kind | Analyzer]:
+        """Return the kinds that text and families ask for, by the columns of each block."""
+        texts = {(name,): analyzer for name, analyzer in self.text.items()}
+        asked = self._declared_by_families(raw)
+        return {k: v for k, v in asked.items() if k not in texts} | texts
+
+    def _declared_by_families(self, raw: RawTable) -> dict[tuple[str, ...], Kind]:
         if raw.matrix is not None and not hasattr(raw.matrix, "__array_interface__"):
             return self._declared_sparse(raw)
         if isinstance(self.families, str) and self.families in ("plain", "auto"):
@@ -80,9 +90,10 @@ class Settings:
                 if family not in ("plain", "auto")
             }
         kind = as_family(self.families).kinds[0]
+        names = tuple(name for name in raw.names if name not in self.text)
         if kind.is_of_several:
-            return {raw.names: kind}
-        return {(name,): kind for name in raw.names}
+            return {names: kind} if names else {}
+        return {(name,): kind for name in names}
 
     def _declared_sparse(self, raw: RawTable) -> dict[tuple[str, ...], Kind]:
         if isinstance(self.families, Mapping):
@@ -142,6 +153,8 @@ class Settings:
         if asked in ("plain", "auto"):
             asked = _plain(block, table)
         family = as_family(asked)
+        if block.kind is Kind.WORDS and family.name in READOUTS:
+            family = Words(family.name)
         unseen = _of_block(self.unseen, block, "skip")
         if unseen != "skip" and isinstance(family, Categorical):
             return replace(family, unseen=unseen)
@@ -162,7 +175,7 @@ class Settings:
         return prior if isinstance(prior, family.priors) else family.default_prior
 
     def _check_names(self, statistics: Statistics) -> None:
-        for setting in ("families", "smoothing", "missing", "unseen"):
+        for setting in ("families", "smoothing", "missing", "unseen", "text"):
             value = getattr(self, setting)
             for key in value if isinstance(value, Mapping) else ():
                 self._check_key(setting, key, statistics.schema)
@@ -201,6 +214,7 @@ def _plain(block: Block, table: Table) -> str:
         Kind.SCATTER: "multivariate-gaussian",
         Kind.NUMBERS: "gaussian",
         Kind.MOMENTS: "gaussian",
+        Kind.WORDS: "multinomial",
     }
     return others[block.kind]
 
@@ -230,6 +244,21 @@ def _of_block(setting: Any, block: Block, otherwise: Any) -> Any:
 def _key(columns: Any) -> str | tuple[str, ...]:
     """Return the name of a column, or the names of several, as the schema has them."""
     return tuple(map(str, columns)) if isinstance(columns, tuple) else str(columns)
+
+
+def _text(given: Any) -> dict[str, Analyzer]:
+    """Return the analyzer of each column that is text."""
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        given = [given]
+    if isinstance(given, Mapping):
+        return {str(name): as_analyzer(how) for name, how in given.items()}
+    if not isinstance(given, Sequence | Set):
+        raise SettingError(
+            f"text must name columns, or map them to analyzers, not {given!r:.60}."
+        )
+    return {str(name): Analyzer() for name in given}
 
 
 def _each(setting: Any) -> Iterable[Any]:

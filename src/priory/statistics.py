@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from priory import longtable
-from priory.columns import Column, Counts, Frame, Labels, SparseRows
+from priory.columns import Column, Counts, Frame, Labels, SparseRows, Texts
 from priory.errors import ForgetError, check_number, listing
 from priory.kernels.labels import count_codes
 from priory.labels import label_key, label_token, token_label, union
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["Statistics"]
+
+FEW_BYTES = 1 << 20
+"""Fewer bytes of text are counted sooner than two vocabularies are merged."""
 
 MANY_LABELS = 4096
 """With so many labels it costs more to merge two counts of a column than to count it."""
@@ -282,6 +285,9 @@ class Statistics:
 
 def _shares(column: Column, n_columns: int, threads: int) -> list[slice]:
     """Return the stretches of a column's rows that threads share."""
+    if isinstance(column, Texts):
+        n_bytes = int(column.offsets[-1] - column.offsets[0])
+        return column.stretches(max(n_bytes // threads + 1, FEW_BYTES))
     many = isinstance(column, Labels) and len(column.labels) > MANY_LABELS
     if many or (isinstance(column, Counts) and isinstance(column.matrix, SparseRows)):
         return [slice(0, len(column))]  # sparse counts share the classes instead

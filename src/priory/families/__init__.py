@@ -16,6 +16,7 @@ from priory.families.multinomial import Multinomial
 from priory.families.multivariate_gaussian import MultivariateGaussian
 from priory.families.poisson import Poisson
 from priory.families.student_t import StudentT
+from priory.families.words import Words
 
 __all__ = [
     "FAMILIES",
@@ -33,6 +34,7 @@ __all__ = [
     "MultivariateGaussian",
     "Poisson",
     "StudentT",
+    "Words",
     "as_family",
 ]
 
@@ -52,6 +54,7 @@ FAMILIES: dict[str, Family] = {
     "poisson": Poisson(),
     "multivariate-gaussian": MultivariateGaussian(),
     "joint": Joint(),
+    "words": Words(),
 }
 """The families that have a name; others are made by their class."""
 

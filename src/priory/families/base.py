@@ -9,7 +9,7 @@ coded values and arrays. To add one, write these methods and list it in `priory.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import lgamma
 from typing import Any, ClassVar, TypeAlias
@@ -77,6 +77,11 @@ class Family(ABC):
     default_prior: ClassVar[Prior | None] = Laplace(1.0)
     """The prior it takes when the one given for all columns is not among them."""
 
+    @property
+    def title(self) -> str:
+        """Return how the family is shown."""
+        return self.name
+
     @abstractmethod
     def parameters(self, table: Any, prior: Any) -> Any:
         """Return the parameters that a table of sums and a prior give."""
@@ -132,6 +137,26 @@ class Family(ABC):
             "Linear are bernoulli, multinomial, categorical, histogram, poisson and "
             "Gaussian(shared=True)."
         )
+
+    def features(
+        self, block: Block, table: Any, parameters: Any
+    ) -> Iterator[tuple[Sequence[str], FloatArray, FloatArray]]:
+        """Yield the words or values that speak for a class: names, weights and counts.
+
+        Weights and counts are features × classes; a family of numbers has no values to name.
+        """
+        counts = self.feature_counts(table, parameters)
+        if counts is not None:
+            form = self.linear(block, parameters)
+            yield form.features, form.weights, counts
+
+    def parts(self, column: Any, parameters: Any) -> Sequence[tuple[str, FloatArray]]:
+        """Return what one row's log-likelihood is the sum of, where it helps to see it."""
+        return ()
+
+    def feature_counts(self, table: Any, parameters: Any) -> FloatArray | None:
+        """Return how often each feature of the linear form was seen with each class."""
+        return None
 
     def check_prior(self, prior: Prior, block: Block) -> None:
         """Refuse a prior that this family cannot honour."""

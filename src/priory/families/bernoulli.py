@@ -118,6 +118,18 @@ class Bernoulli(Family):
         weights = parameters.log_on - parameters.log_off
         return Linear(block.columns, weights, parameters.log_off.sum(axis=0))
 
+    def feature_counts(
+        self, table: LabelsTable | NumbersTable | CountsTable, parameters: BernoulliParameters
+    ) -> FloatArray:
+        """Return how often each column was present with each class."""
+        if isinstance(table, CountsTable):
+            return table.weight.T
+        truths = table.as_labels()
+        return sum(
+            (truths.weight[:, [v]].T for v, label in enumerate(truths.labels) if label),
+            np.zeros_like(parameters.log_on),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class BernoulliParameters:

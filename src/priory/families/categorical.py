@@ -132,6 +132,14 @@ class Categorical(Family):
         log_p = parameters.log_p[: len(features)]
         return Linear(features, log_p, np.zeros(log_p.shape[1]))
 
+    def feature_counts(
+        self, table: LabelsTable | NumbersTable, parameters: CategoricalParameters
+    ) -> FloatArray:
+        """Return how often each value was seen with each class."""
+        seen = table.as_labels()
+        where = [parameters.places[label_key(label)] for label in seen.labels]
+        return spread_keys(seen.weight, np.array(where, dtype=np.intp), len(parameters.labels)).T
+
 
 @dataclass(frozen=True, eq=False)
 class CategoricalParameters:

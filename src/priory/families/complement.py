@@ -72,6 +72,10 @@ class Complement(Family):
         """Return the weights, with no bias."""
         return Linear(block.columns, parameters.weights, np.zeros(parameters.weights.shape[1]))
 
+    def feature_counts(self, table: CountsTable, parameters: ComplementParameters) -> FloatArray:
+        """Return the sum of each column in each class."""
+        return table.s1.T
+
 
 @dataclass(frozen=True, eq=False)
 class ComplementParameters:

@@ -126,6 +126,15 @@ class Histogram(Family):
         features = tuple(f"{block.name} in {name}" for name in _bin_names(parameters.cuts))
         return Linear(features, parameters.log_p, np.zeros(parameters.log_p.shape[1]))
 
+    def feature_counts(self, table: NumbersTable, parameters: HistogramParameters) -> FloatArray:
+        """Return how many numbers of each class each bin has."""
+        cells = table.cells
+        after = np.searchsorted(cells.upper, parameters.cuts, side="right") - 1
+        starts = np.concatenate([[0], after + 1])
+        if not len(cells.keys):
+            return np.zeros((len(starts), len(cells.weight)))
+        return np.add.reduceat(cells.weight, starts, axis=1).T
+
 
 @dataclass(frozen=True, eq=False)
 class HistogramParameters:

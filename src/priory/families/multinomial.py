@@ -87,6 +87,10 @@ class Multinomial(Family):
         """Return w = log P(j | k), with no bias."""
         return Linear(block.columns, parameters.log_p, np.zeros(parameters.log_p.shape[1]))
 
+    def feature_counts(self, table: CountsTable, parameters: MultinomialParameters) -> FloatArray:
+        """Return the sum of each column in each class."""
+        return table.s1.T
+
 
 @dataclass(frozen=True, eq=False)
 class MultinomialParameters:

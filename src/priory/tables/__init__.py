@@ -16,6 +16,7 @@ from priory.tables.labels import LabelsTable
 from priory.tables.moments import MomentsTable
 from priory.tables.numbers import NumbersTable
 from priory.tables.scatter import ScatterTable
+from priory.tables.words import WordsTable
 
 __all__ = [
     "TABLES",
@@ -26,6 +27,7 @@ __all__ = [
     "NumbersTable",
     "ScatterTable",
     "Table",
+    "WordsTable",
 ]
 
 TABLES: dict[Kind, type[Table]] = {
@@ -34,6 +36,7 @@ TABLES: dict[Kind, type[Table]] = {
     Kind.MOMENTS: MomentsTable,
     Kind.COUNTS: CountsTable,
     Kind.SCATTER: ScatterTable,
+    Kind.WORDS: WordsTable,
     Kind.JOINT: LabelsTable,  # of combinations
 }
 """The table of each kind that is counted."""

@@ -1,0 +1,310 @@
+"""Words: the multinomial, Bernoulli and complement read-outs of the words of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from priory.columns import Texts
+from priory.errors import NoLikelihoodError, SettingError
+from priory.families.base import Adder, Family, Linear, log_gamma
+from priory.families.wordweights import Sums, WordWeights, bernoulli, complement, multinomial
+from priory.kernels.vocabulary import Vocabulary
+from priory.kernels.words import count_matrix, score_words
+from priory.posteriors import DirichletPosterior
+from priory.priors import DiscretePrior
+from priory.schema import Block, Kind
+from priory.tables import WordsTable
+from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
+
+__all__ = ["READOUTS", "Words", "WordsParameters"]
+
+CHUNK = 4_000_000
+"""So many weights at most are written out at once."""
+
+READOUTS = ("multinomial", "bernoulli", "complement")
+
+
+@dataclass(frozen=True)
+class Words(Family):
+    """Model the words of a text, each given the class alone; words never learned are dropped.
+
+    | readout | a text's score |
+    |---|---|
+    | multinomial | Σ_w x_w log P(w ∣ k), P(w ∣ k) = (n_wk + α) / (n_k + α∣V∣) |
+    | bernoulli | Σ_w log p_wk or log(1 − p_wk), p_wk = (texts with w + α) / (texts + 2α) |
+    | complement | −Σ_w x_w log P(w ∣ not k), from the words of all other classes |
+
+    `term` says what x_w and n_wk count: "count" takes every occurrence; "log" takes
+    log(1 + tf) / ‖log(1 + tf)‖₂, so that long texts and repeated words weigh less. With `idf` each
+    is multiplied by 1 + log((1 + texts) / (1 + texts with w)). Words in fewer than `min_documents`
+    texts are left out. With `norm` each class's complement weights are divided by their sum.
+
+    All of them are read out of the same sums.
+
+    >>> Words("complement", term="log")
+    Words(readout='complement', term='log', idf=False, min_documents=1, norm=False)
+    """
+
+    name: ClassVar[str] = "words"
+    kinds: ClassVar[tuple[Kind, ...]] = (Kind.WORDS,)
+
+    readout: Literal["multinomial", "bernoulli", "complement"] = "multinomial"
+    term: Literal["count", "log"] = "count"
+    idf: bool = False
+    min_documents: int = 1
+    norm: bool = False
+
+    def __post_init__(self) -> None:
+        if self.readout not in READOUTS:
+            raise SettingError(
+                f"readout must be one of {', '.join(map(repr, READOUTS))}, not {self.readout!r}."
+            )
+        if self.term not in ("count", "log"):
+            raise SettingError(f"term must be 'count' or 'log', not {self.term!r}.")
+        least = self.min_documents
+        if isinstance(least, bool) or not isinstance(least, int | np.integer) or least < 1:
+            raise SettingError(
+                f"min_documents must be a whole number of at least 1, not {least!r}."
+            )
+        if self.readout == "bernoulli" and (self.idf or self.term != "count"):
+            raise SettingError(
+                "The bernoulli read-out asks only whether a word is there: idf and term='log' have "
+                "no meaning for it."
+            )
+        if self.norm and self.readout != "complement":
+            raise SettingError("norm is for the complement read-out alone.")
+
+    @property
+    def title(self) -> str:
+        """Return the name with its read-out."""
+        return f"{self.readout} words"
+
+    def parameters(self, table: WordsTable, prior: DiscretePrior) -> WordsParameters:
+        """Return the weight of each word and class."""
+        kept = self._kept(table)
+        if self.readout == "bernoulli":
+            weights = self._bernoulli(table, kept, prior)
+        else:
+            weights = self._counted(table, kept, prior)
+        n_words = _sums(table, kept, table.pairs.count).size
+        length = n_words / np.maximum(table.present, np.finfo(float).tiny)
+        return WordsParameters(table.vocabulary, weights, length)
+
+    def _kept(self, table: WordsTable) -> BoolArray:
+        """Return which words are read out: frequent enough, and within the limit."""
+        kept = np.ones(table.n_words, dtype=np.bool_)
+        if table.limit is not None and table.n_words > table.limit:
+            kept = table.most_frequent(table.limit)
+        if self.min_documents > 1:
+            kept &= table.per_word(table.pairs.rows) >= self.min_documents
+        return kept
+
+    def _idf(self, table: WordsTable) -> FloatArray | None:
+        if not self.idf:
+            return None
+        texts = table.documents_weight.sum()
+        return 1.0 + np.log((1.0 + texts) / (1.0 + table.per_word(table.pairs.weight)))
+
+    def _counted(self, table: WordsTable, kept: BoolArray, prior: DiscretePrior) -> WordWeights:
+        """Return log P(w | k), or −log P(w | not k), for the words that are kept."""
+        idf = self._idf(table)
+        sums = _sums(table, kept, table.pairs.log_tf if self.term == "log" else table.pairs.count)
+        if idf is not None:
+            sums = replace(sums, n=sums.n * idf[sums.word])
+        pseudo = _pseudo_counts(table, kept, prior, sums.total)
+        if self.readout == "complement":
+            return complement(sums, pseudo, idf, self.norm)
+        return multinomial(sums, pseudo, idf)
+
+    def _bernoulli(self, table: WordsTable, kept: BoolArray, prior: DiscretePrior) -> WordWeights:
+        """Return the weights of words that are there, and the bias of all that are not."""
+        texts = table.documents_weight
+        sums = _sums(table, kept, table.pairs.weight)
+        both = np.stack([np.maximum(texts.sum() - sums.total, 0.0), sums.total], axis=1)
+        return bernoulli(sums, prior.pseudo_counts([False, True], both), texts)
+
+    def add_log_likelihood(
+        self, column: Texts, parameters: WordsParameters, out: FloatArray
+    ) -> None:
+        """Add the weights of each text's words, in one pass over its bytes."""
+        self.adder(column, parameters)(slice(0, len(column)), out)
+
+    def adder(self, column: Texts, parameters: WordsParameters) -> Adder:
+        """Return a function that splits, looks up and adds the words of a stretch of texts."""
+        weights, vocabulary = parameters.weights, parameters.vocabulary
+        tf = "binary" if self.readout == "bernoulli" else self.term
+
+        def add(rows: slice, out: FloatArray) -> None:
+            some = column.take(rows)
+            texts = (some.data, some.offsets, some.gaps, vocabulary)
+            score_words(*texts, weights.scores, out, tf, column.splitter)
+            if weights.bias is not None:
+                out += np.where(some.missing[:, None], 0.0, weights.bias)
+            if weights.certain is not None:  # a text without a word that all of a class have
+                there = np.zeros_like(out)
+                score_words(*texts, weights.certain.scores, there, "binary", column.splitter)
+                lacks = there < weights.certain.words_of_class
+                out[lacks & ~some.missing[:, None]] = -np.inf
+
+        return add
+
+    def log_base_measure(self, column: Texts, parameters: WordsParameters) -> FloatArray:
+        """Return the log of the multinomial coefficient of the words that are known."""
+        if self.readout == "bernoulli":
+            return np.zeros(len(column))
+        self._check_likelihood()
+        indptr, codes, tf = parameters.matrix(column)
+        rows = np.repeat(np.arange(len(column)), np.diff(indptr))
+        tf = np.where(parameters.weights.kept[codes], tf, 0)
+        length = np.bincount(rows, weights=tf, minlength=len(column))
+        factorials = np.bincount(rows, weights=log_gamma(tf + 1.0), minlength=len(column))
+        return np.asarray(log_gamma(length + 1.0) - factorials)
+
+    def _check_likelihood(self) -> None:
+        if self.readout == "complement":
+            raise NoLikelihoodError(
+                "The complement read-out scores a text by the other classes' words: it gives no "
+                "probability of a text. Use readout='multinomial' or 'bernoulli'."
+            )
+        if self.term != "count" or self.idf:
+            raise NoLikelihoodError(
+                "With term='log' or idf a text's words are weighted: their score is no probability "
+                "of a text. Use term='count' and idf=False."
+            )
+
+    def sample(
+        self, parameters: WordsParameters, y: CodeArray, rng: np.random.Generator
+    ) -> AnyArray:
+        """Draw texts of words in any order; a multinomial's length is Poisson about its mean."""
+        self._check_likelihood()
+        words, weights = parameters.words, parameters.table
+        texts = np.empty(len(y), dtype=object)
+        for k in np.unique(y):
+            of_class = np.flatnonzero(y == k)
+            if self.readout == "bernoulli":
+                p = 1.0 / (1.0 + np.exp(-weights[:, k]))
+                drawn = [words[rng.random(len(p)) < p] for _ in of_class]
+            else:
+                lengths = rng.poisson(parameters.length[k], size=len(of_class))
+                drawn = [rng.choice(words, size=n, p=np.exp(weights[:, k])) for n in lengths]
+            texts[of_class] = [" ".join(some) for some in drawn]
+        return texts
+
+    def posterior(
+        self,
+        table: WordsTable,
+        prior: DiscretePrior,
+        block: Block,
+        column: str,
+        classes: tuple[Label, ...],
+    ) -> DirichletPosterior:
+        """Return the Dirichlet over the words of each class, for the multinomial of counts."""
+        if (self.readout, self.term, self.idf) != ("multinomial", "count", False):
+            super().posterior(table, prior, block, column, classes)
+        kept = self._kept(table)
+        counts = np.zeros((table.n_classes, table.n_words))
+        counts[table.pairs.label, table.pairs.word] = table.pairs.count
+        counts += _pseudo_counts(table, kept, prior, counts.sum(axis=0))
+        words = np.array(table.vocabulary.words(), dtype=object)
+        return DirichletPosterior(classes, tuple(words[kept]), counts[:, kept])
+
+    def linear(self, block: Block, parameters: WordsParameters) -> Linear:
+        """Return the weight of each word; a feature is how often (or whether) it is there."""
+        features = [f"{block.name}: {word}" for word in parameters.words]
+        bias = parameters.weights.bias
+        none = np.zeros(parameters.weights.n_classes)
+        return Linear(features, parameters.table, none if bias is None else bias)
+
+    def parts(
+        self, column: Texts, parameters: WordsParameters
+    ) -> Sequence[tuple[str, FloatArray]]:
+        """Return what each known word of one text adds, those that differ most first."""
+        _, codes, tf = parameters.matrix(column)
+        kept = parameters.weights.kept[codes]
+        codes, tf = codes[kept], tf[kept]
+        x = np.log1p(tf) if self.term == "log" else tf.astype(np.float64)
+        if self.term == "log":
+            x = x / max(float(np.sqrt((x**2).sum())), np.finfo(float).tiny)
+        elif self.readout == "bernoulli":
+            x = np.ones(len(tf))
+        adds = x[:, None] * parameters.weights.of(codes)
+        with np.errstate(invalid="ignore"):
+            spread = np.nan_to_num(np.ptp(adds, axis=1), nan=np.inf)
+        words = parameters.vocabulary.take(codes).words()
+        return [
+            (words[i] if tf[i] == 1 else f"{words[i]} ×{tf[i]}", adds[i])
+            for i in np.argsort(-spread, kind="stable").tolist()
+        ]
+
+    def features(
+        self, block: Block, table: WordsTable, parameters: WordsParameters
+    ) -> Iterator[tuple[Sequence[str], FloatArray, FloatArray]]:
+        """Yield the words, some at a time: a table of all weights might be too large."""
+        words = table.vocabulary.words()
+        pairs = table.pairs
+        height = max(1, CHUNK // table.n_classes)
+        for first in range(0, table.n_words, height):
+            some = np.arange(first, min(first + height, table.n_words))
+            some = some[parameters.weights.kept[some]]
+            if not len(some):
+                continue
+            counts = np.zeros((min(height, table.n_words - first), table.n_classes))
+            low, high = np.searchsorted(pairs.word, [first, first + len(counts)])
+            place = pairs.word[low:high] - first, pairs.label[low:high]
+            seen = pairs.weight if self.readout == "bernoulli" else pairs.count
+            counts[place] = seen[low:high]
+            yield [words[w] for w in some], parameters.weights.of(some), counts[some - first]
+
+
+@dataclass(frozen=True, eq=False)
+class WordsParameters:
+    """Hold the words, their weights, and the mean number of words in a text of each class."""
+
+    vocabulary: Vocabulary
+    weights: WordWeights
+    length: FloatArray
+
+    @cached_property
+    def words(self) -> AnyArray:
+        """Return the words that have weights."""
+        kept = self.weights.kept
+        words = self.vocabulary.words()[: len(kept)]
+        return np.array(words, dtype=object)[kept]
+
+    @property
+    def table(self) -> FloatArray:
+        """Return their weights, words × classes."""
+        return self.weights.of(np.flatnonzero(self.weights.kept))
+
+    def matrix(self, column: Texts) -> tuple[AnyArray, CodeArray, AnyArray]:
+        """Return the known words of each text: where each text starts, word codes, how often."""
+        return count_matrix(
+            column.data, column.offsets, column.gaps, self.vocabulary, column.splitter
+        )
+
+
+def _sums(table: WordsTable, kept: BoolArray, n: FloatArray) -> Sums:
+    """Return sums of the words that are kept."""
+    word, label = table.pairs.word, table.pairs.label
+    if not kept.all():
+        some = kept[word]
+        word, label, n = word[some], label[some], n[some]
+    return Sums(word, label, n, kept, table.n_classes)
+
+
+def _pseudo_counts(
+    table: WordsTable, kept: BoolArray, prior: DiscretePrior, total: FloatArray
+) -> FloatArray:
+    """Return the pseudo-count of each word; words that are left out have none."""
+    pseudo = np.zeros(table.n_words)
+    values: list[Label | None] | range = range(int(kept.sum()))
+    if prior.values():  # the prior speaks of words by name
+        words = table.vocabulary.words()
+        values = [words[w] for w in np.flatnonzero(kept)]
+    pseudo[kept] = prior.pseudo_counts(values, total[kept])
+    return pseudo
