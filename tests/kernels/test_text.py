@@ -1,4 +1,6 @@
+import pickle
 import re
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -7,21 +9,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.kernels.text import character_tables, encode_texts, split_words
+from priory.kernels.text import Splitter, character_tables, encode_texts, encode_tokens
+from priory.kernels.vocabulary import Vocabulary
 
-from .texts import NASTY, TEXTS, analyze, decoded, load, random_bytes, utf8
+from .texts import NASTY, TEXTS, analyze, analyzer, decoded, load, random_bytes, utf8
+
+split_words = Splitter().split
 
 
 def test_tables_are_those_of_python_for_every_code_point():
-    word, lower, special = character_tables()
-    is_word = re.compile(r"\w")
+    lower, word, special, cased, space = character_tables()
+    is_word, is_space = re.compile(r"\w"), re.compile(r"\s")
     for c in range(0x110000):
         lowered = chr(c).lower()
+        assert cased[c] == bool(is_word.match(chr(c))), hex(c)
+        assert space[c] == bool(is_space.match(chr(c))) == chr(c).isspace(), hex(c)
         if special[c]:
             continue
         assert lowered == chr(lower[c]), hex(c)
         assert lowered.lower() == lowered
         assert word[c] == bool(is_word.match(lowered)), hex(c)
+        # What the room for a text's words is reckoned by.
+        assert 2 * len(utf8(lowered)) <= 3 * len(utf8(chr(c))), hex(c)
         # No neighbour changes it: after a letter, before one, between two.
         for before, after in (("A", ""), ("", "a"), ("a'", "'a")):
             assert (before + chr(c) + after).lower() == before.lower() + lowered + after
@@ -67,6 +76,127 @@ def test_words_of_real_texts(name):
     assert all(split_words(text) == analyze(text) for text in load(name)[0])
 
 
+# ---- options ------------------------------------------------------------------------------------
+
+STOPS = ["the", "The", "ab", "ας", "日本", "x"]
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "unit": st.sampled_from(["word", "char", "char_wb"]),
+        "lowercase": st.booleans(),
+        "ngrams": st.tuples(st.integers(1, 4), st.integers(0, 5)).map(lambda n: (n[0], sum(n))),
+        "stop_words": st.none() | st.lists(st.sampled_from(STOPS), unique=True),
+    }
+).map(lambda given: given if given["unit"] == "word" else given | {"stop_words": None})
+
+SPACED = st.text(st.sampled_from("aB cΣ\n\t\x85\x1c\u3000\u200b日😀İ\ud800"))
+
+
+@given(TEXTS | SPACED, OPTIONS)
+def test_every_option_splits_as_scikit_learn_does(text, options):
+    assert Counter(Splitter(**options).split(text)) == Counter(analyzer(**options)(text))
+
+
+@pytest.mark.parametrize("unit", ["word", "char", "char_wb"])
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize("ngrams", [(1, 1), (1, 3), (2, 2), (3, 5), (7, 7)])
+def test_options_on_nasty_texts(unit, lowercase, ngrams):
+    options = {"unit": unit, "lowercase": lowercase, "ngrams": ngrams}
+    splitter, expected = Splitter(**options), analyzer(**options)
+    for text in NASTY:
+        short = text if len(text) < 10_000 else text[:3000]
+        assert Counter(splitter.split(short)) == Counter(expected(short)), short
+
+
+@given(st.binary(), OPTIONS)
+def test_options_split_any_bytes_as_their_text(data, options):
+    expected = analyzer(**options)(decoded(data))
+    assert Counter(Splitter(**options).split(data)) == Counter(expected)
+
+
+def test_ngrams_reach_over_blocks_of_words_and_very_long_ones():
+    words = [f"w{i}" for i in range(3000)]
+    words[250:260] = ["x" * 5000] * 10
+    for ngrams in ((1, 2), (5, 5), (1, 255), (255, 255)):
+        chosen = words if ngrams != (1, 255) else words[:400]
+        for stop_words in (None, ["w7", "w256"]):
+            options = {"ngrams": ngrams, "stop_words": stop_words}
+            found = Splitter(**options).split(" ".join(chosen))
+            assert Counter(found) == Counter(analyzer(**options)(" ".join(chosen)))
+
+
+def test_ngrams_come_in_the_order_of_their_ends():
+    assert Splitter(ngrams=(1, 3), stop_words=["of"]).split("one of two three four") == [
+        *("one", "two", "one two", "three", "two three", "one two three"),
+        *("four", "three four", "two three four"),
+    ]
+    assert Splitter("char", ngrams=(1, 2)).split("aé日") == ["a", "é", "aé", "日", "é日"]
+    assert Splitter("char_wb", ngrams=(3, 4)).split("a  bcd") == [
+        *(" a ", " bc", "bcd", " bcd", "cd ", "bcd "),
+    ]
+    assert Splitter("char_wb", ngrams=(9, 9)).split("a bc") == [" a ", " bc "]
+
+
+TOKENS = st.lists(st.text(st.characters(), max_size=8))
+
+
+@given(TOKENS, st.integers(1, 3), st.integers(0, 2), st.booleans(), st.data())
+def test_given_words_are_taken_as_they_are(tokens, low, more, lowercase, data):
+    stop_words = data.draw(st.none() | st.lists(st.sampled_from(tokens))) if tokens else None
+    encoded, _, _ = encode_tokens([tokens])
+    splitter = Splitter("given", lowercase, (low, low + more), stop_words)
+    expected = analyzer("given", ngrams=(low, low + more), stop_words=stop_words)
+    assert Counter(splitter.split(encoded.tobytes())) == Counter(
+        expected(list(filter(None, tokens)))
+    )
+
+
+@given(st.binary())
+def test_given_words_are_parted_by_bytes_that_are_no_utf8(data):
+    parted = decoded(data, "\ud800 ").split("\ud800 ")
+    if "\ud800" not in decoded(data):
+        assert Splitter("given").split(data) == list(filter(None, parted))
+
+
+def test_splitter_is_pickled_and_shared():
+    for splitter in (Splitter(), Splitter("char", False, (2, 3)), Splitter(stop_words=["ab"])):
+        again = pickle.loads(pickle.dumps(splitter))
+        for name in ("unit", "lowercase", "ngrams", "stop_words"):
+            assert getattr(again, name) == getattr(splitter, name)
+            with pytest.raises(AttributeError):
+                setattr(splitter, name, None)
+        assert again.split("ab cd") == splitter.split("ab cd")
+    stops = Vocabulary(["ab"])
+    splitter = Splitter(stop_words=stops)
+    stops.add("cd")
+    assert splitter.stop_words == ("ab",)
+    assert splitter.split("ab cd") == ["cd"]
+
+
+def test_splitter_refuses_what_it_cannot_do():
+    with pytest.raises(
+        ValueError, match="unit must be one of 'word', 'char', 'char_wb', 'given', not 'x'"
+    ):
+        Splitter("x")
+    for ngrams in ((0, 1), (2, 1), (1, 256)):
+        with pytest.raises(ValueError, match=r"ngrams must be \(low, high\)"):
+            Splitter(ngrams=ngrams)
+    with pytest.raises(ValueError, match="stop_words are for words, and the unit is 'char'"):
+        Splitter("char", stop_words=["the"])
+    with pytest.raises(TypeError, match="not one str: 'english'"):
+        Splitter(stop_words="english")
+
+
+@pytest.mark.parametrize("name", ["sms_spam.csv", "rt_polarity.csv"])
+@pytest.mark.parametrize("unit, ngrams", [("word", (1, 2)), ("char", (2, 4)), ("char_wb", (1, 5))])
+def test_options_on_real_texts(name, unit, ngrams):
+    texts = load(name)[0][:1500]
+    for lowercase in (False, True):
+        options = {"unit": unit, "lowercase": lowercase, "ngrams": ngrams}
+        splitter, expected = Splitter(**options), analyzer(**options)
+        assert all(Counter(splitter.split(text)) == Counter(expected(text)) for text in texts)
+
+
 # ---- Python strings ------------------------------------------------------------------------------
 
 
@@ -93,4 +223,25 @@ def test_encode_texts_knows_gaps_and_refuses_the_rest():
     for odd in (1, b"bytes", ["x"], 0.5):
         with pytest.raises(TypeError) as caught:
             encode_texts(["a", None, odd])
+        assert caught.value.args == (2,)
+
+
+@given(st.lists(st.none() | TOKENS))
+def test_encode_tokens(documents):
+    data, offsets, missing = encode_tokens(
+        tuple(tokens) if tokens else tokens for tokens in documents
+    )
+    assert (data.dtype, offsets.dtype, missing.dtype) == (np.uint8, np.int64, np.bool_)
+    assert missing.tolist() == [tokens is None for tokens in documents]
+    assert [data[a:b].tobytes() for a, b in pairwise(offsets)] == [
+        b"\xff".join(map(utf8, tokens or [])) for tokens in documents
+    ]
+
+
+def test_encode_tokens_knows_gaps_and_refuses_the_rest():
+    _, _, missing = encode_tokens([None, float("nan"), pd.NA, [], np.array(["a"]), iter(["b"])])
+    assert missing.tolist() == [True] * 3 + [False] * 3
+    for odd in ("text", b"bytes", 1, ["a", 2], ["a", None], 0.5):
+        with pytest.raises(TypeError) as caught:
+            encode_tokens([["a"], None, odd])
         assert caught.value.args == (2,)

@@ -11,7 +11,23 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
-analyze = CountVectorizer().build_analyzer()
+
+def analyzer(unit="word", lowercase=True, ngrams=(1, 1), stop_words=None):
+    """Return what splits a text as scikit-learn does; "given": a list of words."""
+    options = {
+        "ngram_range": ngrams,
+        "stop_words": None if stop_words is None else list(stop_words),
+    }
+    if unit == "given":
+        return CountVectorizer(
+            tokenizer=list, token_pattern=None, preprocessor=list, **options
+        ).build_analyzer()
+    if unit != "word":
+        del options["stop_words"]
+    return CountVectorizer(analyzer=unit, lowercase=lowercase, **options).build_analyzer()
+
+
+analyze = analyzer()
 """The words of a text, as scikit-learn finds them."""
 
 NASTY = [
@@ -63,7 +79,7 @@ def utf8(text):
     return text.encode("utf-8", "surrogatepass")
 
 
-def decoded(data):
+def decoded(data, instead=" "):
     """Return the text of bytes, with a space for each byte that is no UTF-8."""
     text, at = "", 0
     while at < len(data):
@@ -73,7 +89,7 @@ def decoded(data):
                 break
             except UnicodeDecodeError:
                 size = 0
-        text += "" if size else " "
+        text += "" if size else instead
         at += size or 1
     return text
 

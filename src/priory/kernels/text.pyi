@@ -1,11 +1,32 @@
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-def encode_texts(
-    texts: Sequence[Any] | NDArray[np.object_],
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.bool_]]: ...
-def split_words(text: str | bytes) -> list[str]: ...
-def character_tables() -> tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[np.bool_]]: ...
+from priory.kernels.vocabulary import Vocabulary
+
+Unit = Literal["word", "char", "char_wb", "given"]
+Texts = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.bool_]]
+
+class Splitter:
+    unit: Unit
+    lowercase: bool
+    def __init__(
+        self,
+        unit: Unit = "word",
+        lowercase: bool = True,
+        ngrams: tuple[int, int] = (1, 1),
+        stop_words: Iterable[str] | Vocabulary | None = None,
+    ) -> None: ...
+    @property
+    def ngrams(self) -> tuple[int, int]: ...
+    @property
+    def stop_words(self) -> tuple[str, ...] | None: ...
+    def split(self, text: str | bytes) -> list[str]: ...
+
+def encode_texts(texts: Sequence[Any] | NDArray[np.object_]) -> Texts: ...
+def encode_tokens(documents: Iterable[Iterable[str] | None]) -> Texts: ...
+def character_tables() -> tuple[
+    NDArray[np.int32], NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]
+]: ...

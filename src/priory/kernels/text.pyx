@@ -1,4 +1,4 @@
-"""Split texts into words.
+"""Split texts into words, or into the n-grams of their words or characters.
 
 Words are those of scikit-learn's CountVectorizer: the matches of (?u)\\b\\w\\w+\\b in text.lower().
 
@@ -11,26 +11,30 @@ buffers of an Arrow string array a, sliced or not, are passed as they are:
     data = numpy.frombuffer(data or b"", numpy.uint8)
     missing = a.is_null().to_numpy(zero_copy_only=False) if a.null_count else None
 
-encode_texts makes the three of Python strings. Bytes that are no UTF-8 part words like a space.
+encode_texts makes the three of Python strings, encode_tokens of words that Python code has found.
+Bytes that are no UTF-8 part words like a space.
 """
+
+from operator import index
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
-from priory.kernels.vocabulary cimport TEXT_LONGEST, TEXT_PADDING, text_word
+from priory.kernels.vocabulary cimport TEXT_LONGEST, TEXT_PADDING, Vocabulary, text_word, vocabulary
 
 import numpy as np
 
 cdef extern from "Python.h":
     object PyUnicode_FromKindAndData(int, const void*, Py_ssize_t)
-    object PyUnicode_FromObject(object)  # the plain str of a subclass
+    object PyUnicode_AsEncodedString(object, const char*, const char*)  # of a subclass too, as of a plain str
     bint PyUnicode_IS_COMPACT_ASCII(object)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
     const void* PyUnicode_DATA(object)
     bint Py_UNICODE_ISALNUM(Py_UCS4) nogil
+    bint Py_UNICODE_ISSPACE(Py_UCS4) nogil
     Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4) nogil
     int PyUnicode_4BYTE_KIND
 
@@ -39,6 +43,19 @@ cdef extern from "text.h" nogil:
         TEXT_PAGES
         TEXT_WORD
         TEXT_SPECIAL
+        TEXT_CASED
+        TEXT_SPACE
+        TEXT_FLAGS
+
+    ctypedef struct word_row:
+        uint8_t* bytes
+        int64_t* starts
+        int64_t count
+
+    ctypedef struct character_row:
+        const uint8_t* first
+        const uint8_t* at
+        const uint8_t* end
 
     uint8_t text_byte[256]
     uint16_t text_page[]
@@ -48,9 +65,83 @@ cdef extern from "text.h" nogil:
     int32_t text_shift(int32_t)
     ptrdiff_t text_code_points(const uint8_t*, const uint8_t*, uint32_t*)
     ptrdiff_t text_split(const uint8_t**, const uint8_t*, uint8_t*, text_word*, ptrdiff_t, int*)
+    ptrdiff_t text_split_cased(const uint8_t**, const uint8_t*, uint8_t*, text_word*, ptrdiff_t)
+    ptrdiff_t text_split_given(const uint8_t**, const uint8_t*, uint8_t*, text_word*, ptrdiff_t)
+    ptrdiff_t drop_words(const vocabulary*, text_word*, ptrdiff_t)
+    ptrdiff_t word_ngrams(word_row*, const text_word*, ptrdiff_t, int64_t, int64_t, text_word*)
+    ptrdiff_t text_characters(const uint8_t*, const uint8_t*, int, int, uint8_t*, int*)
+    ptrdiff_t character_ngrams(character_row*, int, int64_t, int64_t, text_word*, ptrdiff_t)
 
 cdef enum:
-    BLOCK = 256  # words split before they are looked up: their bytes are still near
+    WORD
+    CHAR
+    CHAR_WB
+    GIVEN
+
+UNITS = {"word": WORD, "char": CHAR, "char_wb": CHAR_WB, "given": GIVEN}
+
+cdef class Splitter:
+    """How a text is split: into its words, or n-grams of them, or of its characters.
+
+    unit        "word"     runs of two or more word characters: \\b\\w\\w+\\b
+                "char"     n-grams of characters; white space longer than one is one space
+                "char_wb"  the same, inside what is between white space, with a space on either side
+                "given"    what is between bytes 0xFF (or others that are no UTF-8), as it is
+    lowercase   whether words and characters are those of text.lower()
+    ngrams      (low, high): n-grams of low to high characters, or of words, joined by a space
+    stop_words  words to leave out before n-grams are made, as they are after lower-casing
+
+    They are those of scikit-learn's CountVectorizer with the same options, in the order of their
+    ends, shorter ones first. It never changes, and threads may share it.
+    """
+
+    def __init__(self, unit="word", lowercase=True, ngrams=(1, 1), stop_words=None):
+        if unit not in UNITS:
+            raise ValueError(f"unit must be one of {', '.join(map(repr, UNITS))}, not {unit!r}.")
+        low, high = map(index, ngrams)
+        if not 1 <= low <= high < BLOCK:
+            raise ValueError(f"ngrams must be (low, high) with 1 ≤ low ≤ high < {BLOCK}, not {ngrams!r}.")
+        if stop_words is not None and unit not in ("word", "given"):
+            raise ValueError(f"stop_words are for words, and the unit is {unit!r}.")
+        if isinstance(stop_words, str):
+            raise TypeError(f"stop_words must be words, not one str: {stop_words!r}.")
+        self.unit, self.kind, self.lowercase = unit, UNITS[unit], lowercase
+        self.low, self.high = low, high
+        if isinstance(stop_words, Vocabulary):
+            self.stops = stop_words.copy()
+        elif stop_words is not None:
+            self.stops = Vocabulary(stop_words)
+
+    @property
+    def ngrams(self):
+        """(low, high)"""
+        return self.low, self.high
+
+    @property
+    def stop_words(self):
+        """The words left out, or None."""
+        return None if self.stops is None else tuple(self.stops.words())
+
+    def __reduce__(self):
+        return Splitter, (self.unit, self.lowercase, self.ngrams, self.stops)
+
+    def split(self, text):
+        """Return what a str, or UTF-8 bytes, is split into."""
+        cdef bytes data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+        cdef Reader reader = Reader(np.frombuffer(data, np.uint8), np.array([0, len(data)]), None, self)
+        cdef Py_ssize_t n, i
+        cdef list words = []
+        reader.open(0)
+        while True:
+            n = reader.next_words()
+            if n == 0:
+                return words
+            for i in range(n):
+                word = (<const char*> reader.words[i].bytes)[:reader.words[i].size]
+                words.append(word.decode("utf-8", "surrogatepass"))
+
+
+cdef Splitter WORDS = Splitter()
 
 
 def encode_texts(texts):
@@ -66,20 +157,15 @@ def encode_texts(texts):
     for i in range(n):
         ends[i] = total
         value = values[i]
-        if not PyUnicode_CheckExact(value):
-            if isinstance(value, str):
-                value = PyUnicode_FromObject(value)
-            elif value is None or type(value).__name__ == "NAType" or isinstance(value, (float, np.floating)) and value != value:
-                gone[i] = True
-                continue
-            else:
-                raise TypeError(i)
-        if PyUnicode_IS_COMPACT_ASCII(value):
+        if PyUnicode_CheckExact(value) and PyUnicode_IS_COMPACT_ASCII(value):
             total += PyUnicode_GET_LENGTH(value)
-        else:  # asking the str itself for UTF-8 would leave a copy in it
-            value = value.encode("utf-8", "surrogatepass")
-            total += PyBytes_GET_SIZE(value)
-        values[i] = value
+        elif isinstance(value, str):  # asking the str itself for UTF-8 would leave a copy in it
+            values[i] = PyUnicode_AsEncodedString(value, "utf-8", "surrogatepass")
+            total += PyBytes_GET_SIZE(values[i])
+        elif _is_missing(value):
+            gone[i] = True
+        else:
+            raise TypeError(i)
     ends[n] = total
     data = np.empty(total, dtype=np.uint8)
     cdef uint8_t[::1] out = data
@@ -94,41 +180,64 @@ def encode_texts(texts):
     return data, offsets, missing
 
 
-def split_words(text):
-    """Return the words of a str, or of UTF-8 bytes, in their order."""
-    cdef bytes data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-    cdef Reader reader = Reader(np.frombuffer(data, np.uint8), np.array([0, len(data)]), None)
-    cdef Py_ssize_t n, i
-    cdef list words = []
-    reader.open(0)
-    while True:
-        n = reader.next_words()
-        if n == 0:
-            return words
-        for i in range(n):
-            words.append((<const char*> reader.words[i].bytes)[:reader.words[i].size].decode("utf-8", "surrogatepass"))
+def encode_tokens(documents):
+    """Return (data, offsets, missing) of documents that are words already, for the unit "given".
+
+    A document is an iterable of str, or None, NaN or NA where it is missing. TypeError(position)
+    for anything else, a str too.
+    """
+    cdef list values = list(documents)
+    cdef Py_ssize_t n = len(values), i
+    offsets, missing = np.zeros(n + 1, dtype=np.int64), np.zeros(n, dtype=np.bool_)
+    cdef int64_t[::1] ends = offsets
+    cdef uint8_t[::1] gone = missing.view(np.uint8)
+    cdef list tokens
+    for i in range(n):
+        tokens = []
+        if _is_missing(values[i]):
+            gone[i] = True
+        else:
+            if isinstance(values[i], (str, bytes)) or not hasattr(values[i], "__iter__"):
+                raise TypeError(i)
+            for token in values[i]:
+                if not isinstance(token, str):
+                    raise TypeError(i)
+                tokens.append(PyUnicode_AsEncodedString(token, "utf-8", "surrogatepass"))
+        values[i] = b"\xff".join(tokens)
+        ends[i + 1] = ends[i] + PyBytes_GET_SIZE(values[i])
+    return np.frombuffer(b"".join(values), dtype=np.uint8), offsets, missing
+
+
+cdef bint _is_missing(value) except -1:
+    return (
+        value is None
+        or type(value).__name__ == "NAType"
+        or isinstance(value, (float, np.floating)) and value != value
+    )
 
 
 def character_tables():
-    """Return (is a word character, lower case, is special) of every code point, for the tests."""
-    word, lower = np.empty(0x110000, dtype=np.bool_), np.empty(0x110000, dtype=np.int32)
-    special = np.empty(0x110000, dtype=np.bool_)
-    cdef uint8_t[::1] is_word = word.view(np.uint8), is_special = special.view(np.uint8)
-    cdef int32_t[::1] lowered = lower
+    """Return what is known of every code point, for the tests.
+
+    Its lower case; whether that is a word character; whether the lower case is special; whether
+    the code point itself is a word character; whether it is white space.
+    """
+    lower, flags = np.empty(0x110000, dtype=np.int32), np.empty(0x110000, dtype=np.int32)
+    cdef int32_t[::1] lowered = lower, flags_ = flags
     cdef int32_t entry
     cdef uint32_t c
     for c in range(0x110000):
         entry = text_entry(c)
-        is_word[c] = entry & TEXT_WORD
-        is_special[c] = (entry & TEXT_SPECIAL) != 0
+        flags_[c] = entry & TEXT_FLAGS
         lowered[c] = <int32_t> c + text_shift(entry)
-    return word, lower, special
+    return lower, *(flags & flag != 0 for flag in (TEXT_WORD, TEXT_SPECIAL, TEXT_CASED, TEXT_SPACE))
 
 
 cdef class Reader:
     # text.pxd says what it keeps.
 
-    def __cinit__(self, data, offsets, missing):
+    def __cinit__(self, data, offsets, missing, Splitter splitter):
+        self.splitter = WORDS if splitter is None else splitter
         self.data = np.ascontiguousarray(data, dtype=np.uint8)
         self.offsets = np.asarray(offsets).astype(np.int64, order="C", casting="safe", copy=False)
         self.n = max(self.offsets.shape[0] - 1, 0)
@@ -138,15 +247,30 @@ cdef class Reader:
             if missing.shape != (self.n,):
                 raise ValueError(f"There are {self.n} texts: missing must be as long.")
             self.missing = missing
-        self.most = BLOCK
+        splitter = self.splitter
+        self.plain = splitter.high == 1 and splitter.stops is None
+        self.room = max(1, BLOCK // (splitter.high - splitter.low + 1))
         self.block = <text_word*> malloc(BLOCK * sizeof(text_word))
-        # Two bytes may become three in lower case; pages that no word reaches stay untouched.
-        self.low = <uint8_t*> malloc(2 * self._longest() + TEXT_PADDING)
-        if self.block == NULL or self.low == NULL:
+        self.ngrams = <text_word*> malloc(BLOCK * sizeof(text_word))
+        self.joined = calloc(1, sizeof(word_row))
+        self.characters = calloc(1, sizeof(character_row))
+        # Two bytes may become three in lower case, and each character may get a space before and after;
+        # pages that nothing reaches stay untouched.
+        self.low = <uint8_t*> malloc(2 * self._longest() + 2 * TEXT_PADDING)
+        if (
+            self.block == NULL or self.ngrams == NULL or self.low == NULL
+            or self.joined == NULL or self.characters == NULL
+        ):
             raise MemoryError
 
     def __dealloc__(self):
+        if self.joined != NULL:
+            free((<word_row*> self.joined).bytes)
+            free((<word_row*> self.joined).starts)
+        free(self.joined)
+        free(self.characters)
         free(self.block)
+        free(self.ngrams)
         free(self.low)
 
     cdef Py_ssize_t _longest(self) except -1:
@@ -168,17 +292,47 @@ cdef class Reader:
         self.start = self.at = &self.data[0] + self.offsets[i]
         self.end = &self.data[0] + self.offsets[i + 1]
         self.given = self.skip = 0
-        self.exact = False
+        self.exact, self.fresh = False, True
         return True
 
     cdef Py_ssize_t next_words(self) except -1 nogil:
-        """Return how many words are in self.words: 0 at the end of the text."""
+        """Return how many words are in self.words, at most BLOCK: 0 at the end of the text."""
+        cdef Py_ssize_t n
+        cdef word_row* row = <word_row*> self.joined
+        if self.splitter.kind == CHAR or self.splitter.kind == CHAR_WB:
+            return self._next_characters()
+        if self.plain:
+            return self._next_words()
+        if self.fresh:
+            row.count = 0
+            self.fresh = False
+        while True:
+            n = self._next_words()
+            if n == 0:
+                return 0
+            if self.splitter.stops is not None:
+                n = drop_words(&self.splitter.stops.words_, self.words, n)
+            if self.splitter.high > 1:
+                n = word_ngrams(row, self.words, n, self.splitter.low, self.splitter.high, self.ngrams)
+                if n < 0:
+                    with gil:
+                        raise MemoryError
+                self.words = self.ngrams
+            if n > 0:
+                return n
+
+    cdef Py_ssize_t _next_words(self) except -1 nogil:
         cdef Py_ssize_t n
         cdef int64_t skip
         cdef int special
+        self.words = self.block
+        if self.splitter.kind == GIVEN:
+            return text_split_given(&self.at, self.end, self.low, self.block, self.room)
+        if not self.splitter.lowercase:
+            return text_split_cased(&self.at, self.end, self.low, self.block, self.room)
         while True:
             special = 0
-            n = text_split(&self.at, self.end, self.low, self.block, BLOCK, NULL if self.exact else &special)
+            n = text_split(&self.at, self.end, self.low, self.block, self.room, NULL if self.exact else &special)
             self.words = self.block
             if special:
                 # What comes before is as it would be; the rest is read from what str.lower() gives.
@@ -199,6 +353,23 @@ cdef class Reader:
             self.skip = 0
             self.given += n
             return n
+
+    cdef Py_ssize_t _next_characters(self) except -1 nogil:
+        cdef character_row* row = <character_row*> self.characters
+        cdef bint bounded = self.splitter.kind == CHAR_WB
+        cdef int special = 0
+        cdef Py_ssize_t size
+        if self.fresh:
+            size = text_characters(self.start, self.end, self.splitter.lowercase, bounded, self.low, &special)
+            if special:
+                with gil:
+                    self._lower()
+                size = text_characters(self.start, self.end, False, bounded, self.low, &special)
+            row.first = row.at = self.low
+            row.end = self.low + size
+            self.fresh = False
+        self.words = self.block
+        return character_ngrams(row, bounded, self.splitter.low, self.splitter.high, self.block, BLOCK)
 
     cdef int _lower(self) except -1:
         cdef uint32_t* text = <uint32_t*> malloc((self.end - self.start + 1) * sizeof(uint32_t))
@@ -239,9 +410,13 @@ cdef int _fill_pages() except -1:
         for i in range(256):
             c = page * 256 + i
             lower = Py_UNICODE_TOLOWER(c)
-            entries[i] = 4 * (<int32_t> lower - <int32_t> c)
+            entries[i] = (TEXT_FLAGS + 1) * (<int32_t> lower - <int32_t> c)
             if Py_UNICODE_ISALNUM(lower) or lower == 95:
                 entries[i] |= TEXT_WORD
+            if Py_UNICODE_ISALNUM(c) or c == 95:
+                entries[i] |= TEXT_CASED
+            if Py_UNICODE_ISSPACE(c):
+                entries[i] |= TEXT_SPACE
             # Σ is ς at a word's end; İ is two code points.
             if lower != c and (c == 0x3A3 or len(chr(c).lower()) != 1):
                 entries[i] |= TEXT_SPECIAL

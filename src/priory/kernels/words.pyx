@@ -84,7 +84,7 @@ def count_words(
     A text that is missing, or whose class is negative, counts for nothing. The arrays per class
     are as long as the largest class asks, and at least `n_classes`.
     """
-    cdef Reader reader = Reader(data, offsets, missing)
+    cdef Reader reader = Reader(data, offsets, missing, None)
     cdef Tally tally = Tally()
     cdef Py_ssize_t n = reader.n, i, j, m
     y = np.ascontiguousarray(y, dtype=np.int32)
@@ -155,7 +155,7 @@ def score_words(
     Words not in the vocabulary, or beyond the rows of the weights, are dropped. Instead of tf,
     `binary` takes 1, and `log_tf` takes log(1 + tf) / ‖log(1 + tf)‖₂ over the words not dropped.
     """
-    cdef Reader reader = Reader(data, offsets, missing)
+    cdef Reader reader = Reader(data, offsets, missing, None)
     cdef Tally tally = Tally()
     cdef Py_ssize_t n = reader.n, K = weights.shape[1], i, m
     cdef bint counting = binary or log_tf
