@@ -6,7 +6,12 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-KERNELS = ("labels", "numbers", "counts", "score", "text")
+TEXT = ("loops", "text_utf8", "vocabulary", "text", "words")
+HEADERS = {
+    **dict.fromkeys(("labels", "numbers", "counts", "score"), ("loops",)),
+    **dict.fromkeys(("vocabulary", "text", "words"), TEXT),
+}
+"""The kernels, and the headers that they are built from."""
 
 # No -march: one build runs on every CPU, and loops.h picks AVX2 at run time. No -ffast-math and
 # no contraction to fma: double-double sums need every operation rounded exactly as written.
@@ -23,12 +28,12 @@ setup(
             Extension(
                 f"priory.kernels.{name}",
                 [f"src/priory/kernels/{name}.pyx"],
-                depends=["src/priory/kernels/loops.h"],
+                depends=[f"src/priory/kernels/{header}.h" for header in headers],
                 include_dirs=["src/priory/kernels", numpy.get_include()],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
                 extra_compile_args=FLAGS,
             )
-            for name in KERNELS
+            for name, headers in HEADERS.items()
         ],
         build_dir="build/cython",
         include_path=["src"],

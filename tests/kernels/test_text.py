@@ -1,96 +1,36 @@
-import copy
 import pickle
 import re
-import threading
-from collections import Counter, defaultdict
-from functools import cache
+from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.feature_extraction.text import CountVectorizer
 
-from priory.kernels.text import (
-    Vocabulary,
-    character_tables,
-    count_words,
-    encode_texts,
-    score_words,
-    split_words,
-)
+from priory.kernels.text import Splitter, character_tables, encode_texts, encode_tokens
+from priory.kernels.vocabulary import Vocabulary
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+from .texts import NASTY, TEXTS, analyze, analyzer, decoded, load, random_bytes, utf8
 
-analyze = CountVectorizer().build_analyzer()
-"""The words of a text, as scikit-learn finds them."""
-
-NASTY = [
-    "",
-    " ",
-    "a",
-    "ab",
-    "a b c",
-    "I'm 2 b_b __ _ x_ 3D 42 0x2A",
-    "\0",
-    "ab\0cd\0",
-    "ΟΔΥΣΣΕΥΣ ΣΑΣ Σ ΣΣ ΑΣ. ΑΣ'Α ΑΣ\u0301 ΑΣΑ aΣ Σa",
-    "before words Α'Σ after words, A\u0301Σ",
-    "İstanbul İİ aİ İ İa İstanbul'da DİYARBAKIR",
-    "naïve NAÏVE nai\u0308ve STRASSE straße STRAẞE ẞ",
-    "ǅungla ǄUNGLA Ǆ",
-    "\u212aelvin 5\u212a \u2126hm \u212bngström",  # shorter in lower case
-    "\u023a\u023aB \u023e\u023e",  # longer in lower case
-    "日本語のテキスト 中文。日 本",
-    "한국어 텍스트",
-    "😀😀 a😀b ab😀cd 👩‍👩‍👧‍👦 e\u200dd",
-    "\ud800 ab\ud800cd \udfff\ud83d\ude00 Σ\ud800",
-    "ПРИВЕТ Мир ё Ё ъЪ",
-    "١٢٣ ४५ Ⅷ ½½ ²³ ①②",
-    "𐐀𐐁 𐐨𐐩 𝔘𝔫𝔦 𞤀𞤁",
-    "a\u0301b\u0301 \u0301\u0301 cafe\u0301",
-    "हिन्दी ไทย العربية עברית",
-    "\u2028\u2029\x85\xa0\u3000 nbsp\xa0nbsp",
-    "\ufeffbom ﬁnd ﬀ",
-    "\U0010ffff\U0010ffff ab\U0010ffffcd",
-    "x" * 100_000,
-    "Ⱥ" * 100_000,
-    "Σ" * 1000 + " " + "aΣ" * 1000,
-    "word Σ " * 400,  # more words than one block, before and after
-    "word " * 1000 + "ΑΣ" + " word" * 1000,
-]
-
-TEXTS = st.one_of(
-    st.text(),
-    st.text(st.characters()),  # surrogates too
-    st.text(st.sampled_from("aAbBzZ09__ .'-\0\n")),
-    st.text(st.sampled_from("ΣσςΑα'.\u0301 aİiIıß\u0307\xad:")),
-    st.text(st.sampled_from("aé\u0301日本😀\u200d\ud800\udc00ȺẞK١Ⅷ½ ")),
-    st.lists(st.sampled_from(["The", "the", "cat", "CAT", "ΑΣ", "İ", "x", "日本"])).map(" ".join),
-)
-
-
-def utf8(text):
-    return text.encode("utf-8", "surrogatepass")
-
-
-# ---- splitting ----------------------------------------------------------------------------------
+split_words = Splitter().split
 
 
 def test_tables_are_those_of_python_for_every_code_point():
-    word, lower, special = character_tables()
-    is_word = re.compile(r"\w")
+    lower, word, special, cased, space = character_tables()
+    is_word, is_space = re.compile(r"\w"), re.compile(r"\s")
     for c in range(0x110000):
         lowered = chr(c).lower()
+        assert cased[c] == bool(is_word.match(chr(c))), hex(c)
+        assert space[c] == bool(is_space.match(chr(c))) == chr(c).isspace(), hex(c)
         if special[c]:
             continue
         assert lowered == chr(lower[c]), hex(c)
         assert lowered.lower() == lowered
         assert word[c] == bool(is_word.match(lowered)), hex(c)
+        # What the room for a text's words is reckoned by.
+        assert 2 * len(utf8(lowered)) <= 3 * len(utf8(chr(c))), hex(c)
         # No neighbour changes it: after a letter, before one, between two.
         for before, after in (("A", ""), ("", "a"), ("a'", "'a")):
             assert (before + chr(c) + after).lower() == before.lower() + lowered + after
@@ -114,57 +54,9 @@ def test_characters_at_every_place_of_words_of_every_length():
         texts += [text + " " * 9 for text in texts]
         for text in texts:
             assert split_words(text) == analyze(text), text
-        y, vocabulary = np.zeros(len(texts), np.int32), Vocabulary()
-        check(count_words(*encode_texts(texts), y, None, vocabulary), vocabulary, texts, y)
     for c in map(chr, range(256)):
         for text in (f"ab{c}cd ef{c}", f"{c}abcdefgh{c}ijkl{c}{c}", c * 30):
             assert split_words(text) == analyze(text), text
-
-
-def decoded(data):
-    """Return the text of bytes, with a space for each byte that is no UTF-8."""
-    text, at = "", 0
-    while at < len(data):
-        for size in (1, 2, 3, 4):
-            try:
-                text += data[at : at + size].decode("utf-8", "surrogatepass")
-                break
-            except UnicodeDecodeError:
-                size = 0
-        text += "" if size else " "
-        at += size or 1
-    return text
-
-
-LEADS = bytes([0xC2, 0xC4, 0xCE, 0xE0, 0xE4, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xC0, 0xC1, 0xFF])
-PIECES = [utf8(c) for c in "aBé_ Σİ日\ud800😀Ⱥ9\0"] + [b"\x80", b"\xa3", b"\xb0", b"\xbf"]
-
-
-def random_bytes(rng):
-    kind = rng.integers(4)
-    if kind == 0:
-        return rng.bytes(int(rng.integers(0, 40)))
-    if kind == 1:  # pieces of UTF-8, whole and broken
-        parts = [*PIECES, *(LEADS[i : i + 1] for i in range(len(LEADS)))]
-        return b"".join(parts[i] for i in rng.integers(0, len(parts), rng.integers(0, 30)))
-    text = b"".join(PIECES[i] for i in rng.integers(0, 13, rng.integers(0, 30)))
-    if kind == 2:
-        return text
-    return text[: rng.integers(0, len(text) + 1)]  # cut inside a character
-
-
-def test_random_bytes_never_hurt():
-    rng = np.random.default_rng(0)
-    texts = [random_bytes(rng) for _ in range(10_000)]
-    for text in texts:
-        assert split_words(text) == analyze(decoded(text)), text
-    # All in one batch, where a text that ends inside a character meets the next one's bytes.
-    data = np.frombuffer(b"".join(texts), np.uint8)
-    offsets = np.cumsum([0, *map(len, texts)])
-    y = rng.integers(0, 3, len(texts)).astype(np.int32)
-    vocabulary = Vocabulary()
-    found = count_words(data, offsets, None, y, None, vocabulary)
-    check(found, vocabulary, [decoded(text) for text in texts], y)
 
 
 @given(st.binary())
@@ -172,218 +64,140 @@ def test_any_bytes_are_split_as_their_text(data):
     assert split_words(data) == analyze(decoded(data))
 
 
-# ---- vocabulary ---------------------------------------------------------------------------------
-
-
-@given(st.lists(st.text(st.characters(), max_size=20)))
-def test_vocabulary_equals_a_dict(words):
-    vocabulary, twin = Vocabulary(), {}
-    for word in words:
-        assert vocabulary.find(word) == twin.get(word, -1)
-        assert vocabulary.add(word) == twin.setdefault(word, len(twin))
-    assert len(vocabulary) == len(twin)
-    assert vocabulary.words() == list(twin)
-    assert [vocabulary.find(word) for word in twin] == list(range(len(twin)))
-
-
-def test_vocabulary_grows_and_is_copied():
-    words = [f"word{i}" for i in range(100_000)]
-    vocabulary = Vocabulary(words)
-    copies = [vocabulary.copy(), copy.copy(vocabulary), copy.deepcopy(vocabulary)]
-    copies.append(pickle.loads(pickle.dumps(vocabulary)))
-    vocabulary.add("another")
-    assert vocabulary.find("another") == len(words)
-    for copied in copies:
-        assert copied.words() == words
-        assert copied.find("another") == -1
-        assert copied.add("yet another") == len(words)
-        assert copied.find("word77777") == 77_777
-    assert vocabulary.find("yet another") == -1
-    assert Vocabulary().copy().words() == []
-
-
-def test_vocabulary_takes_words_as_they_are():
-    vocabulary = Vocabulary(["", "A b", "a\0", "a", "\ud800", "x" * 100_000])
-    assert vocabulary.words() == ["", "A b", "a\0", "a", "\ud800", "x" * 100_000]
-    assert vocabulary.find("") == 0
-    assert vocabulary.find("a b") == -1
-    with pytest.raises(TypeError):
-        vocabulary.add(None)
-
-
-def test_extend_numbers_the_words_of_another():
-    vocabulary, other = Vocabulary(["a", "b"]), Vocabulary(["c", "b", "d", "a"])
-    codes = vocabulary.extend(other)
-    assert codes.dtype == np.int32
-    assert codes.tolist() == [2, 1, 3, 0]
-    assert vocabulary.words() == ["a", "b", "c", "d"]
-    assert vocabulary.extend(vocabulary).tolist() == [0, 1, 2, 3]
-    assert vocabulary.extend(Vocabulary()).tolist() == []
-
-
-def test_threads_do_not_share_a_vocabulary_that_grows():
+def test_random_bytes_never_hurt():
     rng = np.random.default_rng(0)
-    texts = [" ".join(f"w{i}" for i in rng.integers(0, 10**6, 1000)) for _ in range(500)]
-    batch, y = encode_texts(texts), np.zeros(len(texts), np.int32)
-    shared, refused, lone = Vocabulary(), [], Vocabulary()
-
-    def work():
-        try:
-            count_words(*batch, y, None, shared)
-        except RuntimeError as error:
-            refused.append(str(error))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    count_words(*batch, y, None, lone)
-    assert all("Another thread uses this vocabulary" in reason for reason in refused)
-    assert shared.words() == lone.words()
+    for _ in range(10_000):
+        text = random_bytes(rng)
+        assert split_words(text) == analyze(decoded(text)), text
 
 
-# ---- counting -----------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["sms_spam.csv", "ling_spam.csv.gz"])
+def test_words_of_real_texts(name):
+    assert all(split_words(text) == analyze(text) for text in load(name)[0])
 
 
-def twin(texts, y, weight=None):
-    """Count with Counters: {(word, class): (rows, weight, count, log_tf)} and sums per class."""
-    sums, classes, order = defaultdict(lambda: np.zeros(4)), defaultdict(lambda: np.zeros(3)), {}
-    for i, (text, k) in enumerate(zip(texts, y, strict=True)):
-        if text is None or k < 0:
-            continue
-        w = 1.0 if weight is None else weight[i]
-        counter = Counter(analyze(text))
-        norm = np.sqrt(sum(np.log1p(tf) ** 2 for tf in counter.values()))
-        for word, tf in counter.items():
-            order.setdefault(word, len(order))
-            sums[word, k] += (1, w, w * tf, w * np.log1p(tf) / norm)
-        classes[k] += (1, w, w * sum(counter.values()))
-    return sums, classes, list(order)
+# ---- options ------------------------------------------------------------------------------------
+
+STOPS = ["the", "The", "ab", "ας", "日本", "x"]
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "unit": st.sampled_from(["word", "char", "char_wb"]),
+        "lowercase": st.booleans(),
+        "ngrams": st.tuples(st.integers(1, 4), st.integers(0, 5)).map(lambda n: (n[0], sum(n))),
+        "stop_words": st.none() | st.lists(st.sampled_from(STOPS), unique=True),
+    }
+).map(lambda given: given if given["unit"] == "word" else given | {"stop_words": None})
+
+SPACED = st.text(st.sampled_from("aB cΣ\n\t\x85\x1c\u3000\u200b日😀İ\ud800"))
 
 
-def check(found, vocabulary, texts, y, weight=None, fresh=True):
-    sums, classes, order = twin(texts, y, weight)
-    words = vocabulary.words()
-    if fresh:
-        assert words == order
-    pairs = list(zip(found.word.tolist(), found.label.tolist(), strict=True))
-    assert pairs == sorted((vocabulary.find(word), k) for word, k in sums)
-    expected = np.array([sums[words[word], k] for word, k in pairs]).reshape(-1, 4)
-    assert (found.word.dtype, found.label.dtype, found.rows.dtype) == (np.int32, np.int32, np.int64)
-    np.testing.assert_array_equal(found.rows, expected[:, 0])
-    for j, array in enumerate((found.weight, found.count, found.log_tf), 1):
-        np.testing.assert_allclose(array, expected[:, j], rtol=1e-12)
-    per_class = np.array([classes[k] for k in range(len(found.class_rows))]).reshape(-1, 3)
-    assert len(per_class) > max(classes, default=-1)
-    np.testing.assert_array_equal(found.class_rows, per_class[:, 0])
-    np.testing.assert_allclose(found.class_weight, per_class[:, 1], rtol=1e-12)
-    np.testing.assert_allclose(found.class_words, per_class[:, 2], rtol=1e-12)
+@given(TEXTS | SPACED, OPTIONS)
+def test_every_option_splits_as_scikit_learn_does(text, options):
+    assert Counter(Splitter(**options).split(text)) == Counter(analyzer(**options)(text))
 
 
-ROWS = st.lists(st.tuples(st.none() | TEXTS, st.integers(-1, 4), st.floats(0.1, 3)))
+@pytest.mark.parametrize("unit", ["word", "char", "char_wb"])
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize("ngrams", [(1, 1), (1, 3), (2, 2), (3, 5), (7, 7)])
+def test_options_on_nasty_texts(unit, lowercase, ngrams):
+    options = {"unit": unit, "lowercase": lowercase, "ngrams": ngrams}
+    splitter, expected = Splitter(**options), analyzer(**options)
+    for text in NASTY:
+        short = text if len(text) < 10_000 else text[:3000]
+        assert Counter(splitter.split(short)) == Counter(expected(short)), short
 
 
-@given(ROWS, st.booleans(), st.sampled_from([np.int32, np.int64]))
-@example([(text, i % 3, 1.0) for i, text in enumerate(NASTY)], False, np.int32)
-def test_count_words_equals_its_twin(rows, weighted, dtype):
-    texts, y = [row[0] for row in rows], np.array([row[1] for row in rows], dtype=np.int32)
-    weight = np.array([row[2] for row in rows]) if weighted else None
-    data, offsets, missing = encode_texts(texts)
-    vocabulary = Vocabulary()
-    for array in (data, offsets, missing, y):
-        array.flags.writeable = False
-    found = count_words(data, offsets.astype(dtype), missing, y, weight, vocabulary)
-    check(found, vocabulary, texts, y, weight)
+@given(st.binary(), OPTIONS)
+def test_options_split_any_bytes_as_their_text(data, options):
+    expected = analyzer(**options)(decoded(data))
+    assert Counter(Splitter(**options).split(data)) == Counter(expected)
 
 
-def zipf_texts(n, length, V, seed=0):
-    rng = np.random.default_rng(seed)
-    share = 1 / np.arange(1, V + 1)
-    words = np.array([f"w{i}" for i in range(V)])
-    return [" ".join(row) for row in words[rng.choice(V, (n, length), p=share / share.sum())]]
+def test_ngrams_reach_over_blocks_of_words_and_very_long_ones():
+    words = [f"w{i}" for i in range(3000)]
+    words[250:260] = ["x" * 5000] * 10
+    for ngrams in ((1, 2), (5, 5), (1, 255), (255, 255)):
+        chosen = words if ngrams != (1, 255) else words[:400]
+        for stop_words in (None, ["w7", "w256"]):
+            options = {"ngrams": ngrams, "stop_words": stop_words}
+            found = Splitter(**options).split(" ".join(chosen))
+            assert Counter(found) == Counter(analyzer(**options)(" ".join(chosen)))
 
 
-@pytest.mark.parametrize("V, K", [(50, 1), (5000, 7), (5000, 1000)])
-def test_many_pairs(V, K):
-    texts = zipf_texts(1000, 60, V)
-    y = np.random.default_rng(1).integers(0, K, len(texts)).astype(np.int32)
-    vocabulary = Vocabulary()
-    found = count_words(*encode_texts(texts), y, None, vocabulary, K + 2)
-    assert len(found.class_rows) == K + 2
-    check(found, vocabulary, texts, y)
+def test_ngrams_come_in_the_order_of_their_ends():
+    assert Splitter(ngrams=(1, 3), stop_words=["of"]).split("one of two three four") == [
+        *("one", "two", "one two", "three", "two three", "one two three"),
+        *("four", "three four", "two three four"),
+    ]
+    assert Splitter("char", ngrams=(1, 2)).split("aé日") == ["a", "é", "aé", "日", "é日"]
+    assert Splitter("char_wb", ngrams=(3, 4)).split("a  bcd") == [
+        *(" a ", " bc", "bcd", " bcd", "cd ", "bcd "),
+    ]
+    assert Splitter("char_wb", ngrams=(9, 9)).split("a bc") == [" a ", " bc "]
 
 
-def test_a_vocabulary_grows_across_batches():
-    texts = zipf_texts(900, 50, 20_000)
-    y = np.random.default_rng(1).integers(0, 5, len(texts)).astype(np.int32)
-    vocabulary, whole = Vocabulary(), Vocabulary()
-    sums = pd.DataFrame()
-    for part in np.array_split(np.arange(len(texts)), [1, 2, 300, 301, 600]):
-        chosen = [texts[i] for i in part]
-        found = count_words(*encode_texts(chosen), y[part], None, vocabulary)
-        check(found, vocabulary, chosen, y[part], fresh=False)
-        sums = pd.concat([sums, pd.DataFrame(found._asdict() | dict.fromkeys(PER_CLASS, 0))])
-    expected = count_words(*encode_texts(texts), y, None, whole)
-    assert vocabulary.words() == whole.words()
-    sums = sums.groupby(["word", "label"], as_index=False).sum()
-    for name in ("word", "label", "rows", "weight", "count", "log_tf"):
-        np.testing.assert_allclose(sums[name], getattr(expected, name), rtol=1e-12)
+TOKENS = st.lists(st.text(st.characters(), max_size=8))
 
 
-PER_CLASS = ("class_rows", "class_weight", "class_words")
-
-
-def test_few_texts_against_a_large_vocabulary():
-    vocabulary = Vocabulary(f"v{i}" for i in range(50_000))
-    texts, y = ["v49999 v7 new v7", "v7 new", None], np.array([1, 0, 1], dtype=np.int32)
-    found = count_words(*encode_texts(texts), y, None, vocabulary)
-    check(found, vocabulary, texts, y, fresh=False)
-    assert found.word.tolist() == [7, 7, 49_999, 50_000, 50_000]
-
-
-def test_a_word_that_occurs_often_in_one_text():
-    texts, y = ["ab " * 300 + "cd " * 255, "ab " * 256], np.array([0, 0], dtype=np.int32)
-    vocabulary = Vocabulary()
-    check(count_words(*encode_texts(texts), y, None, vocabulary), vocabulary, texts, y)
-
-
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
-def test_arrow_buffers_are_taken_as_they_are(kind):
-    array = pa.array(["skipped", "The cat", None, "", "ΑΣ cat", "dropped"], kind).slice(1, 4)
-    _, offsets, data = array.buffers()
-    offsets = np.frombuffer(offsets, np.int32 if kind == pa.string() else np.int64)
-    offsets = offsets[array.offset : array.offset + len(array) + 1]
-    missing = array.is_null().to_numpy(zero_copy_only=False)
-    y = np.array([0, 0, 1, 1], dtype=np.int32)
-    vocabulary = Vocabulary()
-    found = count_words(np.frombuffer(data, np.uint8), offsets, missing, y, None, vocabulary)
-    assert vocabulary.words() == ["the", "cat", "ας"]
-    check(found, vocabulary, array.to_pylist(), y)
-
-
-def test_texts_must_be_inside_the_data():
-    data, y, vocabulary = (
-        np.frombuffer(b"some words", np.uint8),
-        np.zeros(2, np.int32),
-        Vocabulary(),
+@given(TOKENS, st.integers(1, 3), st.integers(0, 2), st.booleans(), st.data())
+def test_given_words_are_taken_as_they_are(tokens, low, more, lowercase, data):
+    stop_words = data.draw(st.none() | st.lists(st.sampled_from(tokens))) if tokens else None
+    encoded, _, _ = encode_tokens([tokens])
+    splitter = Splitter("given", lowercase, (low, low + more), stop_words)
+    expected = analyzer("given", ngrams=(low, low + more), stop_words=stop_words)
+    assert Counter(splitter.split(encoded.tobytes())) == Counter(
+        expected(list(filter(None, tokens)))
     )
-    for offsets in ([0, 5, 11], [0, 5, 4], [-1, 5, 10]):
-        with pytest.raises(ValueError, match=r"Text \d is not inside the data of 10 bytes"):
-            count_words(data, np.array(offsets), None, y, None, vocabulary)
-    offsets = np.array([0, 5, 10])
-    with pytest.raises(ValueError, match="There are 2 texts"):
-        count_words(data, offsets, None, y[:1], None, vocabulary)
-    with pytest.raises(ValueError, match="There are 2 texts"):
-        count_words(data, offsets, None, y, np.ones(3), vocabulary)
-    with pytest.raises(ValueError, match="There are 2 texts"):
-        count_words(data, offsets, np.zeros(1, bool), y, None, vocabulary)
-    assert len(vocabulary) == 0
-    assert len(count_words(data, offsets[:1], None, y[:0], None, vocabulary).word) == 0
-    assert len(count_words(data, offsets[:0], None, y[:0], None, vocabulary).word) == 0
 
 
-# ---- Python strings -----------------------------------------------------------------------------
+@given(st.binary())
+def test_given_words_are_parted_by_bytes_that_are_no_utf8(data):
+    parted = decoded(data, "\ud800 ").split("\ud800 ")
+    if "\ud800" not in decoded(data):
+        assert Splitter("given").split(data) == list(filter(None, parted))
+
+
+def test_splitter_is_pickled_and_shared():
+    for splitter in (Splitter(), Splitter("char", False, (2, 3)), Splitter(stop_words=["ab"])):
+        again = pickle.loads(pickle.dumps(splitter))
+        for name in ("unit", "lowercase", "ngrams", "stop_words"):
+            assert getattr(again, name) == getattr(splitter, name)
+            with pytest.raises(AttributeError):
+                setattr(splitter, name, None)
+        assert again.split("ab cd") == splitter.split("ab cd")
+    stops = Vocabulary(["ab"])
+    splitter = Splitter(stop_words=stops)
+    stops.add("cd")
+    assert splitter.stop_words == ("ab",)
+    assert splitter.split("ab cd") == ["cd"]
+
+
+def test_splitter_refuses_what_it_cannot_do():
+    with pytest.raises(
+        ValueError, match="unit must be one of 'word', 'char', 'char_wb', 'given', not 'x'"
+    ):
+        Splitter("x")
+    for ngrams in ((0, 1), (2, 1), (1, 256)):
+        with pytest.raises(ValueError, match=r"ngrams must be \(low, high\)"):
+            Splitter(ngrams=ngrams)
+    with pytest.raises(ValueError, match="stop_words are for words, and the unit is 'char'"):
+        Splitter("char", stop_words=["the"])
+    with pytest.raises(TypeError, match="not one str: 'english'"):
+        Splitter(stop_words="english")
+
+
+@pytest.mark.parametrize("name", ["sms_spam.csv", "rt_polarity.csv"])
+@pytest.mark.parametrize("unit, ngrams", [("word", (1, 2)), ("char", (2, 4)), ("char_wb", (1, 5))])
+def test_options_on_real_texts(name, unit, ngrams):
+    texts = load(name)[0][:1500]
+    for lowercase in (False, True):
+        options = {"unit": unit, "lowercase": lowercase, "ngrams": ngrams}
+        splitter, expected = Splitter(**options), analyzer(**options)
+        assert all(Counter(splitter.split(text)) == Counter(expected(text)) for text in texts)
+
+
+# ---- Python strings ------------------------------------------------------------------------------
 
 
 @given(st.lists(st.none() | st.text(st.characters())))
@@ -412,78 +226,22 @@ def test_encode_texts_knows_gaps_and_refuses_the_rest():
         assert caught.value.args == (2,)
 
 
-# ---- scoring ------------------------------------------------------------------------------------
-
-
-def scores(texts, vocabulary, weights, **options):
-    out = np.full((len(texts), weights.shape[1]), 0.5)
-    score_words(*encode_texts(texts), vocabulary, weights, out, **options)
-    return out - 0.5
-
-
-@given(st.lists(TEXTS, max_size=8), st.integers(1, 40), st.integers(0, 9))
-@example(NASTY, 3, 0)
-def test_scores_are_those_of_scikit_learns_matrix(texts, K, seed):
-    rng = np.random.default_rng(seed)
-    words = list(dict.fromkeys(word for text in texts for word in analyze(text)))
-    words = ["the", *(word for word in words if word != "the" and rng.random() < 0.7)]
-    vocabulary, weights = Vocabulary(words), rng.normal(size=(len(words), K))
-    vocabulary.add("beyond the weights")
-    X = CountVectorizer(vocabulary=words).transform(texts).toarray().astype(float)
-    close = {"rtol": 1e-10, "atol": 1e-9}
-    np.testing.assert_allclose(scores(texts, vocabulary, weights), X @ weights, **close)
-    found = scores(texts, vocabulary, weights, binary=True)
-    np.testing.assert_allclose(found, (X > 0) @ weights, **close)
-    logs = np.log1p(X)
-    logs /= np.maximum(np.linalg.norm(logs, axis=1, keepdims=True), 1e-300)
-    np.testing.assert_allclose(
-        scores(texts, vocabulary, weights, log_tf=True), logs @ weights, **close
+@given(st.lists(st.none() | TOKENS))
+def test_encode_tokens(documents):
+    data, offsets, missing = encode_tokens(
+        tuple(tokens) if tokens else tokens for tokens in documents
     )
+    assert (data.dtype, offsets.dtype, missing.dtype) == (np.uint8, np.int64, np.bool_)
+    assert missing.tolist() == [tokens is None for tokens in documents]
+    assert [data[a:b].tobytes() for a, b in pairwise(offsets)] == [
+        b"\xff".join(map(utf8, tokens or [])) for tokens in documents
+    ]
 
 
-def test_words_beyond_the_weights_and_missing_texts_score_nothing():
-    vocabulary, weights = Vocabulary(["ab", "cd", "ef"]), np.array([[1.0, 2.0], [4.0, 8.0]])
-    texts = ["ab ef ab", None, "cd gh", ""]
-    assert scores(texts, vocabulary, weights).tolist() == [[2, 4], [0, 0], [4, 8], [0, 0]]
-    assert scores(texts, vocabulary, weights, binary=True).tolist()[0] == [1, 2]
-    assert scores(texts, vocabulary, weights, log_tf=True).tolist()[0] == [1, 2]
-    assert scores(texts, vocabulary, weights[:0]).tolist() == [[0, 0]] * 4
-    assert scores([], vocabulary, weights).shape == (0, 2)
-    impossible = scores(["ab"], vocabulary, np.array([[-np.inf, 1.0], [np.inf, 1.0]]))
-    assert impossible.tolist() == [[-np.inf, 1.0]]
-
-
-def test_scores_refuse_what_cannot_be():
-    vocabulary, batch = Vocabulary(["ab"]), encode_texts(["ab", "cd"])
-    with pytest.raises(ValueError, match="exclude each other"):
-        score_words(*batch, vocabulary, np.ones((1, 2)), np.ones((2, 2)), binary=True, log_tf=True)
-    with pytest.raises(ValueError, match=r"out must be \(2, 2\), not \(2, 3\)"):
-        score_words(*batch, vocabulary, np.ones((1, 2)), np.ones((2, 3)))
-
-
-# ---- real texts ---------------------------------------------------------------------------------
-
-
-@cache
-def load(name):
-    path = DATA / name
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    table = pd.read_csv(path, keep_default_na=False)
-    return table["text"].tolist(), pd.factorize(table["target"])[0].astype(np.int32)
-
-
-@pytest.mark.parametrize("name", ["sms_spam.csv", "ling_spam.csv.gz"])
-def test_real_texts(name):
-    texts, y = load(name)
-    assert all(split_words(text) == analyze(text) for text in texts)
-    vocabulary = Vocabulary()
-    found = count_words(*encode_texts(texts), y, None, vocabulary)
-    check(found, vocabulary, texts, y)
-    vectorizer = CountVectorizer()
-    X = vectorizer.fit_transform(texts)
-    assert sorted(vocabulary.words()) == vectorizer.get_feature_names_out().tolist()
-    weights = np.random.default_rng(0).normal(size=(len(vocabulary), 3))
-    order = [vocabulary.find(word) for word in vectorizer.get_feature_names_out()]
-    found = scores(texts, vocabulary, weights)
-    np.testing.assert_allclose(found, X @ weights[order], rtol=1e-9, atol=1e-9)
+def test_encode_tokens_knows_gaps_and_refuses_the_rest():
+    _, _, missing = encode_tokens([None, float("nan"), pd.NA, [], np.array(["a"]), iter(["b"])])
+    assert missing.tolist() == [True] * 3 + [False] * 3
+    for odd in ("text", b"bytes", 1, ["a", 2], ["a", None], 0.5):
+        with pytest.raises(TypeError) as caught:
+            encode_tokens([["a"], None, odd])
+        assert caught.value.args == (2,)

@@ -1,4 +1,4 @@
-"""Split texts into words, number the words, count them per class and score them.
+"""Split texts into words, or into the n-grams of their words or characters.
 
 Words are those of scikit-learn's CountVectorizer: the matches of (?u)\\b\\w\\w+\\b in text.lower().
 
@@ -11,27 +11,30 @@ buffers of an Arrow string array a, sliced or not, are passed as they are:
     data = numpy.frombuffer(data or b"", numpy.uint8)
     missing = a.is_null().to_numpy(zero_copy_only=False) if a.null_count else None
 
-encode_texts makes the three of Python strings. Bytes that are no UTF-8 part words like a space.
+encode_texts makes the three of Python strings, encode_tokens of words that Python code has found.
+Bytes that are no UTF-8 part words like a space.
 """
 
-from collections import namedtuple
+from operator import index
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_CheckExact
-from libc.math cimport log1p
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
+
+from priory.kernels.vocabulary cimport TEXT_LONGEST, TEXT_PADDING, Vocabulary, text_word, vocabulary
 
 import numpy as np
 
 cdef extern from "Python.h":
     object PyUnicode_FromKindAndData(int, const void*, Py_ssize_t)
-    object PyUnicode_FromObject(object)  # the plain str of a subclass
+    object PyUnicode_AsEncodedString(object, const char*, const char*)  # of a subclass too, as of a plain str
     bint PyUnicode_IS_COMPACT_ASCII(object)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
     const void* PyUnicode_DATA(object)
     bint Py_UNICODE_ISALNUM(Py_UCS4) nogil
+    bint Py_UNICODE_ISSPACE(Py_UCS4) nogil
     Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4) nogil
     int PyUnicode_4BYTE_KIND
 
@@ -40,219 +43,105 @@ cdef extern from "text.h" nogil:
         TEXT_PAGES
         TEXT_WORD
         TEXT_SPECIAL
-        TEXT_PADDING
+        TEXT_CASED
+        TEXT_SPACE
+        TEXT_FLAGS
 
-    ctypedef struct text_word:
-        const uint8_t* bytes
-        uint32_t size
-
-    ctypedef struct vocabulary:
-        int64_t count
-        int64_t* starts
+    ctypedef struct word_row:
         uint8_t* bytes
-
-    ctypedef struct document:
-        int32_t* tf
-        int32_t* seen
-        int64_t n_seen
-
-    ctypedef struct text_count:
-        pass
-
-    ctypedef struct count_list:
-        text_count* counts
+        int64_t* starts
         int64_t count
 
-    ctypedef struct text_pair:
-        int32_t word
-        int32_t label
-        int64_t rows
-        double weight
-        double count
-        double log_tf
-
-    ctypedef struct pair_list:
-        text_pair* pairs
-        int64_t count
-        int32_t* places
-        int64_t class_start
+    ctypedef struct character_row:
+        const uint8_t* first
+        const uint8_t* at
+        const uint8_t* end
 
     uint8_t text_byte[256]
     uint16_t text_page[]
     int32_t* text_entries
-    double text_logs[256]
 
-    void PRIORY_PREFETCH(const void*)
     int32_t text_entry(uint32_t)
     int32_t text_shift(int32_t)
     ptrdiff_t text_code_points(const uint8_t*, const uint8_t*, uint32_t*)
-    text_word text_word_of(const uint8_t*, uint32_t)
     ptrdiff_t text_split(const uint8_t**, const uint8_t*, uint8_t*, text_word*, ptrdiff_t, int*)
-    int vocabulary_start(vocabulary*)
-    void vocabulary_end(vocabulary*)
-    int vocabulary_copy(vocabulary*, const vocabulary*)
-    int32_t vocabulary_find(const vocabulary*, const text_word*)
-    int32_t vocabulary_add(vocabulary*, const text_word*)
-    int document_add(document*, vocabulary*, const text_word*, ptrdiff_t)
-    int document_find(document*, const vocabulary*, int64_t, const text_word*, ptrdiff_t)
-    int document_write(document*, count_list*)
-    int pairs_add(pair_list*, const text_count*, int64_t, int32_t, double, double*)
-    int pairs_sort(pair_list*, int64_t, int32_t*)
-    void score_block(
-        const vocabulary*, int64_t, const text_word*, ptrdiff_t, int32_t*, const double*, ptrdiff_t, double*
-    )
-    void score_document(document*, int, const double*, ptrdiff_t, double*)
-
-ctypedef fused offset:
-    int32_t
-    int64_t
+    ptrdiff_t text_split_cased(const uint8_t**, const uint8_t*, uint8_t*, text_word*, ptrdiff_t)
+    ptrdiff_t text_split_given(const uint8_t**, const uint8_t*, uint8_t*, text_word*, ptrdiff_t)
+    ptrdiff_t drop_words(const vocabulary*, text_word*, ptrdiff_t)
+    ptrdiff_t word_ngrams(word_row*, const text_word*, ptrdiff_t, int64_t, int64_t, text_word*)
+    ptrdiff_t text_characters(const uint8_t*, const uint8_t*, int, int, uint8_t*, int*)
+    ptrdiff_t character_ngrams(character_row*, int, int64_t, int64_t, text_word*, ptrdiff_t)
 
 cdef enum:
-    BLOCK = 256  # words split before they are looked up: their bytes are still near
+    WORD
+    CHAR
+    CHAR_WB
+    GIVEN
 
-LONGEST = 2**31 - 1
-"""A text has at most so many bytes, so that 32 bits number its words."""
+UNITS = {"word": WORD, "char": CHAR, "char_wb": CHAR_WB, "given": GIVEN}
 
-WordCounts = namedtuple(
-    "WordCounts",
-    "word label rows weight count log_tf class_rows class_weight class_words",
-    module=__name__,
-)
-WordCounts.__doc__ = """Sums over texts, per word and class that occur together, and per class.
+cdef class Splitter:
+    """How a text is split: into its words, or n-grams of them, or of its characters.
 
-    word, label   int32: the word's code and the class, in the order of both
-    rows          int64: the texts of the class that have the word
-    weight        Σ w of them
-    count         Σ w·tf, with tf how often the text has the word
-    log_tf        Σ w·log(1 + tf) / ‖log(1 + tf)‖₂ over the words of the text
-    class_rows    int64: the texts of each class; class_weight: Σ w; class_words: Σ w·tf
-"""
+    unit        "word"     runs of two or more word characters: \\b\\w\\w+\\b
+                "char"     n-grams of characters; white space longer than one is one space
+                "char_wb"  the same, inside what is between white space, with a space on either side
+                "given"    what is between bytes 0xFF (or others that are no UTF-8), as it is
+    lowercase   whether words and characters are those of text.lower()
+    ngrams      (low, high): n-grams of low to high characters, or of words, joined by a space
+    stop_words  words to leave out before n-grams are made, as they are after lower-casing
 
-
-cdef class Vocabulary:
-    """Words, numbered from 0 in order of first appearance.
-
-    Many threads may read it; none may while another adds to it: that is a RuntimeError.
+    They are those of scikit-learn's CountVectorizer with the same options, in the order of their
+    ends, shorter ones first. It never changes, and threads may share it.
     """
 
-    cdef vocabulary words_
-    cdef Py_ssize_t reading
-    cdef bint writing
+    def __init__(self, unit="word", lowercase=True, ngrams=(1, 1), stop_words=None):
+        if unit not in UNITS:
+            raise ValueError(f"unit must be one of {', '.join(map(repr, UNITS))}, not {unit!r}.")
+        low, high = map(index, ngrams)
+        if not 1 <= low <= high < BLOCK:
+            raise ValueError(f"ngrams must be (low, high) with 1 ≤ low ≤ high < {BLOCK}, not {ngrams!r}.")
+        if stop_words is not None and unit not in ("word", "given"):
+            raise ValueError(f"stop_words are for words, and the unit is {unit!r}.")
+        if isinstance(stop_words, str):
+            raise TypeError(f"stop_words must be words, not one str: {stop_words!r}.")
+        self.unit, self.kind, self.lowercase = unit, UNITS[unit], lowercase
+        self.low, self.high = low, high
+        if isinstance(stop_words, Vocabulary):
+            self.stops = stop_words.copy()
+        elif stop_words is not None:
+            self.stops = Vocabulary(stop_words)
 
-    def __cinit__(self, words=()):
-        if vocabulary_start(&self.words_) < 0:
-            raise MemoryError
+    @property
+    def ngrams(self):
+        """(low, high)"""
+        return self.low, self.high
 
-    def __init__(self, words=()):
-        for word in words:
-            self.add(word)
-
-    def __dealloc__(self):
-        vocabulary_end(&self.words_)
-
-    def __len__(self):
-        return self.words_.count
+    @property
+    def stop_words(self):
+        """The words left out, or None."""
+        return None if self.stops is None else tuple(self.stops.words())
 
     def __reduce__(self):
-        return Vocabulary, (self.words(),)
+        return Splitter, (self.unit, self.lowercase, self.ngrams, self.stops)
 
-    def add(self, str word not None):
-        """Return the code of a word, taken as it is; a new one if it is new."""
-        cdef bytes text = _padded(word)
-        cdef int32_t code
-        self._start_writing()
-        try:
-            code = self._add(PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text) - TEXT_PADDING)
-        finally:
-            self.writing = False
-        return code
-
-    def find(self, str word not None):
-        """Return the code of a word, taken as it is, or −1."""
-        cdef bytes text = _padded(word)
-        cdef Py_ssize_t size = PyBytes_GET_SIZE(text) - TEXT_PADDING
-        if size > LONGEST:
-            return -1
-        self._start_reading()
-        cdef text_word key = text_word_of(<const uint8_t*> PyBytes_AS_STRING(text), size)
-        cdef int32_t code = vocabulary_find(&self.words_, &key)
-        self.reading -= 1
-        return code
-
-    def words(self):
-        """Return all words, in the order of their codes."""
-        cdef const int64_t* starts
-        cdef const char* text
-        cdef int64_t i
+    def split(self, text):
+        """Return what a str, or UTF-8 bytes, is split into."""
+        cdef bytes data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+        cdef Reader reader = Reader(np.frombuffer(data, np.uint8), np.array([0, len(data)]), None, self)
+        cdef Py_ssize_t n, i
         cdef list words = []
-        self._start_reading()
-        try:
-            starts, text = self.words_.starts, <const char*> self.words_.bytes
-            for i in range(self.words_.count):
-                word = text[starts[i]:starts[i + 1]] if starts[i] < starts[i + 1] else b""
+        reader.open(0)
+        while True:
+            n = reader.next_words()
+            if n == 0:
+                return words
+            for i in range(n):
+                word = (<const char*> reader.words[i].bytes)[:reader.words[i].size]
                 words.append(word.decode("utf-8", "surrogatepass"))
-        finally:
-            self.reading -= 1
-        return words
 
-    def extend(self, Vocabulary other not None):
-        """Add the words of another; return the code here of each of them (int32)."""
-        if other is self:
-            return np.arange(len(self), dtype=np.int32)
-        other._start_reading()
-        try:
-            self._start_writing()
-            try:
-                codes = np.empty(len(other), dtype=np.int32)
-                self._extend(&other.words_, codes)
-            finally:
-                self.writing = False
-        finally:
-            other.reading -= 1
-        return codes
 
-    def copy(self):
-        """Return an equal vocabulary of its own."""
-        cdef Vocabulary copied = Vocabulary()
-        self._start_reading()
-        try:
-            if vocabulary_copy(&copied.words_, &self.words_) < 0:
-                raise MemoryError
-        finally:
-            self.reading -= 1
-        return copied
-
-    __copy__ = copy
-
-    def __deepcopy__(self, memo):
-        return self.copy()
-
-    cdef int _extend(self, const vocabulary* other, int32_t[::1] codes) except -1:
-        cdef int64_t i
-        for i in range(other.count):
-            codes[i] = self._add(<const char*> other.bytes + other.starts[i], other.starts[i + 1] - other.starts[i])
-        return 0
-
-    cdef int32_t _add(self, const char* text, Py_ssize_t size) except -1:
-        if size > LONGEST:
-            raise ValueError(f"A word has at most {LONGEST} bytes, not {size}.")
-        cdef text_word key = text_word_of(<const uint8_t*> text, size)
-        cdef int32_t code = vocabulary_add(&self.words_, &key)
-        if code < 0:
-            raise MemoryError
-        return code
-
-    cdef int _start_reading(self) except -1:
-        if self.writing:
-            raise RuntimeError("Another thread adds words to this vocabulary.")
-        self.reading += 1
-        return 0
-
-    cdef int _start_writing(self) except -1:
-        if self.writing or self.reading:
-            raise RuntimeError("Another thread uses this vocabulary: words cannot be added now.")
-        self.writing = True
-        return 0
+cdef Splitter WORDS = Splitter()
 
 
 def encode_texts(texts):
@@ -268,20 +157,15 @@ def encode_texts(texts):
     for i in range(n):
         ends[i] = total
         value = values[i]
-        if not PyUnicode_CheckExact(value):
-            if isinstance(value, str):
-                value = PyUnicode_FromObject(value)
-            elif value is None or type(value).__name__ == "NAType" or isinstance(value, (float, np.floating)) and value != value:
-                gone[i] = True
-                continue
-            else:
-                raise TypeError(i)
-        if PyUnicode_IS_COMPACT_ASCII(value):
+        if PyUnicode_CheckExact(value) and PyUnicode_IS_COMPACT_ASCII(value):
             total += PyUnicode_GET_LENGTH(value)
-        else:  # asking the str itself for UTF-8 would leave a copy in it
-            value = value.encode("utf-8", "surrogatepass")
-            total += PyBytes_GET_SIZE(value)
-        values[i] = value
+        elif isinstance(value, str):  # asking the str itself for UTF-8 would leave a copy in it
+            values[i] = PyUnicode_AsEncodedString(value, "utf-8", "surrogatepass")
+            total += PyBytes_GET_SIZE(values[i])
+        elif _is_missing(value):
+            gone[i] = True
+        else:
+            raise TypeError(i)
     ends[n] = total
     data = np.empty(total, dtype=np.uint8)
     cdef uint8_t[::1] out = data
@@ -296,203 +180,159 @@ def encode_texts(texts):
     return data, offsets, missing
 
 
-def split_words(text):
-    """Return the words of a str, or of UTF-8 bytes, in their order."""
-    cdef bytes data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-    if PyBytes_GET_SIZE(data) > LONGEST:
-        raise ValueError(f"A text has at most {LONGEST} bytes, not {len(data)}.")
-    cdef Reader reader = Reader(PyBytes_GET_SIZE(data))
-    cdef Py_ssize_t n, i
-    cdef list words = []
-    reader.open(<const uint8_t*> PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
-    while True:
-        n = reader.next_words()
-        if n == 0:
-            return words
-        for i in range(n):
-            words.append((<const char*> reader.words[i].bytes)[:reader.words[i].size].decode("utf-8"))
+def encode_tokens(documents):
+    """Return (data, offsets, missing) of documents that are words already, for the unit "given".
 
-
-def count_words(
-    const uint8_t[::1] data,
-    const offset[::1] offsets,
-    missing,
-    y,
-    weight,
-    Vocabulary vocabulary not None,
-    Py_ssize_t n_classes=0,
-):
-    """Return the WordCounts of texts with classes y; words not yet in the vocabulary join it.
-
-    A text that is missing, or whose class is negative, counts for nothing. The arrays per class
-    are as long as the largest class asks, and at least `n_classes`.
+    A document is an iterable of str, or None, NaN or NA where it is missing. TypeError(position)
+    for anything else, a str too.
     """
-    cdef Py_ssize_t n = max(offsets.shape[0] - 1, 0), i, j, m
-    cdef const uint8_t[::1] gone = _flags(missing, n)
-    y = np.ascontiguousarray(y, dtype=np.int32)
-    cdef const int32_t[::1] classes = y
-    cdef int32_t label = -1
-    cdef const double[::1] weights
-    cdef bint weighted = weight is not None, some_missing = missing is not None
-    if weighted:
-        weights = np.ascontiguousarray(weight, dtype=np.float64)
-    if classes.shape[0] != n or (weighted and weights.shape[0] != n):
-        raise ValueError(f"There are {n} texts: y, and weight if given, must be as long.")
-    cdef Reader reader = Reader(_longest(offsets, data.shape[0]))
+    cdef list values = list(documents)
+    cdef Py_ssize_t n = len(values), i
+    offsets, missing = np.zeros(n + 1, dtype=np.int64), np.zeros(n, dtype=np.bool_)
+    cdef int64_t[::1] ends = offsets
+    cdef uint8_t[::1] gone = missing.view(np.uint8)
+    cdef list tokens
     for i in range(n):
-        n_classes = max(n_classes, <Py_ssize_t> classes[i] + 1)
-    class_rows, class_weight, class_words = np.zeros(n_classes, np.int64), np.zeros(n_classes), np.zeros(n_classes)
-    cdef int64_t[::1] rows_of = class_rows, starts = np.empty(n + 1, dtype=np.int64)
-    cdef double[::1] weight_of = class_weight, words_of = class_words
-    vocabulary._start_writing()
-    try:
-        with nogil:
-            for i in range(n):
-                starts[i] = reader.counts.count
-                if classes[i] < 0 or (some_missing and gone[i]):
-                    continue
-                reader.open(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
-                while True:
-                    m = reader.next_words()
-                    if m == 0:
-                        break
-                    if document_add(&reader.counted, &vocabulary.words_, reader.words, m) < 0:
-                        _no_memory()
-                if document_write(&reader.counted, &reader.counts) < 0:
-                    _no_memory()
-                rows_of[classes[i]] += 1
-                weight_of[classes[i]] += weights[i] if weighted else 1.0
-            starts[n] = reader.counts.count
-    finally:
-        vocabulary.writing = False
-    cdef int64_t[::1] order = np.argsort(y, kind="stable")
-    reader.pairs.places = <int32_t*> calloc(len(vocabulary) + 1, sizeof(int32_t))
-    if reader.pairs.places == NULL:
-        raise MemoryError
-    with nogil:
-        for j in range(n):
-            i = order[j]
-            if starts[i] == starts[i + 1]:
-                continue
-            if classes[i] != label:
-                label, reader.pairs.class_start = classes[i], reader.pairs.count
-            if pairs_add(
-                &reader.pairs, reader.counts.counts + starts[i], starts[i + 1] - starts[i], label,
-                weights[i] if weighted else 1.0, &words_of[label],
-            ) < 0:
-                _no_memory()
-    return WordCounts(*_sorted_pairs(reader, len(vocabulary)), class_rows, class_weight, class_words)
+        tokens = []
+        if _is_missing(values[i]):
+            gone[i] = True
+        else:
+            if isinstance(values[i], (str, bytes)) or not hasattr(values[i], "__iter__"):
+                raise TypeError(i)
+            for token in values[i]:
+                if not isinstance(token, str):
+                    raise TypeError(i)
+                tokens.append(PyUnicode_AsEncodedString(token, "utf-8", "surrogatepass"))
+        values[i] = b"\xff".join(tokens)
+        ends[i + 1] = ends[i] + PyBytes_GET_SIZE(values[i])
+    return np.frombuffer(b"".join(values), dtype=np.uint8), offsets, missing
 
 
-def score_words(
-    const uint8_t[::1] data,
-    const offset[::1] offsets,
-    missing,
-    Vocabulary vocabulary not None,
-    const double[:, ::1] weights,
-    double[:, ::1] out,
-    bint binary=False,
-    bint log_tf=False,
-):
-    """Add Σ tf·weights[word] over the words of text i to out[i].
-
-    Words not in the vocabulary, or beyond the rows of the weights, are dropped. Instead of tf,
-    `binary` takes 1, and `log_tf` takes log(1 + tf) / ‖log(1 + tf)‖₂ over the words not dropped.
-    """
-    cdef Py_ssize_t n = max(offsets.shape[0] - 1, 0), K = weights.shape[1], i, m
-    cdef const uint8_t[::1] gone = _flags(missing, n)
-    cdef bint counting = binary or log_tf, some_missing = missing is not None
-    cdef int64_t known = min(weights.shape[0], len(vocabulary))
-    cdef int32_t codes[BLOCK]
-    if binary and log_tf:
-        raise ValueError("binary and log_tf exclude each other.")
-    if out.shape[0] != n or out.shape[1] != K:
-        raise ValueError(f"out must be {(n, K)}, not {(out.shape[0], out.shape[1])}.")
-    cdef Reader reader = Reader(_longest(offsets, data.shape[0]))
-    if n == 0 or K == 0 or known == 0:
-        return
-    vocabulary._start_reading()
-    try:
-        with nogil:
-            for i in range(n):
-                if some_missing and gone[i]:
-                    continue
-                reader.open(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
-                while True:
-                    m = reader.next_words()
-                    if m == 0:
-                        break
-                    if not counting:
-                        score_block(&vocabulary.words_, known, reader.words, m, codes, &weights[0, 0], K, &out[i, 0])
-                    elif document_find(&reader.counted, &vocabulary.words_, known, reader.words, m) < 0:
-                        _no_memory()
-                if counting:
-                    score_document(&reader.counted, log_tf, &weights[0, 0], K, &out[i, 0])
-    finally:
-        vocabulary.reading -= 1
+cdef bint _is_missing(value) except -1:
+    return (
+        value is None
+        or type(value).__name__ == "NAType"
+        or isinstance(value, (float, np.floating)) and value != value
+    )
 
 
 def character_tables():
-    """Return (is a word character, lower case, is special) of every code point, for the tests."""
-    word, lower = np.empty(0x110000, dtype=np.bool_), np.empty(0x110000, dtype=np.int32)
-    special = np.empty(0x110000, dtype=np.bool_)
-    cdef uint8_t[::1] is_word = word.view(np.uint8), is_special = special.view(np.uint8)
-    cdef int32_t[::1] lowered = lower
+    """Return what is known of every code point, for the tests.
+
+    Its lower case; whether that is a word character; whether the lower case is special; whether
+    the code point itself is a word character; whether it is white space.
+    """
+    lower, flags = np.empty(0x110000, dtype=np.int32), np.empty(0x110000, dtype=np.int32)
+    cdef int32_t[::1] lowered = lower, flags_ = flags
     cdef int32_t entry
     cdef uint32_t c
     for c in range(0x110000):
         entry = text_entry(c)
-        is_word[c] = entry & TEXT_WORD
-        is_special[c] = (entry & TEXT_SPECIAL) != 0
+        flags_[c] = entry & TEXT_FLAGS
         lowered[c] = <int32_t> c + text_shift(entry)
-    return word, lower, special
+    return lower, *(flags & flag != 0 for flag in (TEXT_WORD, TEXT_SPECIAL, TEXT_CASED, TEXT_SPACE))
 
 
 cdef class Reader:
-    """Give the words of one text after another, a block at a time, and keep what is counted."""
+    # text.pxd says what it keeps.
 
-    cdef text_word* words  # the block
-    cdef text_word* block
-    cdef uint8_t* low  # its bytes, in lower case
-    cdef const uint8_t* start
-    cdef const uint8_t* at
-    cdef const uint8_t* end
-    cdef int64_t given, skip  # words given of this text; words to leave out, having been given
-    cdef bint exact  # the text is str.lower()'s
-    cdef bytes lowered
-    cdef document counted
-    cdef count_list counts
-    cdef pair_list pairs
-
-    def __cinit__(self, Py_ssize_t longest):
+    def __cinit__(self, data, offsets, missing, Splitter splitter):
+        self.splitter = WORDS if splitter is None else splitter
+        self.data = np.ascontiguousarray(data, dtype=np.uint8)
+        self.offsets = np.asarray(offsets).astype(np.int64, order="C", casting="safe", copy=False)
+        self.n = max(self.offsets.shape[0] - 1, 0)
+        self.some_missing = missing is not None
+        if self.some_missing:
+            missing = np.ascontiguousarray(missing).view(np.uint8)
+            if missing.shape != (self.n,):
+                raise ValueError(f"There are {self.n} texts: missing must be as long.")
+            self.missing = missing
+        splitter = self.splitter
+        self.plain = splitter.high == 1 and splitter.stops is None
+        self.room = max(1, BLOCK // (splitter.high - splitter.low + 1))
         self.block = <text_word*> malloc(BLOCK * sizeof(text_word))
-        self.low = <uint8_t*> malloc(2 * longest + TEXT_PADDING)  # pages that no word reaches stay untouched
-        if self.block == NULL or self.low == NULL:
+        self.ngrams = <text_word*> malloc(BLOCK * sizeof(text_word))
+        self.joined = calloc(1, sizeof(word_row))
+        self.characters = calloc(1, sizeof(character_row))
+        # Two bytes may become three in lower case, and each character may get a space before and after;
+        # pages that nothing reaches stay untouched.
+        self.low = <uint8_t*> malloc(2 * self._longest() + 2 * TEXT_PADDING)
+        if (
+            self.block == NULL or self.ngrams == NULL or self.low == NULL
+            or self.joined == NULL or self.characters == NULL
+        ):
             raise MemoryError
 
     def __dealloc__(self):
+        if self.joined != NULL:
+            free((<word_row*> self.joined).bytes)
+            free((<word_row*> self.joined).starts)
+        free(self.joined)
+        free(self.characters)
         free(self.block)
+        free(self.ngrams)
         free(self.low)
-        free(self.counted.tf)
-        free(self.counted.seen)
-        free(self.counts.counts)
-        free(self.pairs.pairs)
-        free(self.pairs.places)
 
-    cdef void open(self, const uint8_t* text, Py_ssize_t size) noexcept nogil:
-        self.start = self.at = text
-        self.end = text + size
+    cdef Py_ssize_t _longest(self) except -1:
+        """Return the size of the longest text; ValueError for texts that are not inside the data."""
+        cdef const int64_t[::1] offsets = self.offsets
+        cdef int64_t longest = 0, size = self.data.shape[0], i
+        for i in range(self.n):
+            if offsets[i] < 0 or offsets[i + 1] < offsets[i] or offsets[i + 1] > size:
+                raise ValueError(f"Text {i} is not inside the data of {size} bytes.")
+            longest = max(longest, offsets[i + 1] - offsets[i])
+        if longest > TEXT_LONGEST:
+            raise ValueError(f"A text has at most {TEXT_LONGEST} bytes, not {longest}.")
+        return longest
+
+    cdef bint open(self, Py_ssize_t i) noexcept nogil:
+        """Go to text i; return whether it is there."""
+        if self.some_missing and self.missing[i]:
+            return False
+        self.start = self.at = &self.data[0] + self.offsets[i]
+        self.end = &self.data[0] + self.offsets[i + 1]
         self.given = self.skip = 0
-        self.exact = False
+        self.exact, self.fresh = False, True
+        return True
 
     cdef Py_ssize_t next_words(self) except -1 nogil:
-        """Return how many words are in self.words: 0 at the end of the text."""
+        """Return how many words are in self.words, at most BLOCK: 0 at the end of the text."""
+        cdef Py_ssize_t n
+        cdef word_row* row = <word_row*> self.joined
+        if self.splitter.kind == CHAR or self.splitter.kind == CHAR_WB:
+            return self._next_characters()
+        if self.plain:
+            return self._next_words()
+        if self.fresh:
+            row.count = 0
+            self.fresh = False
+        while True:
+            n = self._next_words()
+            if n == 0:
+                return 0
+            if self.splitter.stops is not None:
+                n = drop_words(&self.splitter.stops.words_, self.words, n)
+            if self.splitter.high > 1:
+                n = word_ngrams(row, self.words, n, self.splitter.low, self.splitter.high, self.ngrams)
+                if n < 0:
+                    with gil:
+                        raise MemoryError
+                self.words = self.ngrams
+            if n > 0:
+                return n
+
+    cdef Py_ssize_t _next_words(self) except -1 nogil:
         cdef Py_ssize_t n
         cdef int64_t skip
         cdef int special
+        self.words = self.block
+        if self.splitter.kind == GIVEN:
+            return text_split_given(&self.at, self.end, self.low, self.block, self.room)
+        if not self.splitter.lowercase:
+            return text_split_cased(&self.at, self.end, self.low, self.block, self.room)
         while True:
             special = 0
-            n = text_split(&self.at, self.end, self.low, self.block, BLOCK, NULL if self.exact else &special)
+            n = text_split(&self.at, self.end, self.low, self.block, self.room, NULL if self.exact else &special)
             self.words = self.block
             if special:
                 # What comes before is as it would be; the rest is read from what str.lower() gives.
@@ -514,6 +354,23 @@ cdef class Reader:
             self.given += n
             return n
 
+    cdef Py_ssize_t _next_characters(self) except -1 nogil:
+        cdef character_row* row = <character_row*> self.characters
+        cdef bint bounded = self.splitter.kind == CHAR_WB
+        cdef int special = 0
+        cdef Py_ssize_t size
+        if self.fresh:
+            size = text_characters(self.start, self.end, self.splitter.lowercase, bounded, self.low, &special)
+            if special:
+                with gil:
+                    self._lower()
+                size = text_characters(self.start, self.end, False, bounded, self.low, &special)
+            row.first = row.at = self.low
+            row.end = self.low + size
+            self.fresh = False
+        self.words = self.block
+        return character_ngrams(row, bounded, self.splitter.low, self.splitter.high, self.block, BLOCK)
+
     cdef int _lower(self) except -1:
         cdef uint32_t* text = <uint32_t*> malloc((self.end - self.start + 1) * sizeof(uint32_t))
         if text == NULL:
@@ -524,61 +381,10 @@ cdef class Reader:
         finally:
             free(text)
         self.lowered = lowered.encode("utf-8", "surrogatepass")
-        self.open(<const uint8_t*> PyBytes_AS_STRING(self.lowered), PyBytes_GET_SIZE(self.lowered))
-        self.exact = True
+        self.start = self.at = <const uint8_t*> PyBytes_AS_STRING(self.lowered)
+        self.end = self.start + PyBytes_GET_SIZE(self.lowered)
+        self.given, self.exact = 0, True
         return 0
-
-
-cdef bytes _padded(str word):
-    return word.encode("utf-8", "surrogatepass") + b"\0" * TEXT_PADDING
-
-
-cdef int _no_memory() except -1 nogil:
-    with gil:
-        raise MemoryError
-
-
-cdef const uint8_t[::1] _flags(missing, Py_ssize_t n):
-    if missing is None:
-        return np.zeros(1, dtype=np.uint8)
-    flags = np.ascontiguousarray(missing).view(np.uint8)
-    if flags.shape != (n,):
-        raise ValueError(f"There are {n} texts: missing must be as long.")
-    return flags
-
-
-cdef Py_ssize_t _longest(const offset[::1] offsets, Py_ssize_t size) except -1:
-    """Return the size of the longest text; ValueError for texts that are not inside the data."""
-    cdef Py_ssize_t longest = 0, i
-    for i in range(offsets.shape[0] - 1):
-        if offsets[i] < 0 or offsets[i + 1] < offsets[i] or offsets[i + 1] > size:
-            raise ValueError(f"Text {i} is not inside the data of {size} bytes.")
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    if longest > LONGEST:
-        raise ValueError(f"A text has at most {LONGEST} bytes, not {longest}.")
-    return longest
-
-
-cdef tuple _sorted_pairs(Reader reader, int64_t n_words):
-    """Return the pairs as arrays, in the order of word and class."""
-    cdef int64_t n = reader.pairs.count, i
-    cdef int32_t[::1] order = np.empty(n, dtype=np.int32)
-    word, label = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-    rows = np.empty(n, dtype=np.int64)
-    weight, count, log_tf = np.empty(n), np.empty(n), np.empty(n)
-    cdef int32_t[::1] word_ = word, label_ = label
-    cdef int64_t[::1] rows_ = rows
-    cdef double[::1] weight_ = weight, count_ = count, log_tf_ = log_tf
-    cdef const text_pair* pair
-    with nogil:
-        if pairs_sort(&reader.pairs, n_words, &order[0]) < 0:
-            _no_memory()
-        for i in range(n):
-            PRIORY_PREFETCH(&reader.pairs.pairs[order[min(i + 16, n - 1)]])
-            pair = &reader.pairs.pairs[order[i]]
-            word_[i], label_[i], rows_[i] = pair.word, pair.label, pair.rows
-            weight_[i], count_[i], log_tf_[i] = pair.weight, pair.count, pair.log_tf
-    return word, label, rows, weight, count, log_tf
 
 
 cdef void _fill_bytes():
@@ -590,7 +396,6 @@ cdef void _fill_bytes():
             text_byte[c] = Py_UNICODE_TOLOWER(c)
         else:
             text_byte[c] = 0
-        text_logs[c] = log1p(c)
 
 
 cdef int _fill_pages() except -1:
@@ -605,9 +410,13 @@ cdef int _fill_pages() except -1:
         for i in range(256):
             c = page * 256 + i
             lower = Py_UNICODE_TOLOWER(c)
-            entries[i] = 4 * (<int32_t> lower - <int32_t> c)
+            entries[i] = (TEXT_FLAGS + 1) * (<int32_t> lower - <int32_t> c)
             if Py_UNICODE_ISALNUM(lower) or lower == 95:
                 entries[i] |= TEXT_WORD
+            if Py_UNICODE_ISALNUM(c) or c == 95:
+                entries[i] |= TEXT_CASED
+            if Py_UNICODE_ISSPACE(c):
+                entries[i] |= TEXT_SPACE
             # Σ is ς at a word's end; İ is two code points.
             if lower != c and (c == 0x3A3 or len(chr(c).lower()) != 1):
                 entries[i] |= TEXT_SPECIAL

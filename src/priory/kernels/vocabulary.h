@@ -1,0 +1,363 @@
+/* Words as bytes with a hash, and a vocabulary: words numbered in order of appearance.
+ * Everything here runs without Python; a function that needs memory returns −1 when there is none. */
+#ifndef PRIORY_VOCABULARY_H
+#define PRIORY_VOCABULARY_H
+
+#include "loops.h"
+
+#define TEXT_PADDING 8          /* readable bytes after a word */
+#define TEXT_LONGEST 0x7FFFFFFF /* bytes of a word, or of a text */
+
+typedef struct {
+    const uint8_t *bytes; /* TEXT_PADDING readable bytes follow */
+    uint32_t size, hash;
+} text_word;
+
+/* A hash of bytes that come one by one: eight are gathered, then mixed in. */
+typedef struct {
+    uint64_t mixed, gathered;
+    unsigned bits;
+} text_hash;
+
+static inline void hash_mix(text_hash *h)
+{
+    h->mixed = (h->mixed ^ h->gathered) * 0x9E3779B97F4A7C15u;
+    h->mixed ^= h->mixed >> 32;
+    h->gathered = 0;
+    h->bits = 0;
+}
+
+static inline void hash_byte(text_hash *h, uint8_t byte)
+{
+    h->gathered |= (uint64_t)byte << h->bits;
+    h->bits += 8;
+    if (h->bits == 64)
+        hash_mix(h);
+}
+
+static inline uint32_t hash_end(const text_hash *h, uint32_t size)
+{
+    uint64_t mixed = (h->mixed ^ h->gathered) * 0x9E3779B97F4A7C15u;
+    mixed = ((mixed ^ mixed >> 32) + size) * 0xD6E8FEB86659FD93u;
+    return (uint32_t)(mixed >> 32);
+}
+
+static inline text_word text_word_of(const uint8_t *bytes, uint32_t size)
+{
+    text_hash h = {0, 0, 0};
+    uint32_t i = 0;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    for (; size - i >= 8; i += 8) {
+        memcpy(&h.gathered, bytes + i, 8);
+        hash_mix(&h);
+    }
+    if (i < size) {
+        memcpy(&h.gathered, bytes + i, 8);
+        h.gathered &= ((uint64_t)1 << 8 * (size - i)) - 1;
+    }
+#else
+    for (; i < size; i++)
+        hash_byte(&h, bytes[i]);
+#endif
+    text_word word = {bytes, size, hash_end(&h, size)};
+    return word;
+}
+
+/* ---- the vocabulary ---------------------------------------------------------------------------- */
+
+#define TEXT_AHEAD 6 /* words between a prefetch and its use */
+
+typedef struct {
+    uint32_t hash;
+    int32_t code; /* + 1; 0: free */
+} text_slot;
+
+typedef struct {
+    text_slot *slots; /* 2^bits, at most two thirds taken; a word's place is its hash's first bits */
+    int bits;
+    int64_t count;
+    int64_t *starts; /* of each word in `bytes`, and the end of the last */
+    int64_t starts_room;
+    uint8_t *bytes;
+    int64_t bytes_room;
+} vocabulary;
+
+/* Compare words without a branch for each size: up to 7 bytes after both must be readable. */
+static inline int same_bytes(const uint8_t *a, const uint8_t *b, uint32_t n)
+{
+    uint64_t x, y;
+    for (; n > 8; n -= 8, a += 8, b += 8)
+        if (memcmp(a, b, 8) != 0)
+            return 0;
+    if (n == 0)
+        return 1;
+    memcpy(&x, a, 8);
+    memcpy(&y, b, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return (x ^ y) >> (64 - 8 * n) == 0;
+#else
+    return (x ^ y) << (64 - 8 * n) == 0;
+#endif
+}
+
+static inline size_t text_place(uint32_t hash, int bits)
+{
+    return hash >> (32 - bits);
+}
+
+/* Double the table of slots (or make the first); the hashes in the slots are all it needs. */
+static int grow_slots(text_slot **slots, int *bits)
+{
+    int wider = *slots == NULL ? 8 : *bits + 1;
+    size_t mask = ((size_t)1 << wider) - 1;
+    text_slot *grown = wider > 31 ? NULL : (text_slot *)calloc(mask + 1, sizeof(text_slot));
+    if (grown == NULL)
+        return -1;
+    for (size_t i = 0; *slots != NULL && i < (size_t)1 << *bits; i++) {
+        text_slot slot = (*slots)[i];
+        if (slot.code == 0)
+            continue;
+        size_t at = text_place(slot.hash, wider);
+        while (grown[at].code != 0)
+            at = (at + 1) & mask;
+        grown[at] = slot;
+    }
+    free(*slots);
+    *slots = grown;
+    *bits = wider;
+    return 0;
+}
+
+/* Make room for `needed` elements of `size` bytes, half as many again. */
+static int grow_array(void **array, int64_t *room, int64_t needed, size_t size)
+{
+    if (needed <= *room)
+        return 0;
+    int64_t wider = needed + needed / 2 + 64;
+    void *grown = realloc(*array, (size_t)wider * size);
+    if (grown == NULL)
+        return -1;
+    *array = grown;
+    *room = wider;
+    return 0;
+}
+
+PRIORY_UNUSED static int vocabulary_start(vocabulary *v)
+{
+    memset(v, 0, sizeof *v);
+    if (grow_slots(&v->slots, &v->bits) < 0 || grow_array((void **)&v->starts, &v->starts_room, 2, 8) < 0)
+        return -1;
+    v->starts[0] = 0;
+    return 0;
+}
+
+PRIORY_UNUSED static void vocabulary_end(vocabulary *v)
+{
+    free(v->slots);
+    free(v->starts);
+    free(v->bytes);
+}
+
+/* Make room for so many words and bytes in all. */
+PRIORY_UNUSED static int vocabulary_reserve(vocabulary *v, int64_t words, int64_t bytes)
+{
+    while (3 * words > (int64_t)2 << v->bits)
+        if (grow_slots(&v->slots, &v->bits) < 0)
+            return -1;
+    if (grow_array((void **)&v->starts, &v->starts_room, words + 1, 8) < 0)
+        return -1;
+    return grow_array((void **)&v->bytes, &v->bytes_room, bytes + TEXT_PADDING, 1);
+}
+
+/* Make `to`, which is empty, an equal of `from`. */
+PRIORY_UNUSED static int vocabulary_copy(vocabulary *to, const vocabulary *from)
+{
+    size_t slots = sizeof(text_slot) << from->bits;
+    text_slot *copied = (text_slot *)malloc(slots);
+    if (copied == NULL)
+        return -1;
+    memcpy(copied, from->slots, slots);
+    free(to->slots);
+    to->slots = copied;
+    to->bits = from->bits;
+    int64_t size = from->starts[from->count];
+    if (grow_array((void **)&to->starts, &to->starts_room, from->count + 1, 8) < 0
+        || grow_array((void **)&to->bytes, &to->bytes_room, size + TEXT_PADDING, 1) < 0)
+        return -1;
+    memcpy(to->starts, from->starts, (size_t)(from->count + 1) * 8);
+    if (size)
+        memcpy(to->bytes, from->bytes, (size_t)size);
+    memset(to->bytes + size, 0, TEXT_PADDING);
+    to->count = from->count;
+    return 0;
+}
+
+/* Return where the word is, or the free slot where it would be. */
+static inline text_slot *vocabulary_slot(const vocabulary *v, const text_word *word)
+{
+    size_t at = text_place(word->hash, v->bits), mask = ((size_t)1 << v->bits) - 1;
+    for (;; at = (at + 1) & mask) {
+        text_slot *slot = v->slots + at;
+        if (slot->code == 0)
+            return slot;
+        if (slot->hash == word->hash) {
+            const int64_t *start = v->starts + slot->code - 1;
+            if (start[1] - start[0] == (int64_t)word->size
+                && same_bytes(v->bytes + start[0], word->bytes, word->size))
+                return slot;
+        }
+    }
+}
+
+static inline int32_t vocabulary_find(const vocabulary *v, const text_word *word)
+{
+    return vocabulary_slot(v, word)->code - 1; /* −1: not there */
+}
+
+/* Return the word's code, a new one if it is new; −1: no memory, or 2^31 slots are not enough. */
+static inline int32_t vocabulary_add(vocabulary *v, const text_word *word)
+{
+    text_slot *slot = vocabulary_slot(v, word);
+    if (slot->code != 0)
+        return slot->code - 1;
+    int64_t start = v->starts[v->count], end = start + word->size;
+    if (grow_array((void **)&v->starts, &v->starts_room, v->count + 2, 8) < 0
+        || grow_array((void **)&v->bytes, &v->bytes_room, end + TEXT_PADDING, 1) < 0)
+        return -1;
+    if (3 * (v->count + 1) > (int64_t)2 << v->bits) {
+        if (grow_slots(&v->slots, &v->bits) < 0)
+            return -1;
+        slot = vocabulary_slot(v, word);
+    }
+    if (word->size)
+        memcpy(v->bytes + start, word->bytes, word->size);
+    memset(v->bytes + end, 0, TEXT_PADDING);
+    v->starts[v->count + 1] = end;
+    slot->hash = word->hash;
+    slot->code = (int32_t)++v->count;
+    return slot->code - 1;
+}
+
+static inline text_word vocabulary_word(const vocabulary *v, int64_t code)
+{
+    return text_word_of(v->bytes + v->starts[code], (uint32_t)(v->starts[code + 1] - v->starts[code]));
+}
+
+/* Add the words of another, writing their codes here. */
+PRIORY_UNUSED static int vocabulary_extend(vocabulary *v, const vocabulary *other, int32_t *codes)
+{
+    for (int64_t i = 0; i < other->count; i++) {
+        text_word word = vocabulary_word(other, i);
+        codes[i] = vocabulary_add(v, &word);
+        if (codes[i] < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Add chosen words of another to an empty vocabulary; return how many there were before the first
+ * that is there twice. */
+PRIORY_UNUSED static int64_t vocabulary_take(vocabulary *v, const vocabulary *other,
+                                             const int32_t *codes, int64_t n)
+{
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < n; i++)
+        bytes += other->starts[codes[i] + 1] - other->starts[codes[i]];
+    if (vocabulary_reserve(v, n, bytes) < 0)
+        return -1;
+    for (int64_t i = 0; i < n; i++) {
+        text_word word = vocabulary_word(other, codes[i]);
+        int32_t code = vocabulary_add(v, &word);
+        if (code != i)
+            return code < 0 ? -1 : i;
+    }
+    return n;
+}
+
+/* Fill an empty vocabulary from words kept as Arrow keeps them (the starts are checked); return how
+ * many there were before the first that is there twice. */
+PRIORY_UNUSED static int64_t vocabulary_fill(vocabulary *v, const uint8_t *bytes,
+                                             const int64_t *starts, int64_t n)
+{
+    int64_t size = starts[n] - starts[0];
+    if (vocabulary_reserve(v, n, size) < 0)
+        return -1;
+    if (size) /* in one go: the words lie here as they lay there */
+        memcpy(v->bytes, bytes + starts[0], (size_t)size);
+    memset(v->bytes + size, 0, TEXT_PADDING);
+    for (int64_t i = 0; i < n; i++) {
+        text_word word = text_word_of(v->bytes + (starts[i] - starts[0]), (uint32_t)(starts[i + 1] - starts[i]));
+        text_slot *slot = vocabulary_slot(v, &word);
+        if (slot->code != 0)
+            return i;
+        v->starts[i + 1] = starts[i + 1] - starts[0];
+        slot->hash = word.hash;
+        slot->code = (int32_t)++v->count;
+    }
+    return n;
+}
+
+typedef struct {
+    uint64_t first; /* eight bytes, the first one highest; shorter words have zeros */
+    const uint8_t *bytes;
+    uint32_t size;
+    int32_t code;
+} sorted_word;
+
+static int compare_words(const void *a, const void *b)
+{
+    const sorted_word *p = (const sorted_word *)a, *q = (const sorted_word *)b;
+    if (p->first != q->first)
+        return p->first < q->first ? -1 : 1;
+    int order = memcmp(p->bytes, q->bytes, p->size < q->size ? p->size : q->size);
+    return order != 0 ? order : (p->size > q->size) - (p->size < q->size);
+}
+
+/* Write the codes in the order of the words' bytes. */
+PRIORY_UNUSED static int vocabulary_order(const vocabulary *v, int32_t *codes)
+{
+    if (v->count == 0)
+        return 0;
+    sorted_word *words = (sorted_word *)malloc((size_t)v->count * sizeof(sorted_word));
+    if (words == NULL)
+        return -1;
+    for (int64_t i = 0; i < v->count; i++) {
+        const uint8_t *bytes = v->bytes + v->starts[i];
+        uint32_t size = (uint32_t)(v->starts[i + 1] - v->starts[i]);
+        uint64_t first = 0;
+        for (uint32_t j = 0; j < 8; j++)
+            first = first << 8 | (j < size ? bytes[j] : 0);
+        sorted_word word = {first, bytes, size, (int32_t)i};
+        words[i] = word;
+    }
+    qsort(words, (size_t)v->count, sizeof(sorted_word), compare_words);
+    for (int64_t i = 0; i < v->count; i++)
+        codes[i] = words[i].code;
+    free(words);
+    return 0;
+}
+
+/* Bring near what words further on will need, step by step: the slot, then where it says the word
+ * is (and its count), then the word. Inlined in any case: a compiler may take a function that only
+ * prefetches for one that does nothing, and leave it out. */
+PRIORY_INLINE void prefetch_word(const vocabulary *v, const text_word *words, ptrdiff_t i, ptrdiff_t n,
+                                 const int32_t *tf)
+{
+    if (i + 3 * TEXT_AHEAD < n)
+        PRIORY_PREFETCH(v->slots + text_place(words[i + 3 * TEXT_AHEAD].hash, v->bits));
+    if (i + 2 * TEXT_AHEAD < n) {
+        int32_t code = v->slots[text_place(words[i + 2 * TEXT_AHEAD].hash, v->bits)].code;
+        if (code != 0) {
+            PRIORY_PREFETCH(v->starts + code - 1);
+            if (tf != NULL)
+                PRIORY_PREFETCH(tf + code - 1);
+        }
+    }
+    if (i + TEXT_AHEAD < n) {
+        int32_t code = v->slots[text_place(words[i + TEXT_AHEAD].hash, v->bits)].code;
+        if (code != 0)
+            PRIORY_PREFETCH(v->bytes + v->starts[code - 1]);
+    }
+}
+
+#endif

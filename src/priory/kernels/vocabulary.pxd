@@ -1,0 +1,29 @@
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+
+cdef extern from "vocabulary.h" nogil:
+    enum:
+        TEXT_PADDING
+        TEXT_LONGEST
+
+    ctypedef struct text_word:
+        const uint8_t* bytes
+        uint32_t size
+
+    ctypedef struct vocabulary:
+        int64_t count
+        int64_t* starts
+        uint8_t* bytes
+
+    text_word text_word_of(const uint8_t*, uint32_t)
+    int32_t vocabulary_find(const vocabulary*, const text_word*)
+
+
+cdef class Vocabulary:
+    cdef vocabulary words_
+    cdef Py_ssize_t reading
+    cdef bint writing
+
+    cdef int start_reading(self) except -1
+    cdef void end_reading(self) noexcept
+    cdef int start_writing(self) except -1
+    cdef void end_writing(self) noexcept

@@ -1,0 +1,248 @@
+/* Words counted in a document and summed per (word, class); scores.
+ * Everything here runs without Python; a function that needs memory returns −1 when there is none. */
+#ifndef PRIORY_WORDS_H
+#define PRIORY_WORDS_H
+
+#include "vocabulary.h"
+
+/* ---- how often each word occurs in one document ------------------------------------------------ */
+
+typedef struct {
+    int32_t *tf;   /* of each word; 0 between documents */
+    int32_t *seen; /* the words with tf > 0, in order of appearance */
+    int64_t tf_room, seen_room, n_seen;
+} document;
+
+static int document_room(document *d, int64_t words)
+{
+    int64_t before = d->tf_room;
+    if (words > before && before == 0) { /* fresh pages are zero without being touched */
+        d->tf = (int32_t *)calloc((size_t)words, sizeof(int32_t));
+        if (d->tf == NULL)
+            return -1;
+        d->tf_room = words;
+    } else if (words > before) {
+        if (grow_array((void **)&d->tf, &d->tf_room, words, sizeof(int32_t)) < 0)
+            return -1;
+        memset(d->tf + before, 0, (size_t)(d->tf_room - before) * sizeof(int32_t));
+    }
+    return grow_array((void **)&d->seen, &d->seen_room, words, sizeof(int32_t));
+}
+
+static inline void document_see(document *d, int32_t code)
+{
+    if (d->tf[code]++ == 0)
+        d->seen[d->n_seen++] = code;
+}
+
+/* Count words of a document, new ones too. */
+PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_word *words, ptrdiff_t n)
+{
+    if (document_room(d, v->count + n) < 0)
+        return -1;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        prefetch_word(v, words, i, n, d->tf);
+        int32_t code = vocabulary_add(v, words + i);
+        if (code < 0)
+            return -1;
+        document_see(d, code);
+    }
+    return 0;
+}
+
+/* Count the words of a document whose code is below `known`. */
+PRIORY_UNUSED static int document_find(document *d, const vocabulary *v, int64_t known,
+                                       const text_word *words, ptrdiff_t n)
+{
+    if (document_room(d, known) < 0)
+        return -1;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        prefetch_word(v, words, i, n, NULL);
+        int32_t code = vocabulary_find(v, words + i);
+        if (code >= 0 && code < known)
+            document_see(d, code);
+    }
+    return 0;
+}
+
+static double text_logs[256]; /* log(1 + tf), filled when the module is loaded */
+
+static inline double log1p_tf(int32_t tf)
+{
+    return tf < 256 ? text_logs[tf] : log1p((double)tf);
+}
+
+/* 1 / the length of the vector of log(1 + tf) */
+static inline double document_scale(const document *d)
+{
+    double squares = 0.0;
+    for (int64_t i = 0; i < d->n_seen; i++) {
+        double log_tf = log1p_tf(d->tf[d->seen[i]]);
+        squares += log_tf * log_tf;
+    }
+    return squares > 0.0 ? 1.0 / sqrt(squares) : 0.0;
+}
+
+static inline void document_clear(document *d)
+{
+    for (int64_t i = 0; i < d->n_seen; i++)
+        d->tf[d->seen[i]] = 0;
+    d->n_seen = 0;
+}
+
+/* ---- sums per (word, class), of the pairs that occur --------------------------------------------
+ * First every document's (word, tf) are written down, in the order of the documents, which numbers
+ * new words. Then the classes are summed one after another: the sums of a class are close together,
+ * and a word's place among them is one look into an array, not a search in a table of all pairs. */
+
+typedef struct {
+    int32_t word, tf;
+} text_count;
+
+typedef struct {
+    text_count *counts;
+    int64_t count, room;
+} count_list;
+
+typedef struct {
+    int32_t word, label;
+    int64_t rows;
+    double weight, count, log_tf;
+} text_pair;
+
+typedef struct {
+    text_pair *pairs; /* by class; within a class in order of appearance */
+    int64_t count, room;
+    int32_t *places; /* of each word's last pair, + 1 */
+    int64_t class_start;
+} pair_list;
+
+/* Write down a counted document, and clear it. */
+PRIORY_UNUSED static int document_write(document *d, count_list *list)
+{
+    if (grow_array((void **)&list->counts, &list->room, list->count + d->n_seen, sizeof(text_count)) < 0)
+        return -1;
+    for (int64_t i = 0; i < d->n_seen; i++) {
+        text_count one = {d->seen[i], d->tf[d->seen[i]]};
+        list->counts[list->count++] = one;
+        d->tf[one.word] = 0;
+    }
+    d->n_seen = 0;
+    return 0;
+}
+
+/* Add a document to the sums of its class: documents come class by class, in ascending order, and
+ * class_start is the number of pairs before the class. `*words` grows by Σ w·tf. */
+PRIORY_UNUSED static int pairs_add(pair_list *t, const text_count *counts, int64_t n, int32_t label,
+                                   double w, double *words)
+{
+    double squares = 0.0;
+    int64_t total = 0, first = t->class_start;
+    if (t->count + n > INT32_MAX
+        || grow_array((void **)&t->pairs, &t->room, t->count + n, sizeof(text_pair)) < 0)
+        return -1;
+    for (int64_t i = 0; i < n; i++) {
+        double log_tf = log1p_tf(counts[i].tf);
+        squares += log_tf * log_tf;
+        total += counts[i].tf;
+    }
+    double scale = squares > 0.0 ? w / sqrt(squares) : 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        if (i + 4 * TEXT_AHEAD < n)
+            PRIORY_PREFETCH(t->places + counts[i + 4 * TEXT_AHEAD].word);
+        if (i + 2 * TEXT_AHEAD < n) /* of a word that is new in the class: an old pair, and no harm */
+            PRIORY_PREFETCH(t->pairs + t->places[counts[i + 2 * TEXT_AHEAD].word]);
+        int32_t word = counts[i].word, tf = counts[i].tf;
+        if (t->places[word] <= first) {
+            text_pair fresh = {word, label, 0, 0.0, 0.0, 0.0};
+            t->pairs[t->count] = fresh;
+            t->places[word] = (int32_t)++t->count;
+        }
+        text_pair *pair = t->pairs + t->places[word] - 1;
+        pair->rows += 1;
+        pair->weight += w;
+        pair->count += w * tf;
+        pair->log_tf += scale * log1p_tf(tf);
+    }
+    *words += w * (double)total;
+    return 0;
+}
+
+static int pair_compare(const void *a, const void *b)
+{
+    const text_pair *p = (const text_pair *)a, *q = (const text_pair *)b;
+    if (p->word != q->word)
+        return p->word < q->word ? -1 : 1;
+    return (p->label > q->label) - (p->label < q->label);
+}
+
+/* Write the order of the pairs by word, then class. */
+PRIORY_UNUSED static int pairs_sort(pair_list *t, int64_t words, int32_t *order)
+{
+    if (t->count < words / 16) { /* few: do not walk through all the words */
+        if (t->count)
+            qsort(t->pairs, (size_t)t->count, sizeof(text_pair), pair_compare);
+        for (int64_t i = 0; i < t->count; i++)
+            order[i] = (int32_t)i;
+        return 0;
+    }
+    int64_t *next = (int64_t *)calloc((size_t)words + 1, sizeof(int64_t));
+    if (next == NULL)
+        return -1;
+    for (int64_t i = 0; i < t->count; i++)
+        next[t->pairs[i].word + 1]++;
+    for (int64_t word = 0; word < words; word++)
+        next[word + 1] += next[word];
+    for (int64_t i = 0; i < t->count; i++) /* they are in the order of classes, and stay so */
+        order[next[t->pairs[i].word]++] = (int32_t)i;
+    free(next);
+    return 0;
+}
+
+/* ---- scores ------------------------------------------------------------------------------------- */
+
+static inline void add_row(double *restrict out, const double *restrict row, ptrdiff_t K, double times)
+{
+    for (ptrdiff_t k = 0; k < K; k++)
+        out[k] += times * row[k];
+}
+
+PRIORY_INLINE void prefetch_row(const double *row, ptrdiff_t K)
+{
+    for (ptrdiff_t k = 0; k < K && k < 64; k += 8)
+        PRIORY_PREFETCH(row + k);
+}
+
+/* Add the weights of the words whose code is below `known`; `codes` has room for n. */
+PRIORY_UNUSED static void score_block(const vocabulary *v, int64_t known, const text_word *words,
+                                      ptrdiff_t n, int32_t *codes, const double *weights,
+                                      ptrdiff_t K, double *out)
+{
+    ptrdiff_t found = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        prefetch_word(v, words, i, n, NULL);
+        int32_t code = vocabulary_find(v, words + i);
+        if (code < 0 || code >= known)
+            continue;
+        codes[found++] = code;
+        prefetch_row(weights + code * K, K);
+    }
+    for (ptrdiff_t i = 0; i < found; i++)
+        add_row(out, weights + codes[i] * K, K, 1.0);
+}
+
+/* Add the weights of a counted document's words, times 1 or log(1 + tf) / length, and clear it. */
+PRIORY_UNUSED static void score_document(document *d, int log_tf, const double *weights, ptrdiff_t K,
+                                         double *out)
+{
+    double scale = log_tf ? document_scale(d) : 0.0;
+    for (int64_t i = 0; i < d->n_seen; i++) {
+        int32_t code = d->seen[i];
+        if (i + 2 * TEXT_AHEAD < d->n_seen)
+            prefetch_row(weights + d->seen[i + 2 * TEXT_AHEAD] * K, K);
+        add_row(out, weights + code * K, K, log_tf ? scale * log1p_tf(d->tf[code]) : 1.0);
+    }
+    document_clear(d);
+}
+
+#endif

@@ -1,0 +1,127 @@
+"""Texts that are hard to split, and what scikit-learn finds in them."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+
+
+def analyzer(unit="word", lowercase=True, ngrams=(1, 1), stop_words=None):
+    """Return what splits a text as scikit-learn does; "given": a list of words."""
+    options = {
+        "ngram_range": ngrams,
+        "stop_words": None if stop_words is None else list(stop_words),
+    }
+    if unit == "given":
+        return CountVectorizer(
+            tokenizer=list, token_pattern=None, preprocessor=list, **options
+        ).build_analyzer()
+    if unit != "word":
+        del options["stop_words"]
+    return CountVectorizer(analyzer=unit, lowercase=lowercase, **options).build_analyzer()
+
+
+analyze = analyzer()
+"""The words of a text, as scikit-learn finds them."""
+
+NASTY = [
+    "",
+    " ",
+    "a",
+    "ab",
+    "a b c",
+    "I'm 2 b_b __ _ x_ 3D 42 0x2A",
+    "\0",
+    "ab\0cd\0",
+    "ΟΔΥΣΣΕΥΣ ΣΑΣ Σ ΣΣ ΑΣ. ΑΣ'Α ΑΣ\u0301 ΑΣΑ aΣ Σa",
+    "before words Α'Σ after words, A\u0301Σ",
+    "İstanbul İİ aİ İ İa İstanbul'da DİYARBAKIR",
+    "naïve NAÏVE nai\u0308ve STRASSE straße STRAẞE ẞ",
+    "ǅungla ǄUNGLA Ǆ",
+    "\u212aelvin 5\u212a \u2126hm \u212bngström",  # shorter in lower case
+    "\u023a\u023aB \u023e\u023e",  # longer in lower case
+    "日本語のテキスト 中文。日 本",
+    "한국어 텍스트",
+    "😀😀 a😀b ab😀cd 👩‍👩‍👧‍👦 e\u200dd",
+    "\ud800 ab\ud800cd \udfff\ud83d\ude00 Σ\ud800",
+    "ПРИВЕТ Мир ё Ё ъЪ",
+    "١٢٣ ४५ Ⅷ ½½ ²³ ①②",
+    "𐐀𐐁 𐐨𐐩 𝔘𝔫𝔦 𞤀𞤁",
+    "a\u0301b\u0301 \u0301\u0301 cafe\u0301",
+    "हिन्दी ไทย العربية עברית",
+    "\u2028\u2029\x85\xa0\u3000 nbsp\xa0nbsp",
+    "\ufeffbom ﬁnd ﬀ",
+    "\U0010ffff\U0010ffff ab\U0010ffffcd",
+    "x" * 100_000,
+    "Ⱥ" * 100_000,
+    "Σ" * 1000 + " " + "aΣ" * 1000,
+    "word Σ " * 400,  # more words than one block, before and after
+    "word " * 1000 + "ΑΣ" + " word" * 1000,
+]
+
+TEXTS = st.one_of(
+    st.text(),
+    st.text(st.characters()),  # surrogates too
+    st.text(st.sampled_from("aAbBzZ09__ .'-\0\n")),
+    st.text(st.sampled_from("ΣσςΑα'.\u0301 aİiIıß\u0307\xad:")),
+    st.text(st.sampled_from("aé\u0301日本😀\u200d\ud800\udc00ȺẞK١Ⅷ½ ")),
+    st.lists(st.sampled_from(["The", "the", "cat", "CAT", "ΑΣ", "İ", "x", "日本"])).map(" ".join),
+)
+
+
+def utf8(text):
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decoded(data, instead=" "):
+    """Return the text of bytes, with a space for each byte that is no UTF-8."""
+    text, at = "", 0
+    while at < len(data):
+        for size in (1, 2, 3, 4):
+            try:
+                text += data[at : at + size].decode("utf-8", "surrogatepass")
+                break
+            except UnicodeDecodeError:
+                size = 0
+        text += "" if size else instead
+        at += size or 1
+    return text
+
+
+LEADS = bytes([0xC2, 0xC4, 0xCE, 0xE0, 0xE4, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xC0, 0xC1, 0xFF])
+PIECES = [utf8(c) for c in "aBé_ Σİ日\ud800😀Ⱥ9\0"] + [b"\x80", b"\xa3", b"\xb0", b"\xbf"]
+
+
+def random_bytes(rng):
+    kind = rng.integers(4)
+    if kind == 0:
+        return rng.bytes(int(rng.integers(0, 40)))
+    if kind == 1:  # pieces of UTF-8, whole and broken
+        parts = [*PIECES, *(LEADS[i : i + 1] for i in range(len(LEADS)))]
+        return b"".join(parts[i] for i in rng.integers(0, len(parts), rng.integers(0, 30)))
+    text = b"".join(PIECES[i] for i in rng.integers(0, 13, rng.integers(0, 30)))
+    if kind == 2:
+        return text
+    return text[: rng.integers(0, len(text) + 1)]  # cut inside a character
+
+
+def zipf_texts(n, length, V, seed=0):
+    rng = np.random.default_rng(seed)
+    share = 1 / np.arange(1, V + 1)
+    words = np.array([f"w{i}" for i in range(V)])
+    return [" ".join(row) for row in words[rng.choice(V, (n, length), p=share / share.sum())]]
+
+
+@cache
+def load(name):
+    path = DATA / name
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    table = pd.read_csv(path, keep_default_na=False)
+    return table["text"].tolist(), pd.factorize(table["target"])[0].astype(np.int32)
