@@ -37,7 +37,7 @@ class Analyzer:
     the most frequent words stay, and memory stays bounded however long the stream.
 
     >>> Analyzer(ngrams=(1, 2)).split("To be, or not")
-    ['to', 'be', 'or', 'not', 'to be', 'be or', 'or not']
+    ['to', 'be', 'to be', 'or', 'be or', 'not', 'or not']
     """
 
     unit: str | Callable[[str], Iterable[str]] = "word"
