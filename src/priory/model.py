@@ -37,7 +37,7 @@ from priory.tables import CountsTable, LabelsTable
 from priory.tables.sums import refuse_large
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
-__all__ = ["Choice", "ClassPrior", "LinearForm", "Model", "Term"]
+__all__ = ["Choice", "ClassPrior", "LinearForm", "Model", "Term", "add_up", "presence"]
 
 STRETCH = 131_072
 """So many scores are worked out together: a megabyte, which stays in the cache."""
@@ -173,26 +173,9 @@ class Model:
         self, frame: Frame, out: FloatArray, finish: Callable[[slice], None] | None = None
     ) -> None:
         """Write log P(k, x) to `out`, stretch by stretch, and finish each while it is at hand."""
-        adders = _together([term.adder(frame) for term in self.terms])
-        height = max(1, STRETCH // max(len(self.classes), 1))
-
-        def score(rows: slice) -> None:
-            for first in range(rows.start, rows.stop, height):
-                some = slice(first, min(first + height, rows.stop))
-                part = out[some]
-                part[...] = self.log_prior
-                for add in adders:
-                    add(some, part)
-                if finish is not None:
-                    finish(some)
-
-        if len(frame) <= FEW_ROWS:  # a single row must not wait for threads to be counted
-            score(slice(0, len(frame)))
-            return
-        threads = thread_count(self.n_threads)
-        work = len(self.classes) * sum(len(term.block.columns) for term in self.terms)
-        tasks = [partial(score, rows) for rows in stretches(len(frame), work, threads)]
-        in_parallel(tasks, threads)
+        adders = [term.adder(frame) for term in self.terms]
+        columns = sum(len(term.block.columns) for term in self.terms)
+        add_up(adders, self.log_prior, out, columns, self.n_threads, finish)
 
     def _normalized(
         self,
@@ -302,7 +285,41 @@ class LinearForm:
             )
 
 
-def _together(adders: list[Adder]) -> list[Adder]:
+def add_up(
+    adders: Sequence[Adder],
+    start: FloatArray,
+    out: FloatArray,
+    n_columns: int,
+    n_threads: int | None = None,
+    finish: Callable[[slice], None] | None = None,
+) -> None:
+    """Write a start, the same for all rows or one for each, and what the adders add to it.
+
+    Threads share the rows, and work on them stretch by stretch; `finish` follows each.
+    """
+    n_rows, n_classes = out.shape
+    together = _together(adders)
+    height = max(1, STRETCH // max(n_classes, 1))
+
+    def add(rows: slice) -> None:
+        for first in range(rows.start, rows.stop, height):
+            some = slice(first, min(first + height, rows.stop))
+            part = out[some]
+            part[...] = start if start.ndim == 1 else start[some]
+            for adder in together:
+                adder(some, part)
+            if finish is not None:
+                finish(some)
+
+    if n_rows <= FEW_ROWS:  # a single row must not wait for threads to be counted
+        add(slice(0, n_rows))
+        return
+    threads = thread_count(n_threads)
+    tasks = [partial(add, rows) for rows in stretches(n_rows, n_classes * n_columns, threads)]
+    in_parallel(tasks, threads)
+
+
+def _together(adders: Sequence[Adder]) -> list[Adder]:
     """Return the same adders with all the look-up tables as one, so that rows are read once."""
     lookups = [adder for adder in adders if isinstance(adder, Lookup)]
     others = [adder for adder in adders if not isinstance(adder, Lookup)]
@@ -313,14 +330,21 @@ def _together(adders: list[Adder]) -> list[Adder]:
 
 
 def _missing_term(block: Block, table: Any, weight: FloatArray, prior: Prior | None) -> Term:
-    """Return the factor P(there or not | k), from the rows that the table did not count."""
+    """Return the factor P(there or not | k)."""
+    derived, prior = presence(block, table, weight, prior)
+    return Term(block, Bernoulli(), Bernoulli().parameters(derived, prior), "missing")
+
+
+def presence(
+    block: Block, table: Any, weight: FloatArray, prior: Prior | None
+) -> tuple[LabelsTable, Laplace]:
+    """Return counts of "is missing", from the rows that a table did not count, and their prior."""
     if not hasattr(table, "present"):
         raise SettingError(f"missing='category' is for single columns, not for {block.title!r}.")
     there = table.present
     counts = np.stack([there, np.maximum(weight - there, 0.0)], axis=1)
     derived = LabelsTable((False, True), (counts > 0).astype(np.int64), counts)
-    prior = prior if isinstance(prior, Laplace) else Laplace(1.0)
-    return Term(block, Bernoulli(), Bernoulli().parameters(derived, prior), "missing")
+    return derived, prior if isinstance(prior, Laplace) else Laplace(1.0)
 
 
 def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:

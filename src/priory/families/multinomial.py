@@ -19,7 +19,7 @@ from priory.schema import Block, Kind
 from priory.tables import CountsTable
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
-__all__ = ["Multinomial", "MultinomialParameters", "add_counts"]
+__all__ = ["Multinomial", "MultinomialParameters", "add_counts", "row_totals"]
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,14 @@ def add_counts(column: Counts, weights: FloatArray, out: FloatArray) -> None:
         add_counts_csr(matrix.data, matrix.indices, matrix.indptr, weights, out)
     else:
         add_counts_dense(matrix, weights, out)
+
+
+def row_totals(column: Counts) -> FloatArray:
+    """Return Σ_j x_j of each row, as it was counted."""
+    if isinstance(column.matrix, SparseRows):
+        return column.matrix.row_sums(np.asarray)
+    matrix = column.matrix if column.threshold is None else column.matrix > column.threshold
+    return np.asarray(matrix.sum(axis=1), dtype=np.float64)
 
 
 def _log_shares(counts: FloatArray, pseudo: FloatArray) -> FloatArray:
