@@ -9,7 +9,7 @@ block; making another from the same statistics needs no data.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -37,7 +37,7 @@ from priory.tables import CountsTable, LabelsTable, Table, WordsTable
 from priory.tables.sums import refuse_large
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
-__all__ = ["Choice", "ClassPrior", "LinearForm", "Model", "Term"]
+__all__ = ["Choice", "ClassPrior", "LinearForm", "Model", "Term", "add_up", "presence"]
 
 STRETCH = 131_072
 """So many scores are worked out together: a megabyte, which stays in the cache."""
@@ -65,6 +65,8 @@ class Term:
     family: Family
     parameters: Any
     about: Literal["value", "missing"] = "value"
+    weight: float = 1.0
+    """How far the factor is trusted: it enters as P(block | k)^weight."""
 
     @property
     def title(self) -> str:
@@ -78,12 +80,13 @@ class Term:
             return Labels(column.missing.astype(np.int32), (False, True))
         return column
 
-    def adder(self, frame: Frame) -> Adder:
-        """Return a function that adds log P(block | k) of a stretch of the rows."""
+    def adder(self, frame: Frame, weighted: bool = False) -> Adder:
+        """Return a function that adds log P(block | k), weighted or not, of a stretch of rows."""
         try:
-            return self.family.adder(self.column(frame), self.parameters)
+            adder = self.family.adder(self.column(frame), self.parameters)
         except InputError as error:
             raise type(error)(f"Column {self.block.title!r}: {error}.") from None
+        return adder if self.weight == 1.0 or not weighted else _weighted(adder, self.weight)
 
     def add_log_likelihood(self, frame: Frame, out: FloatArray) -> None:
         """Add log P(block | k) to `out`, rows × classes."""
@@ -112,6 +115,8 @@ class Model:
     log_prior: FloatArray
     terms: tuple[Term, ...]
     n_threads: int | None = None
+    bias: FloatArray | None = None
+    """What is added to the score of each class beside its prior."""
 
     @classmethod
     def read(
@@ -145,7 +150,7 @@ class Model:
     def log_evidence(self, frame: Frame) -> FloatArray:
         """Return log P(x) = log Σ_k P(x | k) P(k) of every row."""
         out, evidence = np.empty((len(frame), len(self.classes))), np.empty(len(frame))
-        self._score(frame, out, lambda rows: log_normalize(out[rows], evidence[rows]))
+        self._score(frame, out, lambda rows: log_normalize(out[rows], evidence[rows]), False)
         for term in self.terms:
             evidence += term.log_base_measure(frame)
         return evidence
@@ -170,29 +175,21 @@ class Model:
         return codes
 
     def _score(
-        self, frame: Frame, out: FloatArray, finish: Callable[[slice], None] | None = None
+        self,
+        frame: Frame,
+        out: FloatArray,
+        finish: Callable[[slice], None] | None = None,
+        weighted: bool = True,
     ) -> None:
-        """Write log P(k, x) to `out`, stretch by stretch, and finish each while it is at hand."""
-        adders = _together([term.adder(frame) for term in self.terms])
-        height = max(1, STRETCH // max(len(self.classes), 1))
+        """Write log P(k, x) to `out`, stretch by stretch, and finish each while it is at hand.
 
-        def score(rows: slice) -> None:
-            for first in range(rows.start, rows.stop, height):
-                some = slice(first, min(first + height, rows.stop))
-                part = out[some]
-                part[...] = self.log_prior
-                for add in adders:
-                    add(some, part)
-                if finish is not None:
-                    finish(some)
-
-        if len(frame) <= FEW_ROWS:  # a single row must not wait for threads to be counted
-            score(slice(0, len(frame)))
-            return
-        threads = thread_count(self.n_threads)
-        work = len(self.classes) * sum(_entries_per_row(term, frame) for term in self.terms)
-        tasks = [partial(score, rows) for rows in stretches(len(frame), work, threads)]
-        in_parallel(tasks, threads)
+        Weights are for telling classes apart; a probability of the row itself has none.
+        """
+        terms = [term for term in self.terms if term.weight or not weighted]
+        adders = [term.adder(frame, weighted) for term in terms]
+        start = self.log_prior if self.bias is None or not weighted else self.log_prior + self.bias
+        work = sum(_entries_per_row(term, frame) for term in terms)
+        add_up(adders, start, out, work, self.n_threads, finish)
 
     def _normalized(
         self,
@@ -238,8 +235,11 @@ class Model:
             for term, form in zip(self.terms, forms, strict=True)
             for feature in form.features
         ]
-        weights = np.concatenate([form.weights for form in forms] or [self._no_features()])
-        bias = self.log_prior + sum((form.bias for form in forms), np.zeros(len(self.classes)))
+        trust = [term.weight for term in self.terms]
+        weighted = [w * form.weights for w, form in zip(trust, forms, strict=True)]
+        weights = np.concatenate(weighted or [self._no_features()])
+        bias = self.log_prior + (0.0 if self.bias is None else self.bias)
+        bias = sum((w * form.bias for w, form in zip(trust, forms, strict=True)), bias)
         if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
             raise NotLinearError(
                 "A probability of this model is 0, so a weight would be infinite. "
@@ -310,7 +310,55 @@ def _entries_per_row(term: Term, frame: Frame) -> int:
     return len(term.block.columns)
 
 
-def _together(adders: list[Adder]) -> list[Adder]:
+def add_up(
+    adders: Sequence[Adder],
+    start: FloatArray,
+    out: FloatArray,
+    n_columns: int,
+    n_threads: int | None = None,
+    finish: Callable[[slice], None] | None = None,
+) -> None:
+    """Write a start, the same for all rows or one for each, and what the adders add to it.
+
+    Threads share the rows, and work on them stretch by stretch; `finish` follows each.
+    """
+    n_rows, n_classes = out.shape
+    together = _together(adders)
+    height = max(1, STRETCH // max(n_classes, 1))
+
+    def add(rows: slice) -> None:
+        for first in range(rows.start, rows.stop, height):
+            some = slice(first, min(first + height, rows.stop))
+            part = out[some]
+            part[...] = start if start.ndim == 1 else start[some]
+            for adder in together:
+                adder(some, part)
+            if finish is not None:
+                finish(some)
+
+    if n_rows <= FEW_ROWS:  # a single row must not wait for threads to be counted
+        add(slice(0, n_rows))
+        return
+    threads = thread_count(n_threads)
+    tasks = [partial(add, rows) for rows in stretches(n_rows, n_classes * n_columns, threads)]
+    in_parallel(tasks, threads)
+
+
+def _weighted(adder: Adder, weight: float) -> Adder:
+    """Return an adder of weight times as much."""
+    if isinstance(adder, Lookup):
+        return replace(adder, log_p=weight * adder.log_p)
+
+    def add(rows: slice, out: FloatArray) -> None:
+        part = np.zeros_like(out)
+        adder(rows, part)
+        part *= weight
+        out += part
+
+    return add
+
+
+def _together(adders: Sequence[Adder]) -> list[Adder]:
     """Return the same adders with all the look-up tables as one, so that rows are read once."""
     lookups = [adder for adder in adders if isinstance(adder, Lookup)]
     others = [adder for adder in adders if not isinstance(adder, Lookup)]
@@ -321,14 +369,21 @@ def _together(adders: list[Adder]) -> list[Adder]:
 
 
 def _missing_term(block: Block, table: Any, weight: FloatArray, prior: Prior | None) -> Term:
-    """Return the factor P(there or not | k), from the rows that the table did not count."""
+    """Return the factor P(there or not | k)."""
+    derived, prior = presence(block, table, weight, prior)
+    return Term(block, Bernoulli(), Bernoulli().parameters(derived, prior), "missing")
+
+
+def presence(
+    block: Block, table: Any, weight: FloatArray, prior: Prior | None
+) -> tuple[LabelsTable, Laplace]:
+    """Return counts of "is missing", from the rows that a table did not count, and their prior."""
     if not hasattr(table, "present"):
         raise SettingError(f"missing='category' is for single columns, not for {block.title!r}.")
     there = table.present
     counts = np.stack([there, np.maximum(weight - there, 0.0)], axis=1)
     derived = LabelsTable((False, True), (counts > 0).astype(np.int64), counts)
-    prior = prior if isinstance(prior, Laplace) else Laplace(1.0)
-    return Term(block, Bernoulli(), Bernoulli().parameters(derived, prior), "missing")
+    return derived, prior if isinstance(prior, Laplace) else Laplace(1.0)
 
 
 def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:

@@ -1,6 +1,7 @@
 """What a family is: a likelihood read out of a table of sums.
 
     table + prior ──parameters──▶ parameters ──log_likelihood──▶ log P(x | k)
+    table + prior ──log_likelihood_without──▶ log P(x_i | k), each row i left out of the table
 
 A family never changes statistics and never sees a model: it sees a table, a column of
 coded values and arrays. To add one, write these methods and list it in `priory.families`.
@@ -16,8 +17,9 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from priory.columns import Column, Numbers
+from priory.columns import Column, Counts, Labels, Numbers
 from priory.errors import NoPosteriorError, NotLinearError, SettingError
+from priory.families.left_out import LeftOut, distinct
 from priory.kernels.score import Lookups
 from priory.posteriors import ParameterPosterior
 from priory.priors import Dirichlet, Laplace, MEstimate, Prior
@@ -33,6 +35,8 @@ __all__ = [
     "log",
     "log_gamma",
     "log_shares",
+    "n_classes",
+    "without",
 ]
 
 DISCRETE_PRIORS: tuple[type[Prior], ...] = (Laplace, MEstimate, Dirichlet)
@@ -106,6 +110,46 @@ class Family(ABC):
         self.add_log_likelihood(column, parameters, out)
         return out
 
+    def log_likelihood_without(
+        self, column: Any, y: CodeArray, weight: FloatArray | None, table: Any, prior: Any
+    ) -> FloatArray:
+        """Return log P(x_i | k), rows × classes, with each row i taken out of the table.
+
+        The rows, with their classes and their weights, must be among those that the table
+        counted; NaN stands where one cannot be. min(1, weight) of a row's weight is taken. The
+        result is that of reading the parameters out again after every such subtraction; what is
+        not in the table stays as it is: the level of the cells, and declared values.
+        """
+        out = np.zeros((len(column), n_classes(table)))
+        if weight is None or weight.all():
+            self.adder_without(column, LeftOut(y, weight), table, prior)(slice(0, len(column)), out)
+            return out
+        some = weight > 0  # a row of weight 0 was never counted
+        out[some] = self.log_likelihood_without(
+            column.take(some), y[some], weight[some], table, prior
+        )
+        parameters = self.parameters(table, prior)
+        out[~some] = self.log_likelihood(column.take(~some), parameters, out.shape[1])
+        return out
+
+    def adder_without(self, column: Any, left_out: LeftOut, table: Any, prior: Any) -> Adder:
+        """Return a function that adds `log_likelihood_without` of a stretch of the rows.
+
+        No row may have weight 0.
+
+        This one is right for any family, by brute force: once for each value, class and weight
+        that differ it takes a row out of the table and reads the rest. A family with a closed
+        form has its own.
+        """
+        leaders, where = _alike(column, left_out)
+        scores = np.empty((len(leaders), n_classes(table)))
+        for i, row in enumerate(leaders.tolist()):
+            one = slice(row, row + 1)
+            rest = without(table, column.take(one), left_out.take(one))
+            parameters = self.parameters(rest, prior)
+            scores[i] = self.log_likelihood(column.take(one), parameters, scores.shape[1])[0]
+        return Lookup(where.astype(np.int32), np.arange(len(leaders), dtype=np.int32), scores)
+
     def log_base_measure(self, column: Any, parameters: Any) -> FloatArray:
         """Return what log P(x | k) has beside `add_log_likelihood`, the same for every class."""
         return np.zeros(len(column))
@@ -167,6 +211,25 @@ class Family(ABC):
             )
 
 
+def without(table: Any, row: Any, left_out: LeftOut) -> Any:
+    """Return a table of sums with one row taken out of it."""
+    weight = 1.0 if left_out.weight is None else float(left_out.weight[0])
+    width = len(row.parts) if hasattr(row, "parts") else _width(row)
+    block = Block("", ("",) * width, Kind.EMPTY)
+
+    def count(weight: float) -> Any:
+        return type(table).count(block, row, left_out.y, np.array([weight]), n_classes(table))
+
+    rest = table - count(weight)
+    return rest + count(weight - 1) if weight > 1 else rest
+
+
+def n_classes(table: Any) -> int:
+    """Return how many classes a table of any kind has."""
+    first = getattr(table, table.per_class[0])
+    return n_classes(first) if hasattr(first, "per_class") else len(first)
+
+
 log_gamma = np.vectorize(lgamma, otypes=[np.float64])
 """log Γ(x) for arrays of parameters, without waiting for SciPy to load."""
 
@@ -194,3 +257,27 @@ def log(p: FloatArray) -> FloatArray:
     """Return log p with log 0 = −∞, and no warning: a zero count is a zero probability."""
     with np.errstate(divide="ignore"):
         return np.log(p)
+
+
+def _width(column: Any) -> int:
+    if isinstance(column, Labels):
+        return 1
+    return int((column.matrix if isinstance(column, Counts) else column.values).shape[1])
+
+
+def _alike(column: Any, left_out: LeftOut) -> tuple[AnyArray, AnyArray]:
+    """Return a row of each kind that differs in value, class or weight, and each row's kind."""
+    if isinstance(column, Labels):
+        codes = column.codes.astype(np.int64) + 1
+    elif isinstance(column, Numbers) and column.values.shape[1] == 1:
+        codes = np.unique(column.values[:, 0], return_inverse=True)[1]
+    else:
+        return np.arange(len(column)), np.arange(len(column))
+    weight = np.zeros(len(codes)) if left_out.weight is None else left_out.weight
+    which = np.unique(weight, return_inverse=True)[1]
+    K = int(left_out.y.max(initial=0)) + 1
+    combined = (codes * (int(np.max(which, initial=0)) + 1) + which) * K + left_out.y
+    found, where = distinct(combined, int(combined.max(initial=0)) + 1)
+    leaders = np.zeros(len(found), dtype=np.int64)
+    leaders[where] = np.arange(len(where))
+    return leaders, where

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from priory.columns import Column, Counts, SparseRows
+from priory.columns import Column, Counts, Labels, SparseRows
 from priory.errors import InputError
 from priory.families.base import Adder, Family, Linear, Lookup, log_shares
+from priory.families.left_out import LeftOut, log_share, one_column, tabulate
 from priory.kernels.score import add_counts_csr, add_present_dense
 from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
 from priory.tables import CountsTable, LabelsTable, NumbersTable
-from priory.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 
 __all__ = ["Bernoulli", "BernoulliParameters"]
 
@@ -84,13 +85,65 @@ class Bernoulli(Family):
             present = _present(column)
             return lambda rows, out: self._add_counts(present.take(rows), parameters, out)
         coded = column.as_labels()
-        _check_truths(tuple(coded.labels[c] for c in np.unique(coded.codes[coded.codes >= 0])))
-        places = np.array(
-            [int(v) if not isinstance(v, str) and v in (0, 1) else -1 for v in coded.labels] + [-1],
-            dtype=np.int32,
-        )
         table = np.ascontiguousarray([parameters.log_off[0], parameters.log_on[0]])
-        return Lookup(coded.codes, places, table)
+        return Lookup(coded.codes, _truths(coded), table)
+
+    def adder_without(
+        self,
+        column: Column,
+        left_out: LeftOut,
+        table: LabelsTable | NumbersTable | CountsTable,
+        prior: DiscretePrior,
+    ) -> Adder:
+        """Take one from the presences or the absences of the row's own class.
+
+            p = (n_1k − [k=y] + a_1) / (n_k − [k=y] + Σa) where present, and alike where absent
+        """
+        counts, _ = self._counts(table, prior)
+        if isinstance(column, Counts):
+            return self._counts_without(_present(column), left_out, counts, prior)
+        coded = column.as_labels()
+
+        def scores(v: IntArray, y: IntArray, amount: FloatArray, whole: BoolArray) -> FloatArray:
+            left = np.tile(counts[:, 0], (len(v), 1, 1))
+            here = np.arange(len(v)), y, v
+            learned = left[here] > 0
+            left[here] = np.maximum(left[here] - amount, 0.0)
+            pseudo = one_column(prior, 0).pseudo_counts([False, True], left.sum(axis=1))
+            shares = log_shares(left.transpose(2, 0, 1), pseudo.T[:, :, None])
+            result = shares[v, np.arange(len(v))]
+            result[~learned] = np.nan
+            return result
+
+        codes = _truths(coded)[coded.codes]
+        return Lookup(*tabulate(codes, 2, len(counts), left_out, scores))
+
+    def _counts_without(
+        self, column: Counts, left_out: LeftOut, counts: FloatArray, prior: DiscretePrior
+    ) -> Adder:
+        """Score the rows twice: as any class but their own, and as their own."""
+        amounts, _, which = left_out.ways
+        tables = [_parameters_without(counts, prior, amount) for amount in amounts.tolist()]
+
+        def score(rows: Any, others: BernoulliParameters, own: BernoulliParameters) -> FloatArray:
+            part, y = column.take(rows), left_out.y[rows]
+            result, mine = np.zeros((2, len(y), len(counts)))
+            self._add_counts(part, others, result)
+            self._add_counts(part, own, mine)
+            here = np.arange(len(y)), y
+            result[here] = mine[here]
+            return result
+
+        def add(rows: slice, out: FloatArray) -> None:
+            if len(tables) == 1:
+                out += score(rows, *tables[0])
+                return
+            ways = np.asarray(which)[rows]
+            for way in np.unique(ways):
+                some = np.flatnonzero(ways == way)
+                out[some] += score(rows.start + some, *tables[way])
+
+        return add
 
     def _add_counts(self, column: Counts, parameters: BernoulliParameters, out: FloatArray) -> None:
         # Start from "all absent" and correct for what is present. Where absence is impossible
@@ -156,6 +209,43 @@ def _add_present(column: Counts, weights: FloatArray, out: FloatArray) -> None:
     else:
         threshold = 0.0 if column.threshold is None else column.threshold
         add_present_dense(matrix, threshold, weights, out)
+
+
+def _parameters_without(
+    counts: FloatArray, prior: DiscretePrior, amount: float
+) -> tuple[BernoulliParameters, BernoulliParameters]:
+    """Return what a row of that weight meets, as any class but its own and as its own.
+
+    Its own absence or presence is taken off wherever it may be: where the row is absent only the
+    absences are looked at, and where it is present only the presences.
+    """
+    n = counts.sum(axis=2)
+    pooled, everything = counts.sum(axis=0), n.sum(axis=0)
+    found = []
+    for own in (0.0, amount):
+        log_p = []
+        for v in (0, 1):
+            left = pooled - amount * (np.arange(2) == v)
+            pseudo = prior.pseudo_counts([False, True], np.maximum(left, 0.0))
+            log_p.append(
+                log_share(
+                    np.maximum(counts[:, :, v] - own, 0.0),
+                    np.maximum(n - own, 0.0),
+                    pseudo[:, v],
+                    pseudo.sum(axis=1),
+                    np.maximum(left[:, v], 0.0),
+                    everything - amount,
+                ).T
+            )
+        found.append(BernoulliParameters(log_p[0], log_p[1]))
+    return found[0], found[1]
+
+
+def _truths(column: Labels) -> CodeArray:
+    """Return 0 or 1 for each label that is a truth, -1 for others, which no row may have; -1."""
+    _check_truths(tuple(column.labels[c] for c in np.unique(column.codes[column.codes >= 0])))
+    places = [int(v) if not isinstance(v, str) and v in (0, 1) else -1 for v in column.labels]
+    return np.array([*places, -1], dtype=np.int32)
 
 
 def _check_truths(labels: tuple[object, ...]) -> None:

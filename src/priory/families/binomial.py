@@ -9,7 +9,8 @@ import numpy as np
 
 from priory.columns import Numbers
 from priory.errors import InputError, SettingError
-from priory.families.base import Family, Linear, log_gamma, log_shares
+from priory.families.base import Adder, Family, Linear, log_gamma, log_shares
+from priory.families.left_out import LeftOut, one_column
 from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
@@ -92,11 +93,45 @@ class Binomial(Family):
         """Add x log p + (t − x) log(1 − p); what is no number of successes is impossible."""
         for j in range(column.values.shape[1]):
             x = column.values[:, j].astype(np.float64)[:, None]
-            with np.errstate(invalid="ignore"):
-                on = np.where(x == 0, 0.0, x * parameters.log_on[j])
-                off = np.where(x == self.trials, 0.0, (self.trials - x) * parameters.log_off[j])
-                terms = np.where(self._possible(x), on + off, -np.inf)
+            terms = self._terms(x, parameters.log_off[j], parameters.log_on[j])
             out += np.where(np.isnan(x), 0.0, terms)
+
+    def _terms(self, x: FloatArray, log_off: FloatArray, log_on: FloatArray) -> FloatArray:
+        with np.errstate(invalid="ignore"):
+            on = np.where(x == 0, 0.0, x * log_on)
+            off = np.where(x == self.trials, 0.0, (self.trials - x) * log_off)
+            return np.where(self._possible(x), on + off, -np.inf)
+
+    def adder_without(
+        self,
+        column: Numbers,
+        left_out: LeftOut,
+        table: MomentsTable | NumbersTable,
+        prior: DiscretePrior,
+    ) -> Adder:
+        """Take x successes and t − x failures from the row's own class.
+
+            p_y = (Σx − x + α) / (t·(n_y − 1) + 2α)
+        """
+        counts, _ = self._counts(table, prior)
+        rows_of = table.moments.rows
+
+        def add(rows: slice, out: FloatArray) -> None:
+            part, some = column.take(rows), left_out.take(rows)
+            for j in range(part.values.shape[1]):
+                x = part.values[:, j].astype(np.float64)
+                there = ~np.isnan(x)
+                x, y, amount = x[there], some.y[there], some.amount[there]
+                left = np.tile(counts[:, j], (len(x), 1, 1))
+                taken = amount[:, None] * np.stack([self.trials - x, x], axis=1)
+                gone = rows_of[y, j] == some.whole[there]
+                here = np.arange(len(x)), y
+                left[here] = np.where(gone[:, None], 0.0, np.maximum(left[here] - taken, 0.0))
+                pseudo = one_column(prior, j).pseudo_counts([False, True], left.sum(axis=1))
+                log_p = log_shares(left.transpose(2, 0, 1), pseudo.T[:, :, None])
+                out[there] += self._terms(x[:, None], log_p[0], log_p[1])
+
+        return add
 
     def log_base_measure(self, column: Numbers, parameters: BinomialParameters) -> FloatArray:
         """Return log C(t, x)."""

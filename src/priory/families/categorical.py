@@ -11,13 +11,14 @@ import numpy as np
 from priory.columns import Column, Labels
 from priory.errors import SettingError, UnseenValueError, listing
 from priory.families.base import Family, Linear, Lookup, log_shares
+from priory.families.left_out import LeftOut, log_share, own_pseudo, reduced, tabulate
 from priory.labels import label_key, sorted_labels
 from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
 from priory.tables import LabelsTable, NumbersTable
 from priory.tables.base import spread_keys
-from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
+from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 
 __all__ = ["Categorical", "CategoricalParameters", "draw"]
 
@@ -95,6 +96,70 @@ class Categorical(Family):
         """Find the place of each label once; the rows then need only a look-up."""
         coded = column.as_labels()
         return Lookup(coded.codes, self._places(coded, parameters), parameters.log_p)
+
+    def adder_without(
+        self,
+        column: Column,
+        left_out: LeftOut,
+        table: LabelsTable | NumbersTable,
+        prior: DiscretePrior,
+    ) -> Lookup:
+        """Take one from the value's count, and from the domain a value that was the row's alone.
+
+            P(v | k) = (n_vk − [k=y] + a_v) / (n_k − [k=y] + Σa)
+
+        A value that has left the domain was never seen: it is skipped, smoothed or refused.
+        """
+        labels, counts, _ = self._counts(table, prior)
+        places = {label_key(label): v for v, label in enumerate(labels)}
+        coded = column.as_labels()
+        never = len(labels)
+        where = np.array([places.get(label_key(v), never) for v in coded.labels] + [-1], np.int32)
+        domain = [*labels, None] if self.unseen == "smooth" else list(labels)
+        declared = {label_key(v) for v in (*prior.values(), *self.values)}
+        known = table.as_labels()
+        rows = np.zeros((len(counts), never + 1), dtype=np.int64)  # the last: never learned
+        rows[:, [places[label_key(label)] for label in known.labels]] = known.rows
+        alone = np.array([label_key(v) not in declared for v in labels] + [False])
+        alone &= rows.sum(axis=0) == 1
+        counts = np.concatenate([counts[:, :never], np.zeros((len(counts), 1))], axis=1)
+        if self.unseen == "error":
+            self._refuse_alone(coded, where, alone, left_out)
+
+        def scores(v: IntArray, y: IntArray, amount: FloatArray, whole: BoolArray) -> FloatArray:
+            gone = alone[v] & whole
+            count = reduced(counts.T[v], y, amount, rows[y, v] == whole)
+            n = np.tile(counts.sum(axis=1), (len(v), 1))
+            total = reduced(n, y, amount, rows.sum(axis=1)[y] == whole)
+            pooled, everything = count.sum(axis=1), total.sum(axis=1)
+            a, a_sum = own_pseudo(prior, domain, v, pooled, everything)
+            if gone.any() and self.unseen == "smooth":
+                # The domain is one value smaller, and the row's value is the place of all others.
+                smaller = domain[1:]
+                last = np.full(int(gone.sum()), len(smaller) - 1)
+                a[gone], a_sum[gone] = own_pseudo(
+                    prior, smaller, last, pooled[gone], everything[gone]
+                )
+            result = log_share(
+                count, total, a[:, None], a_sum[:, None], pooled[:, None], everything[:, None]
+            )
+            if self.unseen != "smooth":
+                result[gone] = 0.0
+            result[rows[y, v] == 0] = np.nan
+            return result
+
+        codes = where[coded.codes]
+        return Lookup(*tabulate(codes, never + 1, len(counts), left_out, scores))
+
+    def _refuse_alone(
+        self, column: Labels, where: CodeArray, alone: BoolArray, left_out: LeftOut
+    ) -> None:
+        rows = np.flatnonzero(alone[where[column.codes]] & (column.codes >= 0) & left_out.whole)
+        if len(rows):
+            raise UnseenValueError(
+                f"value {column.value(int(rows[0]))!r} was learned in a single row, so without "
+                "that row it was never learned. Set unseen='skip' or 'smooth' to allow this"
+            )
 
     def _places(self, column: Labels, parameters: CategoricalParameters) -> CodeArray:
         """Return the place of each label in the domain, negative to leave it out; then of a gap."""

@@ -9,9 +9,10 @@ import numpy as np
 
 from priory.columns import Counts
 from priory.errors import NoLikelihoodError
-from priory.families.base import Family, Linear, log
-from priory.families.multinomial import add_counts
-from priory.priors import DiscretePrior
+from priory.families.base import Adder, Family, Linear, log
+from priory.families.left_out import LeftOut
+from priory.families.multinomial import Entries, add_counts, rest
+from priory.priors import DiscretePrior, MEstimate
 from priory.schema import Block, Kind
 from priory.tables import CountsTable
 from priory.typing import AnyArray, CodeArray, FloatArray
@@ -57,6 +58,49 @@ class Complement(Family):
     ) -> None:
         """Add the score Σ_j x_j w_jk."""
         add_counts(column, parameters.weights, out)
+
+    def adder_without(
+        self, column: Counts, left_out: LeftOut, table: CountsTable, prior: DiscretePrior
+    ) -> Adder:
+        """Take the row's counts from the complements of the classes that are not its own.
+
+            P(j | not k) = (N_j − n_jk − x_j + α) / Σ_j (N_j − n_jk − x_j + α)   for k ≠ y
+        """
+        looks_at_counts = isinstance(prior, MEstimate) and prior.p == "marginal"
+        if looks_at_counts and self.norm:  # then every weight of every column changes
+            return super().adder_without(column, left_out, table, prior)
+        total = table.s1.sum(axis=0)
+        pseudo = prior.pseudo_counts(range(len(total)), total)
+        before = total + pseudo - table.s1
+        counted = total - table.s1
+        logs_before = log(before).sum(axis=1)
+
+        def add(rows: slice, out: FloatArray) -> None:
+            part, left = column.take(rows), left_out.take(rows)
+            some = Entries.of(part)
+            taken = left.amount[some.row] * some.x
+            a, a_sum = pseudo[some.column], pseudo.sum()
+            if looks_at_counts:
+                m = float(prior.m)  # type: ignore[attr-defined]
+                everything = rest(total.sum(), left.amount * some.total) + len(total)
+                a, a_sum = m * (total[some.column] - taken + 1.0) / everything[some.row], m
+            for k in range(len(before)):
+                other = left.y != k
+                mine = np.maximum(counted[k, some.column] - taken * other[some.row], 0.0) + a
+                n = rest(counted[k].sum(), left.amount * some.total * other) + a_sum
+                log_n, log_mine = log(n), log(mine)
+                weights = log_mine - log_n[some.row]
+                score = np.bincount(some.row, weights=some.x * weights, minlength=len(left))
+                if self.norm:
+                    change = log_mine - log(before[k, some.column])
+                    logs = logs_before[k] + np.bincount(
+                        some.row, weights=change, minlength=len(left)
+                    )
+                    out[:, k] += score / (logs - len(total) * log_n)
+                else:
+                    out[:, k] -= score
+
+        return add
 
     def log_base_measure(self, column: Counts, parameters: ComplementParameters) -> FloatArray:
         """Refuse: there is no likelihood to complete."""

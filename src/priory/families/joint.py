@@ -10,14 +10,15 @@ import numpy as np
 
 from priory.columns import Combined, Labels
 from priory.errors import SettingError
-from priory.families.base import Family, log
+from priory.families.base import Adder, Family, log
 from priory.families.categorical import draw
+from priory.families.left_out import LeftOut, log_share, reduced
 from priory.labels import label_key, sorted_labels
 from priory.posteriors import DirichletPosterior
 from priory.priors import Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
 from priory.tables import LabelsTable
-from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
+from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 
 __all__ = ["Joint", "JointParameters"]
 
@@ -97,6 +98,33 @@ class Joint(Family):
                 rows = np.flatnonzero(where == i)
                 out[rows] += parameters.log_marginal(pattern, codes[rows])
 
+    def adder_without(
+        self, column: Combined, left_out: LeftOut, table: LabelsTable, prior: Laplace | MEstimate
+    ) -> Adder:
+        """Take one from the combination's count, and from the domains values that were its alone.
+
+            P(v | k) = (n_vk − [k=y] + α) / (n_k − [k=y] + αV)
+
+        A value that has left its domain is summed out, as one never seen; a row with a gap was
+        never counted, and is scored by the whole table.
+        """
+        found = self.parameters(table, prior)
+        scores = np.zeros((len(column), len(table.weight)))
+        self.add_log_likelihood(column, found, scores)
+        whole = np.flatnonzero(~column.missing)
+        if len(whole) and found.domains:
+            codes = np.stack(
+                [
+                    _codes(part, domain)[whole]
+                    for part, domain in zip(column.parts, found.domains, strict=True)
+                ],
+                axis=1,
+            )
+            scores[whole] = found.without(codes, table.rows, left_out.take(whole))
+        elif len(whole):
+            scores[whole] = np.nan
+        return lambda rows, out: np.add(out, scores[rows], out=out)
+
     def sample(
         self, parameters: JointParameters, y: CodeArray, rng: np.random.Generator
     ) -> AnyArray:
@@ -157,6 +185,60 @@ class JointParameters:
         pooled = smoothed.sum(axis=0) / max(float(n.sum()), np.finfo(float).tiny)
         p = np.where(total > 0, smoothed / np.where(total > 0, total, 1.0), pooled)
         return log(p).T[found][rows.ravel()]
+
+
+    def without(self, codes: AnyArray, rows: IntArray, left_out: LeftOut) -> FloatArray:
+        """Return log P(combination | k), rows × classes, each row taken out of the table."""
+        place = {tuple(combination): i for i, combination in enumerate(self.codes.tolist())}
+        wanted, which = np.unique(codes, axis=0, return_inverse=True)
+        at = np.array([place.get(tuple(c), -1) for c in wanted.tolist()])[which.ravel()]
+        y, amount, whole = left_out.y, left_out.amount, left_out.whole
+        learned = (at >= 0) & (rows[y, at] > 0)
+        gone = (rows.sum(axis=0)[at] == 1) & whole
+        stays = np.ones(codes.shape, dtype=bool)
+        for j, domain in enumerate(self.domains):
+            rows_of = np.bincount(self.codes[:, j], weights=rows.sum(axis=0), minlength=len(domain))
+            stays[:, j] = ~(gone & (rows_of[codes[:, j]] == 1))
+        everything = np.tile(self.weight.sum(axis=1), (len(y), 1))
+        total = reduced(everything, y, amount, rows.sum(axis=1)[y] == whole)
+        result = np.zeros(total.shape)
+        patterns, where = np.unique(stays, axis=0, return_inverse=True)
+        for i, pattern in enumerate(patterns):
+            if not pattern.any():
+                continue  # nothing of the row was seen in any other
+            some = np.flatnonzero((where.ravel() == i) & learned)
+            counts, rows_at, mine = self._marginal(pattern, rows, codes[some])
+            last = rows_at[y[some], mine] == whole[some]
+            count = reduced(counts.T[mine], y[some], amount[some], last)
+            pooled, n = count.sum(axis=1), total[some].sum(axis=1)
+            sizes = np.array([len(domain) for domain in self.domains], dtype=np.float64)
+            combinations = float(np.prod(sizes - ~pattern))
+            summed = float(np.prod((sizes - 1)[~pattern]))
+            if isinstance(self.prior, Laplace):
+                alpha = float(np.max(self.prior.alpha))
+                a, a_sum = np.full(len(some), alpha * summed), alpha * combinations
+            elif self.prior.p == "marginal":
+                a, a_sum = self.prior.m * (pooled + summed) / (n + combinations), self.prior.m
+            else:
+                a, a_sum = np.full(len(some), self.prior.m * summed / combinations), self.prior.m
+            result[some] = log_share(
+                count, total[some], a[:, None], np.array(a_sum), pooled[:, None], n[:, None]
+            )
+        result[~learned] = np.nan
+        return result
+
+    def _marginal(
+        self, pattern: BoolArray, rows: IntArray, codes: AnyArray
+    ) -> tuple[FloatArray, IntArray, AnyArray]:
+        """Return weights and rows of the table of some columns, and where codes are in it."""
+        both = np.concatenate([self.codes[:, pattern], codes[:, pattern]])
+        places, where = np.unique(both, axis=0, return_inverse=True)
+        here, there = np.split(where.ravel(), [len(self.codes)])
+        counts = np.zeros((len(self.weight), len(places)))
+        rows_at = np.zeros(counts.shape, dtype=np.int64)
+        np.add.at(counts.T, here, self.weight.T)
+        np.add.at(rows_at.T, here, rows.T)
+        return counts, rows_at, there
 
 
 def _codes(column: Labels, domain: Sequence[Label]) -> CodeArray:

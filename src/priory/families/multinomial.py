@@ -9,17 +9,18 @@ from typing import ClassVar
 import numpy as np
 
 from priory.columns import Counts, SparseRows
-from priory.families.base import Family, Linear, log_gamma, log_shares
+from priory.families.base import Adder, Family, Linear, log_gamma, log_shares
+from priory.families.left_out import LeftOut, log_share
 from priory.kernels.score import add_counts_csr, add_counts_dense
 from priory.kernels.score import log_shares as fast_log_shares
 from priory.parallel import in_parallel, stretches, thread_count
 from priory.posteriors import DirichletPosterior
-from priory.priors import DiscretePrior
+from priory.priors import DiscretePrior, MEstimate
 from priory.schema import Block, Kind
 from priory.tables import CountsTable
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
-__all__ = ["Multinomial", "MultinomialParameters", "add_counts"]
+__all__ = ["Multinomial", "Entries", "MultinomialParameters", "add_counts", "rest", "row_totals"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,54 @@ class Multinomial(Family):
         """Add Σ_j x_j log P(j | k), with 0 · (−∞) = 0."""
         add_counts(column, parameters.log_p, out)
 
+    def adder_without(
+        self, column: Counts, left_out: LeftOut, table: CountsTable, prior: DiscretePrior
+    ) -> Adder:
+        """Take the row's counts from those of its own class.
+
+            Σ_j x_j log (n_jy − x_j + α) / (n_y − Σx + αV)
+        """
+        total, n_columns = table.s1.sum(axis=1), table.s1.shape[1]
+        looks_at_counts = isinstance(prior, MEstimate) and prior.p == "marginal"
+        pseudo = prior.pseudo_counts(range(n_columns), table.s1.sum(axis=0))
+        parameters = self.parameters(table, prior)
+        # Where the prior looks at the counts of all classes, or a class has to, each class changes.
+        all_change = looks_at_counts or not (total + pseudo.sum() > 0).all()
+
+        def scores(some: Entries, k: AnyArray, left: LeftOut) -> FloatArray:
+            """Return the score of each row in a class, k."""
+            own = k == left.y
+            here = own[some.row]
+            taken = left.amount[some.row] * some.x
+            gone = here & (table.rows[k[some.row], some.column] == left.whole[some.row])
+            count = np.maximum(table.s1[k[some.row], some.column] - taken * here, 0.0)
+            pooled = np.maximum(table.s1[:, some.column].sum(axis=0) - taken, 0.0)
+            n = rest(total[k], left.amount * some.total * own)
+            everything = rest(total.sum(), left.amount * some.total)
+            a, a_sum = pseudo[some.column], np.full(len(k), pseudo.sum())
+            if looks_at_counts:
+                m = float(prior.m)  # type: ignore[attr-defined]
+                a = m * (pooled + 1.0) / (everything[some.row] + n_columns)
+            log_p = log_share(
+                *(np.where(gone, 0.0, count), n[some.row], a, a_sum[some.row]),
+                *(pooled, everything[some.row]),
+            )
+            return np.bincount(some.row, weights=some.x * log_p, minlength=len(k))
+
+        def add(rows: slice, out: FloatArray) -> None:
+            part, left = column.take(rows), left_out.take(rows)
+            some = Entries.of(part)
+            if all_change:
+                for k in range(len(total)):
+                    out[:, k] += scores(some, np.full(len(left), k), left)
+                return
+            here = np.arange(len(left)), left.y
+            own = out[here] + scores(some, left.y, left)
+            add_counts(part, parameters.log_p, out)
+            out[here] = own
+
+        return add
+
     def log_base_measure(self, column: Counts, parameters: MultinomialParameters) -> FloatArray:
         """Return the log of the multinomial coefficient."""
         matrix = column.matrix
@@ -107,6 +156,42 @@ def add_counts(column: Counts, weights: FloatArray, out: FloatArray) -> None:
         add_counts_csr(matrix.data, matrix.indices, matrix.indptr, weights, out)
     else:
         add_counts_dense(matrix, weights, out)
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Hold the counts of some rows that are not 0: row, column and count; and each row's total."""
+
+    row: AnyArray
+    column: AnyArray
+    x: FloatArray
+    total: FloatArray
+
+    @classmethod
+    def of(cls, column: Counts) -> Entries:
+        matrix = column.matrix
+        if isinstance(matrix, SparseRows):
+            some = slice(int(matrix.indptr[0]), int(matrix.indptr[-1]))
+            rows = np.repeat(np.arange(len(column)), np.diff(matrix.indptr))
+            places, x = matrix.indices[some], matrix.data[some].astype(np.float64)
+        else:
+            rows, places = np.nonzero(matrix)
+            x = matrix[rows, places].astype(np.float64)
+        return cls(rows, places, x, np.bincount(rows, weights=x, minlength=len(column)))
+
+
+def rest(total: FloatArray, taken: FloatArray) -> FloatArray:
+    """Return what is left of a sum; what only rounding leaves of weights is nothing."""
+    left = total - taken
+    return np.where(left > 1e-12 * total, left, 0.0)
+
+
+def row_totals(column: Counts) -> FloatArray:
+    """Return Σ_j x_j of each row, as it was counted."""
+    if isinstance(column.matrix, SparseRows):
+        return column.matrix.row_sums(np.asarray)
+    matrix = column.matrix if column.threshold is None else column.matrix > column.threshold
+    return np.asarray(matrix.sum(axis=1), dtype=np.float64)
 
 
 def _log_shares(counts: FloatArray, pseudo: FloatArray) -> FloatArray:

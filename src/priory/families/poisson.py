@@ -9,8 +9,9 @@ import numpy as np
 
 from priory.columns import Numbers
 from priory.errors import InputError
-from priory.families.base import Family, Linear, log, log_gamma
+from priory.families.base import Adder, Family, Linear, log, log_gamma
 from priory.families.gaussian import class_moments
+from priory.families.left_out import LeftOut, reduced
 from priory.posteriors import GammaPosterior
 from priory.priors import Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
@@ -81,13 +82,43 @@ class Poisson(Family):
         self, column: Numbers, parameters: PoissonParameters, out: FloatArray
     ) -> None:
         """Add x log λ − λ; what is no count is impossible."""
-        log_rate = log(parameters.rate)
         for j in range(column.values.shape[1]):
             x = column.values[:, j].astype(np.float64)[:, None]
-            with np.errstate(invalid="ignore"):
-                terms = np.where(x == 0, 0.0, x * log_rate[:, j]) - parameters.rate[:, j]
-                terms = np.where((x < 0) | (x != np.floor(x)) | np.isinf(x), -np.inf, terms)
-            out += np.where(np.isnan(x), 0.0, terms)
+            out += np.where(np.isnan(x), 0.0, _terms(x, parameters.rate[:, j]))
+
+    def adder_without(
+        self,
+        column: Numbers,
+        left_out: LeftOut,
+        table: MomentsTable | NumbersTable,
+        prior: Laplace | MEstimate,
+    ) -> Adder:
+        """Take x and one row from the own class, and from the rate over all classes.
+
+            λ_k = (Σx − [k=y]·x + α·λ) / (n_k − [k=y] + α),   λ = (Σx − x) / (n − 1)
+        """
+        moments = table.moments
+        seen, n, sums = moments.rows, moments.weight, moments.s1.value
+        strength = prior.alpha if isinstance(prior, Laplace) else prior.m
+        strengths = np.broadcast_to(np.asarray(strength, dtype=np.float64), seen.shape[1:])
+
+        def add(rows: slice, out: FloatArray) -> None:
+            part, some = column.take(rows), left_out.take(rows)
+            for j in range(part.values.shape[1]):
+                x = part.values[:, j].astype(np.float64)
+                there = ~np.isnan(x)
+                x, y, amount = x[there], some.y[there], some.amount[there]
+                gone = seen[y, j] == some.whole[there]
+                weight = reduced(np.tile(n[:, j], (len(x), 1)), y, amount, gone)
+                total = reduced(np.tile(sums[:, j], (len(x), 1)), y, amount * x, gone)
+                everything = weight.sum(axis=1)
+                mean = total.sum(axis=1) / np.where(everything > 0, everything, 1.0)
+                shape, weight = total + strengths[j] * mean[:, None], weight + strengths[j]
+                known = weight > 0
+                rate = np.where(known, shape / np.where(known, weight, 1.0), mean[:, None])
+                out[there] += _terms(x[:, None], rate)
+
+        return add
 
     def log_base_measure(self, column: Numbers, parameters: PoissonParameters) -> FloatArray:
         """Return −log x!."""
@@ -106,6 +137,13 @@ class Poisson(Family):
     def linear(self, block: Block, parameters: PoissonParameters) -> Linear:
         """Return w = log λ and b = −λ."""
         return Linear(block.columns, log(parameters.rate).T, -parameters.rate.sum(axis=1))
+
+
+def _terms(x: FloatArray, rate: FloatArray) -> FloatArray:
+    """Return x log λ − λ, −∞ for what is no count."""
+    with np.errstate(invalid="ignore"):
+        terms = np.where(x == 0, 0.0, x * log(rate)) - rate
+        return np.where((x < 0) | (x != np.floor(x)) | np.isinf(x), -np.inf, terms)
 
 
 @dataclass(frozen=True, eq=False)

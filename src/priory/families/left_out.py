@@ -1,0 +1,198 @@
+"""What it means to leave a row out, and the arithmetic that families share for it.
+
+A row is left out of its own class: min(1, weight) of its weight goes. A row of weight 1 or less
+goes altogether; of one that weighs more, as if it had been repeated, one repetition goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from priory.cells import key_of
+from priory.priors import DiscretePrior, Laplace, MEstimate
+from priory.tables import CellsTable
+from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+
+__all__ = [
+    "LeftOut",
+    "cell_without",
+    "cells_of",
+    "distinct",
+    "log_share",
+    "one_column",
+    "own_pseudo",
+    "reduced",
+    "tabulate",
+]
+
+TABULATED = 65_536
+"""So many places of a table are set up without asking how many rows would use them."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Hold the class of each row that is left out, and the weight it was learned with, not 0."""
+
+    y: CodeArray
+    weight: FloatArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, rows: Any) -> LeftOut:
+        """Return what is left out for some of the rows."""
+        return LeftOut(self.y[rows], None if self.weight is None else self.weight[rows])
+
+    @cached_property
+    def amount(self) -> FloatArray:
+        """Return how much of each row's weight goes: min(1, weight)."""
+        return np.ones(len(self.y)) if self.weight is None else np.minimum(self.weight, 1.0)
+
+    @cached_property
+    def whole(self) -> BoolArray:
+        """Return which rows go altogether."""
+        if self.weight is None:
+            return np.ones(len(self.y), dtype=np.bool_)
+        return self.weight <= 1
+
+    @cached_property
+    def ways(self) -> tuple[FloatArray, BoolArray, IntArray | int]:
+        """Return the distinct pairs of amount and whole, and which of them each row has."""
+        if self.weight is None:
+            return np.ones(1), np.ones(1, dtype=np.bool_), 0
+        capped = np.where(self.weight > 1, 2.0, self.weight)  # beyond 1 all lose 1 and stay
+        found, which = np.unique(capped, return_inverse=True)
+        return np.minimum(found, 1.0), found <= 1, which
+
+
+def distinct(codes: AnyArray, size: int) -> tuple[IntArray, IntArray]:
+    """Return the distinct codes, all below `size`, and where each row's stands among them.
+
+    >>> codes, where = distinct(np.array([5, 2, 5]), 8)
+    >>> codes.tolist(), where.tolist()
+    ([2, 5], [1, 0, 1])
+    """
+    if size > max(TABULATED, 4 * len(codes)):
+        found, where = np.unique(codes, return_inverse=True)
+        return found, where
+    found = np.flatnonzero(np.bincount(codes, minlength=size))
+    places = np.zeros(size, dtype=np.int64)
+    places[found] = np.arange(len(found))
+    return found, places[codes]
+
+
+def tabulate(
+    codes: AnyArray,
+    n_values: int,
+    n_classes: int,
+    left_out: LeftOut,
+    scores: Callable[[IntArray, IntArray, FloatArray, BoolArray], FloatArray],
+) -> tuple[AnyArray, CodeArray, FloatArray]:
+    """Return codes, places and a table for a look-up of rows that differ in little.
+
+    Rows with the same value, class and weight have the same score. `scores` takes the values,
+    classes, amounts and wholes of all that differ and returns theirs, rows × classes; it must give
+    NaN for what was never learned. A negative code is a gap.
+    """
+    amounts, wholes, which = left_out.ways
+    ways = len(amounts)
+    size = (n_values + 1) * ways * n_classes
+    kind = np.int32 if size < 2**31 else np.int64
+    combined = (codes.astype(kind) + 1) * kind(ways * n_classes) + left_out.y
+    if ways > 1:
+        combined = combined + np.asarray(which * n_classes, dtype=kind)
+    if size <= max(TABULATED // n_classes, len(codes)):
+        found, places = np.arange(n_classes * ways, size), np.full(size, -1, dtype=np.int32)
+        places[found] = np.arange(len(found), dtype=np.int32)
+    else:
+        found, where = np.unique(combined, return_inverse=True)
+        there = found >= n_classes * ways
+        places = np.where(there, np.cumsum(there) - 1, -1).astype(np.int32)
+        found, combined = found[there], where.astype(np.int32)
+    value, way, y = np.unravel_index(found, (n_values + 1, ways, n_classes))
+    table = scores(value - 1, y, amounts[way], wholes[way])
+    return combined, places, np.ascontiguousarray(table)
+
+
+def reduced(
+    values: FloatArray, y: AnyArray, amount: FloatArray, gone: BoolArray | bool = False
+) -> FloatArray:
+    """Return rows × classes with an amount taken from each row's own class, 0 where it is gone."""
+    result = np.array(values)
+    here = np.arange(len(y)), y
+    result[here] = np.where(gone, 0.0, np.maximum(result[here] - amount, 0.0))
+    return result
+
+
+def log_share(
+    count: FloatArray,
+    total: FloatArray,
+    pseudo: FloatArray,
+    pseudo_total: FloatArray,
+    pooled: FloatArray,
+    pooled_total: FloatArray | float,
+) -> FloatArray:
+    """Return log (n_v + a_v) / (n + Σa), with the column's own shares where nothing is known.
+
+    >>> log_share(*map(np.array, (1.0, 3.0, 1.0, 2.0, 0.0, 0.0))).round(3).item()
+    -0.916
+    """
+    below = total + pseudo_total
+    known = below > 0
+    pooled_total = np.maximum(pooled_total, np.finfo(float).tiny)
+    share = np.where(known, (count + pseudo) / np.where(known, below, 1.0), pooled / pooled_total)
+    with np.errstate(divide="ignore"):
+        return np.log(share)
+
+
+def own_pseudo(
+    prior: DiscretePrior, domain: Sequence[Any], place: IntArray, n: FloatArray, total: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return a_v of a place in the domain (0 just after it) and Σa, for each row's own n_v and n.
+
+    >>> a, total = own_pseudo(Laplace(1.0), "abc", np.array([0]), np.array([2.0]), np.array([9.0]))
+    >>> a.tolist(), total.tolist()
+    ([1.0], [3.0])
+    """
+    if isinstance(prior, MEstimate) and prior.p == "marginal":  # the one that looks at the counts
+        m = np.full(len(place), float(prior.m))
+        return m * (n + 1.0) / (total + max(len(domain), 1)), m
+    pseudo = prior.pseudo_counts(domain, np.zeros(len(domain)))
+    return np.append(pseudo, 0.0)[place], np.full(len(place), pseudo.sum())
+
+
+def one_column(prior: Any, column: int) -> Any:
+    """Return the prior of one of a block's columns."""
+    if isinstance(prior, Laplace) and isinstance(prior.alpha, tuple):
+        return Laplace(prior.alpha[column])
+    return prior
+
+
+def cells_of(cells: CellsTable, x: AnyArray) -> IntArray:
+    """Return the cell of each number, -1 for a gap and -2 for what was never learned."""
+    gap = np.isnan(x)
+    if not len(cells.keys):
+        return np.where(gap, -1, -2)
+    keys = key_of(x, cells.level)
+    places = np.minimum(np.searchsorted(cells.keys, keys), len(cells.keys) - 1)
+    return np.where(gap, -1, np.where(cells.keys[places] == keys, places, -2))
+
+
+def cell_without(
+    cells: CellsTable, cell: int, y: int, amount: float, whole: bool
+) -> CellsTable:
+    """Return the cells with one number taken out."""
+    rows, weight = cells.rows.copy(), cells.weight.copy()
+    rows[y, cell] -= whole
+    weight[y, cell] = max(weight[y, cell] - amount, 0.0) if rows[y, cell] else 0.0
+    if rows[:, cell].any():
+        return CellsTable(cells.level, cells.keys, rows, weight)
+    keys = np.delete(cells.keys, cell)
+    return CellsTable(
+        cells.level, keys, np.delete(rows, cell, axis=1), np.delete(weight, cell, axis=1)
+    )
