@@ -131,7 +131,9 @@ def cross_fitted(
     held = np.full(len(terms), weights.temperature) if centre is None else centre
     held = np.where(np.isnan(held), weights.temperature, held)
     parts = [
-        _derivatives(terms[:, fold == f], prior[fold == f], y[fold == f], weight[fold == f], weights)
+        _derivatives(
+            terms[:, fold == f], prior[fold == f], y[fold == f], weight[fold == f], weights
+        )
         for f in range(fold.max() + 1)
     ]
     gradient = sum(part[0] for part in parts)
@@ -151,7 +153,9 @@ def _newton(
     held: FloatArray,
     steps: int,
 ) -> Weights:
-    weights = Weights(held.copy(), np.zeros(prior.shape[1]), float(held.mean()) if len(held) else 1.0)
+    weights = Weights(
+        held.copy(), np.zeros(prior.shape[1]), float(held.mean()) if len(held) else 1.0
+    )
     loss = _penalised(weights, terms, prior, y, weight, held)
     for _ in range(steps):
         gradient, hessian = _derivatives(terms, prior, y, weight, weights)

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from priory.columns import Frame, Numbers
+from priory.columns import Frame, Labels, Numbers
 from priory.errors import (
     IdentifierWarning,
     InputError,
@@ -16,6 +16,7 @@ from priory.errors import (
     NotFittedError,
     SchemaError,
     SettingError,
+    StaleTuningWarning,
     did_you_mean,
     listing,
     warn,
@@ -30,6 +31,7 @@ from priory.schema import Kind, Schema
 from priory.settings import Settings
 from priory.statistics import Statistics
 from priory.tables.sums import LARGEST, refuse_large
+from priory.tuning import FEWEST_ROWS, Tuning, tune
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 __all__ = ["Classifier"]
@@ -52,6 +54,8 @@ class Classifier:
         self._statistics: Statistics | None = None
         self._model: Model | None = None
         self._declared: tuple[Label, ...] = ()
+        self._tuning: Tuning | None = None
+        self._is_stale = False
         self._warned: set[str] = set()
 
     # What was learned
@@ -69,8 +73,9 @@ class Classifier:
         if self._model is None:
             if not self.statistics.n_rows:
                 raise NotFittedError("This classifier has forgotten every row it had learned.")
-            model = self._read_out(self.statistics, self.settings)
+            model = self._read_out(self.statistics, self.settings, self._tuning)
             self._warn_identifiers(self.statistics)
+            self._warn_stale()
             self._model = model
         return self._model
 
@@ -148,7 +153,47 @@ class Classifier:
         else:
             model = None
         self.settings, self._model = settings, model
+        self._tuning, self._is_stale = None, False
         return self
+
+    def recalibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose families, smoothing and weights anew, on rows that were learned.
+
+        Whatever the settings leave "auto" is chosen by leave-one-out: each row is scored as if it
+        had not been learned. The rows must be among those learned, all of them or some.
+
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.normal(size=200)
+        >>> twice, y = {"a": x, "b": x}, (x + rng.normal(size=200) > 0).tolist()
+        >>> classifier = Classifier(Settings(weights="columns")).learn(twice, y)
+        >>> classifier.recalibrate(twice, y).weights["a"].round(1)  # each counts for half
+        np.float64(0.5)
+        """
+        raw = open_table(X)
+        labels, weights = read_labels(y), read_weights(sample_weight, raw.n_rows)
+        _check_lengths(raw.n_rows, labels)
+        frame = read(raw, self.statistics.schema)
+        return self._tune(frame, labels, weights)
+
+    def _tune(self, frame: Frame, y: Labels, weight: FloatArray | None) -> Self:
+        if self.settings.is_tuned and self._can_be_tuned(weight):
+            self._tuning = tune(self.statistics, self.settings, frame, y, weight)
+        self._is_stale, self._model = False, None
+        return self
+
+    def _can_be_tuned(self, weight: FloatArray | None) -> bool:
+        statistics = self.statistics
+        return statistics.n_rows >= FEWEST_ROWS and int((statistics.rows > 0).sum()) > 1
+
+    @property
+    def tuning(self) -> Tuning | None:
+        """Return what was chosen by leave-one-out, None where nothing was."""
+        return self._tuning
+
+    @property
+    def weights(self) -> dict[str, FloatArray]:
+        """Return how far the factor of each column is trusted: 1 where nothing was learned."""
+        return {term.title: np.float64(term.weight) for term in self.model.terms}
 
     # Answers
 
@@ -241,9 +286,14 @@ class Classifier:
         return self.model.linear_form()
 
     @staticmethod
-    def _read_out(statistics: Statistics, settings: Settings) -> Model:
+    def _read_out(
+        statistics: Statistics, settings: Settings, tuning: Tuning | None = None
+    ) -> Model:
         choices = settings.choices(statistics)
-        return Model.read(statistics, choices, settings.class_prior, settings.n_threads)
+        if tuning is not None:
+            choices |= {name: tuning.choices[name] for name in choices if name in tuning.choices}
+        model = Model.read(statistics, choices, settings.class_prior, settings.n_threads)
+        return model if tuning is None else tuning.applied(model)
 
     def _become(self, statistics: Statistics) -> None:
         if not statistics.n_rows and self._statistics is None:
@@ -252,15 +302,12 @@ class Classifier:
                 "zero."
             )
         self._statistics, self._model = statistics.with_classes(self._declared), None
+        self._is_stale = self._tuning is not None
 
     def _count(self, X: Any, y: Any, weight: Any) -> Statistics:
         raw = open_table(X)
         labels = read_labels(y)
-        if len(labels) != raw.n_rows:
-            raise InputError(
-                "Found input variables with inconsistent numbers of samples: X has "
-                f"{raw.n_rows} rows, y has {len(labels)}."
-            )
+        _check_lengths(raw.n_rows, labels)
         weights = read_weights(weight, raw.n_rows)
         if self._statistics is None:
             schema = infer(raw, self.settings.declared(raw))
@@ -307,6 +354,15 @@ class Classifier:
         place = np.array([places[label_key(label)] for label in wanted.labels], dtype=np.int32)
         return place[wanted.codes] if n else wanted.codes
 
+    def _warn_stale(self) -> None:
+        if self._is_stale and "tuning" not in self._warned:
+            self._warned.add("tuning")
+            warn(
+                "Rows were learned, merged or forgotten since families and weights were chosen; "
+                "the choice is kept. recalibrate(X, y) renews it.",
+                StaleTuningWarning,
+            )
+
     def _warn_identifiers(self, statistics: Statistics) -> None:
         names = [
             block.name
@@ -325,6 +381,14 @@ class Classifier:
                 f"out. To use it all the same: families={{{new[0]!r}: 'categorical'}}.",
                 IdentifierWarning,
             )
+
+
+def _check_lengths(n_rows: int, y: Labels) -> None:
+    if len(y) != n_rows:
+        raise InputError(
+            "Found input variables with inconsistent numbers of samples: X has "
+            f"{n_rows} rows, y has {len(y)}."
+        )
 
 
 def _has_large(values: AnyArray) -> bool:

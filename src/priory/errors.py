@@ -22,6 +22,7 @@ __all__ = [
     "PrioryWarning",
     "SchemaError",
     "SettingError",
+    "StaleTuningWarning",
     "UnseenValueError",
 ]
 
@@ -80,6 +81,10 @@ class ImpossibleEvidenceWarning(PrioryWarning):
 
 class IdentifierWarning(PrioryWarning):
     """Tell that a column names its rows and was left out."""
+
+
+class StaleTuningWarning(PrioryWarning):
+    """Tell that families and weights were chosen on other rows than are learned now."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

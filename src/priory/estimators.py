@@ -38,12 +38,13 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         of columns as a key makes them one block.
     smoothing : "auto", a number, a prior, or a mapping of columns to them
         A number is Laplace's α; 0 is allowed and means no smoothing at all.
-    weights : "auto" or None
-        Whether factors are weighted; for now they never are.
+    weights : "auto", "columns", "temperature" or None
+        How far factors are trusted: one weight for each column, one for all, or each as it is.
+        Learned by leave-one-out; "auto" means "columns".
     class_prior : None, "uniform", "words", or a probability for each class
         None takes each class's share of the rows.
-    missing : "skip", "category" or "error", for all columns or by column
-        What a gap does: nothing, speak for itself, or stop.
+    missing : "auto", "skip", "category" or "error", for all columns or by column
+        What a gap does: nothing, speak for itself, or stop. "auto" lets it speak where that helps.
     unseen : "skip", "smooth" or "error", for all columns or by column
         What a value never learned does: nothing, count as one more value, or stop.
     n_threads : None or a number
@@ -51,6 +52,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     text : None, names of columns, or a mapping of columns to an `Analyzer`
         Columns whose words are counted. Strings of many words that hardly repeat are found to be
         text without being named.
+    sample_size : a number
+        How many rows at most whatever is "auto" is chosen on.
 
     Examples
     --------
@@ -71,10 +74,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         smoothing: Any = "auto",
         weights: Any = "auto",
         class_prior: Any = None,
-        missing: Any = "skip",
+        missing: Any = "auto",
         unseen: Any = "skip",
         n_threads: int | None = None,
         text: Any = None,
+        sample_size: int = 50_000,
     ) -> None:
         self.families = families
         self.smoothing = smoothing
@@ -84,6 +88,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.unseen = unseen
         self.n_threads = n_threads
         self.text = text
+        self.sample_size = sample_size
 
     @classmethod
     def textbook(cls, smoothing: Any = 1.0) -> Self:
@@ -96,7 +101,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn a table with its classes, forgetting whatever was learned before."""
         classifier = Classifier(self._settings())
         raw = self._open(X)  # once: a stream may be read one time
-        classifier.learn(raw, self._targets(y), sample_weight)
+        targets = self._targets(y)
+        classifier.learn(raw, targets, sample_weight)
+        if classifier.settings.is_tuned:
+            classifier.recalibrate(raw, targets, sample_weight)
         _ = classifier.model  # settings that do not fit the data fail here, not at predict
         self._take(classifier, X, raw, y)
         return self
@@ -248,12 +256,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
+    def recalibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose families, smoothing and weights anew, on rows that were learned.
+
+        Learning on, merging and forgetting keep what `fit` chose; this renews the choice.
+        """
+        self._fitted().recalibrate(self._open(X), self._targets(y), sample_weight)
+        return self
+
     def _settings(self) -> Settings:
-        if not (self.weights is None or (isinstance(self.weights, str) and self.weights == "auto")):
-            raise SettingError(
-                f"weights must be 'auto' or None for now, not {self.weights!r}: factors are not "
-                "weighted yet."
-            )
         return Settings(
             self.families,
             self.smoothing,
@@ -262,6 +273,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.unseen,
             self.n_threads,
             self.text,
+            self.weights,
+            self.sample_size,
         )
 
     def _rows(self, X: Any) -> Any:

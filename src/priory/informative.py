@@ -58,7 +58,9 @@ class Informative:
 
     def to_dict(self) -> dict[str, list[dict[str, str | float]]]:
         """Return the same as plain JSON values."""
-        return {str(label): [vars(f) for f in features] for label, features in self.by_class.items()}
+        return {
+            str(label): [vars(f) for f in features] for label, features in self.by_class.items()
+        }
 
 
 def most_informative(model: Model, statistics: Statistics, n: int) -> Informative:

@@ -189,9 +189,7 @@ def _declared_block(columns: tuple[str, ...], kind: Kind | Analyzer) -> Block:
     return Block(", ".join(columns), columns, kind, "declared", analyzer)
 
 
-def _check_declared(
-    raw: RawTable, declared: Mapping[tuple[str, ...], Kind | Analyzer]
-) -> None:
+def _check_declared(raw: RawTable, declared: Mapping[tuple[str, ...], Kind | Analyzer]) -> None:
     seen: set[str] = set()
     for columns in declared:
         for name in columns:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from priory.analyzer import Analyzer, as_analyzer
-from priory.errors import SchemaError, SettingError, did_you_mean, listing
+from priory.errors import SchemaError, SettingError, check_number, did_you_mean, listing
 from priory.families import FAMILIES, Categorical, Family, Words, as_family
 from priory.families.words import READOUTS
 from priory.model import Choice, ClassPrior
@@ -24,6 +24,8 @@ NAMING_ROWS = 10
 NAMING_SHARE = 0.95
 """A column of strings names its rows when, of so many rows, so many are different."""
 
+WEIGHTS = (None, "auto", "temperature", "columns")
+
 SOUND_SMOOTHING = MEstimate(2.0, "marginal")
 """What smoothing="auto" means: two imagined rows of the column as a whole."""
 
@@ -38,6 +40,10 @@ class Settings:
     "skip", "smooth" or "error", for all columns or in a mapping by column. `n_threads` is how many
     threads count and score, None for PRIORY_NUM_THREADS or else the cores at hand. `text` names
     columns whose words are counted: their names, or a mapping of them to an `Analyzer`.
+
+    `weights` says how far factors are trusted: None takes each as it is, "temperature" learns one
+    weight for all, "columns" one for each, and "auto" means that. What is "auto" is chosen by
+    leave-one-out on at most `sample_size` rows.
     """
 
     families: Any = "plain"
@@ -47,6 +53,8 @@ class Settings:
     unseen: Any = "skip"
     n_threads: int | None = None
     text: Any = None
+    weights: Any = None
+    sample_size: int = 50_000
 
     def __post_init__(self) -> None:
         for name in ("families", "smoothing", "missing", "unseen"):
@@ -59,11 +67,30 @@ class Settings:
                 as_family(family)
         object.__setattr__(self, "text", _text(self.text))
         thread_count(self.n_threads)
-        self._check_policy("missing", ("skip", "category", "error"))
+        self._check_policy("missing", ("auto", "skip", "category", "error"))
         self._check_policy("unseen", ("skip", "smooth", "error"))
         for smoothing in _each(self.smoothing):
             if not (isinstance(smoothing, str) and smoothing == "auto"):
                 as_prior(smoothing)
+
+        if self.weights not in WEIGHTS:
+            raise SettingError(
+                f"weights must be one of {', '.join(map(repr, WEIGHTS))}, not {self.weights!r}."
+            )
+        check_number("sample_size", self.sample_size, above=0)
+
+    @property
+    def is_tuned(self) -> bool:
+        """Return whether anything is chosen by leave-one-out."""
+        open_ = [self.weights is not None]
+        for name in ("families", "smoothing", "missing"):
+            open_ += [isinstance(v, str) and v == "auto" for v in _each(getattr(self, name))]
+        return any(open_)
+
+    def is_auto(self, name: str, block: Block) -> bool:
+        """Return whether a setting of a block is left to be chosen."""
+        asked = _of_block(getattr(self, name), block, None)
+        return isinstance(asked, str) and asked == "auto"
 
     def _check_policy(self, name: str, allowed: tuple[str, ...]) -> None:
         for policy in _each(getattr(self, name)):
@@ -142,7 +169,7 @@ class Settings:
                 f"Column {block.title!r} was counted as {block.kind}, which {family.name} cannot "
                 f"be read out of; it needs {', '.join(family.kinds)}."
             )
-        return Choice(family, self._prior(block, family), self.missing_of(block))
+        return Choice(family, self.prior_of(block, family), _untuned(self.missing_of(block)))
 
     def missing_of(self, block: Block) -> Any:
         """Return what a gap in a block does."""
@@ -165,7 +192,8 @@ class Settings:
             )
         return family
 
-    def _prior(self, block: Block, family: Family) -> Prior | None:
+    def prior_of(self, block: Block, family: Family) -> Prior | None:
+        """Return the prior that a family has for a block."""
         asked = _of_block(self.smoothing, block, None)
         if asked is None:
             return family.default_prior
@@ -246,6 +274,10 @@ def _key(columns: Any) -> str | tuple[str, ...]:
     return tuple(map(str, columns)) if isinstance(columns, tuple) else str(columns)
 
 
+def _untuned(missing: str) -> Any:
+    return "skip" if missing == "auto" else missing
+
+
 def _text(given: Any) -> dict[str, Analyzer]:
     """Return the analyzer of each column that is text."""
     if given is None:
@@ -255,9 +287,7 @@ def _text(given: Any) -> dict[str, Analyzer]:
     if isinstance(given, Mapping):
         return {str(name): as_analyzer(how) for name, how in given.items()}
     if not isinstance(given, Sequence | Set):
-        raise SettingError(
-            f"text must name columns, or map them to analyzers, not {given!r:.60}."
-        )
+        raise SettingError(f"text must name columns, or map them to analyzers, not {given!r:.60}.")
     return {str(name): Analyzer() for name in given}
 
 

@@ -186,7 +186,6 @@ class JointParameters:
         p = np.where(total > 0, smoothed / np.where(total > 0, total, 1.0), pooled)
         return log(p).T[found][rows.ravel()]
 
-
     def without(self, codes: AnyArray, rows: IntArray, left_out: LeftOut) -> FloatArray:
         """Return log P(combination | k), rows × classes, each row taken out of the table."""
         place = {tuple(combination): i for i, combination in enumerate(self.codes.tolist())}

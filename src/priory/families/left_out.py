@@ -183,9 +183,7 @@ def cells_of(cells: CellsTable, x: AnyArray) -> IntArray:
     return np.where(gap, -1, np.where(cells.keys[places] == keys, places, -2))
 
 
-def cell_without(
-    cells: CellsTable, cell: int, y: int, amount: float, whole: bool
-) -> CellsTable:
+def cell_without(cells: CellsTable, cell: int, y: int, amount: float, whole: bool) -> CellsTable:
     """Return the cells with one number taken out."""
     rows, weight = cells.rows.copy(), cells.weight.copy()
     rows[y, cell] -= whole

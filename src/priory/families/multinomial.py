@@ -20,7 +20,7 @@ from priory.schema import Block, Kind
 from priory.tables import CountsTable
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
-__all__ = ["Multinomial", "Entries", "MultinomialParameters", "add_counts", "rest", "row_totals"]
+__all__ = ["Entries", "Multinomial", "MultinomialParameters", "add_counts", "rest", "row_totals"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Multinomial(Family):
     ) -> Adder:
         """Take the row's counts from those of its own class.
 
-            Σ_j x_j log (n_jy − x_j + α) / (n_y − Σx + αV)
+        Σ_j x_j log (n_jy − x_j + α) / (n_y − Σx + αV)
         """
         total, n_columns = table.s1.sum(axis=1), table.s1.shape[1]
         looks_at_counts = isinstance(prior, MEstimate) and prior.p == "marginal"

@@ -220,9 +220,7 @@ class Words(Family):
         none = np.zeros(parameters.weights.n_classes)
         return Linear(features, parameters.table, none if bias is None else bias)
 
-    def parts(
-        self, column: Texts, parameters: WordsParameters
-    ) -> Sequence[tuple[str, FloatArray]]:
+    def parts(self, column: Texts, parameters: WordsParameters) -> Sequence[tuple[str, FloatArray]]:
         """Return what each known word of one text adds, those that differ most first."""
         _, codes, tf = parameters.matrix(column)
         kept = parameters.weights.kept[codes]

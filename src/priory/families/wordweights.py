@@ -207,7 +207,9 @@ def complement(
     sums: Sums, pseudo: FloatArray, idf: FloatArray | None = None, norm: bool = False
 ) -> WordWeights:
     """Return −log P(w | not k) = −log (N_w − n_wk + a_w) / Σ_w (N_w − n_wk + a_w), times idf."""
-    tiny = np.finfo(float).tiny  # a word of one class alone, without a prior: far away, not infinite
+    tiny = np.finfo(
+        float
+    ).tiny  # a word of one class alone, without a prior: far away, not infinite
     of_class = np.log(np.maximum(sums.total.sum() - sums.size + pseudo.sum(), tiny))
     constant = -np.log(np.maximum(sums.total + pseudo, tiny))
     others = np.maximum(sums.total[sums.word] - sums.n + pseudo[sums.word], tiny)

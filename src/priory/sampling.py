@@ -1,0 +1,107 @@
+"""A sample of rows that depends on the rows alone, not on their order or on how they came.
+
+Each row has a hash of its values and its class; the sample is the rows with the least hashes. So
+any chunking, any order and any machine choose the same rows.
+"""
+
+from __future__ import annotations
+
+import zlib
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from priory.columns import Column, Combined, Counts, Frame, Labels, Numbers, SparseRows, Texts
+from priory.labels import label_token
+from priory.typing import AnyArray, IntArray
+
+__all__ = ["bottom_rows", "row_hashes"]
+
+GAP = np.uint64(0x9E3779B97F4A7C15)
+
+
+def bottom_rows(frame: Frame, y: Labels, size: int) -> IntArray | None:
+    """Return the rows of the sample in their order, or None where all of them are in it.
+
+    >>> y = Labels(np.zeros(5, dtype=np.int32), ("a",))
+    >>> frame = Frame(5, {"x": Numbers(np.arange(5.0)[:, None])})
+    >>> backwards = Frame(5, {"x": Numbers(np.arange(5.0)[::-1, None])})
+    >>> there, back = bottom_rows(frame, y, 2), bottom_rows(backwards, y, 2)
+    >>> sorted(there) == sorted(4 - back)
+    True
+    """
+    if len(frame) <= size:
+        return None
+    hashes = row_hashes(frame, y)
+    return np.sort(np.argpartition(hashes, size - 1)[:size])
+
+
+def row_hashes(frame: Frame, y: Labels) -> AnyArray:
+    """Return a 64-bit hash of each row's values and class."""
+    hashes = _labels(y)
+    for name in sorted(frame.columns):
+        hashes = _mixed(hashes * np.uint64(31) + _column(frame[name]))
+    return hashes
+
+
+def _column(column: Column) -> AnyArray:
+    if isinstance(column, Labels):
+        return _labels(column)
+    if isinstance(column, Numbers):
+        return _together([_bits(column.values[:, j]) for j in range(column.values.shape[1])])
+    if isinstance(column, Combined):
+        return _together([_labels(part) for part in column.parts])
+    if isinstance(column, Texts):
+        return _texts(column)
+    return _counts(column)
+
+
+def _labels(column: Labels) -> AnyArray:
+    of_label = [
+        int.from_bytes(blake2b(label_token(label).encode(), digest_size=8).digest(), "little")
+        for label in column.labels
+    ]
+    return np.array([*of_label, int(GAP)], dtype=np.uint64)[column.codes]  # a gap, −1, is the last
+
+
+def _bits(values: AnyArray) -> AnyArray:
+    numbers = values.astype(np.float64) + 0.0  # −0.0 and 0.0 are one number
+    return np.where(np.isnan(numbers), GAP, _mixed(numbers.view(np.uint64)))
+
+
+def _texts(column: Texts) -> AnyArray:
+    data, ends = memoryview(np.ascontiguousarray(column.data)), column.offsets.tolist()
+    missing = column.missing
+    hashes = [
+        int(GAP) if missing[i] else zlib.crc32(data[ends[i] : ends[i + 1]]) | (ends[i + 1] - ends[i]) << 32
+        for i in range(len(column))
+    ]  # fmt: skip
+    return _mixed(np.array(hashes, dtype=np.uint64))
+
+
+def _counts(column: Counts) -> AnyArray:
+    matrix = column.matrix
+    if not isinstance(matrix, SparseRows):
+        return _together([_bits(matrix[:, j]) for j in range(matrix.shape[1])])
+    first, last = int(matrix.indptr[0]), int(matrix.indptr[-1])
+    places = matrix.indices[first:last].astype(np.uint64)
+    entries = _mixed(places * GAP + _bits(matrix.data[first:last]))
+    # A sum, so that the order of the entries does not matter; rows of no entries have 0.
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(entries, dtype=np.uint64)])
+    ends = matrix.indptr - first
+    return np.asarray(sums[ends[1:]] - sums[ends[:-1]])
+
+
+def _together(hashes: list[AnyArray]) -> AnyArray:
+    total = hashes[0]
+    for more in hashes[1:]:
+        total = _mixed(total * np.uint64(31) + more)
+    return total
+
+
+def _mixed(x: Any) -> AnyArray:
+    """Return the bits well mixed (the finaliser of splitmix64)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))
