@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from priory.kernels.text import Splitter, character_tables, encode_texts, encode_tokens
 from priory.kernels.vocabulary import Vocabulary
 
-from .texts import NASTY, TEXTS, analyze, analyzer, decoded, load, random_bytes, utf8
+from .texts import NASTY, OPTIONS, TEXTS, analyze, analyzer, decoded, load, random_bytes, utf8
 
 split_words = Splitter().split
 
 
 def test_tables_are_those_of_python_for_every_code_point():
-    lower, word, special, cased, space = character_tables()
+    lower, word, special, cased, space = (table.tolist() for table in character_tables())
     is_word, is_space = re.compile(r"\w"), re.compile(r"\s")
     for c in range(0x110000):
         lowered = chr(c).lower()
@@ -29,11 +29,12 @@ def test_tables_are_those_of_python_for_every_code_point():
         assert lowered == chr(lower[c]), hex(c)
         assert lowered.lower() == lowered
         assert word[c] == bool(is_word.match(lowered)), hex(c)
-        # What the room for a text's words is reckoned by.
-        assert 2 * len(utf8(lowered)) <= 3 * len(utf8(chr(c))), hex(c)
+        if lowered != chr(c):
+            # What the room for a text's words is reckoned by.
+            assert 2 * len(utf8(lowered)) <= 3 * len(utf8(chr(c))), hex(c)
         # No neighbour changes it: after a letter, before one, between two.
-        for before, after in (("A", ""), ("", "a"), ("a'", "'a")):
-            assert (before + chr(c) + after).lower() == before.lower() + lowered + after
+        places = "a{0} {0}a a'{0}'a"
+        assert places.format(chr(c)).lower() == places.format(lowered), hex(c)
     assert np.flatnonzero(special).tolist() == [0x130, 0x3A3]
 
 
@@ -78,17 +79,6 @@ def test_words_of_real_texts(name):
 
 # ---- options ------------------------------------------------------------------------------------
 
-STOPS = ["the", "The", "ab", "ας", "日本", "x"]
-
-OPTIONS = st.fixed_dictionaries(
-    {
-        "unit": st.sampled_from(["word", "char", "char_wb"]),
-        "lowercase": st.booleans(),
-        "ngrams": st.tuples(st.integers(1, 4), st.integers(0, 5)).map(lambda n: (n[0], sum(n))),
-        "stop_words": st.none() | st.lists(st.sampled_from(STOPS), unique=True),
-    }
-).map(lambda given: given if given["unit"] == "word" else given | {"stop_words": None})
-
 SPACED = st.text(st.sampled_from("aB cΣ\n\t\x85\x1c\u3000\u200b日😀İ\ud800"))
 
 
@@ -116,9 +106,9 @@ def test_options_split_any_bytes_as_their_text(data, options):
 
 def test_ngrams_reach_over_blocks_of_words_and_very_long_ones():
     words = [f"w{i}" for i in range(3000)]
-    words[250:260] = ["x" * 5000] * 10
-    for ngrams in ((1, 2), (5, 5), (1, 255), (255, 255)):
-        chosen = words if ngrams != (1, 255) else words[:400]
+    words[250:255] = ["x" * 2000] * 5
+    for ngrams, n in (((1, 2), 3000), ((5, 5), 3000), ((1, 255), 270), ((255, 255), 500)):
+        chosen = words[:n]
         for stop_words in (None, ["w7", "w256"]):
             options = {"ngrams": ngrams, "stop_words": stop_words}
             found = Splitter(**options).split(" ".join(chosen))

@@ -45,8 +45,10 @@ def test_vocabulary_takes_words_as_they_are():
     assert vocabulary.words() == ["", "A b", "a\0", "a", "\ud800", "x" * 100_000]
     assert vocabulary.find("") == 0
     assert vocabulary.find("a b") == -1
-    with pytest.raises(TypeError):
-        vocabulary.add(None)
+    assert vocabulary.add(np.str_("a")) == 3
+    for odd in (None, b"a"):
+        with pytest.raises(TypeError, match="A word is a str, not"):
+            vocabulary.add(odd)
 
 
 def test_extend_numbers_the_words_of_another():
@@ -153,5 +155,5 @@ def test_find_all_is_find_for_each(words, others):
 
 def test_find_all_refuses_what_is_no_word():
     for odd in (None, b"a", 1):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="A word is a str, not"):
             Vocabulary(["a"]).find_all(["a", odd])

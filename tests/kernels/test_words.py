@@ -1,5 +1,7 @@
+import pickle
 import threading
 from collections import Counter, defaultdict
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -9,23 +11,32 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from priory.kernels.text import encode_texts
+from priory.kernels.text import Splitter, encode_texts
 from priory.kernels.vocabulary import Vocabulary
-from priory.kernels.words import count_words, score_words
+from priory.kernels.words import (
+    Pairs,
+    WordScores,
+    add_pairs,
+    count_matrix,
+    count_words,
+    score_words,
+    sort_pairs,
+    subtract_pairs,
+)
 
-from .texts import NASTY, TEXTS, analyze, decoded, load, random_bytes, zipf_texts
+from .texts import NASTY, OPTIONS, TEXTS, analyze, analyzer, decoded, load, random_bytes, zipf_texts
 
 # ---- counting ------------------------------------------------------------------------------------
 
 
-def twin(texts, y, weight=None):
+def twin(texts, y, weight=None, split=analyze):
     """Count with Counters: {(word, class): (rows, weight, count, log_tf)} and sums per class."""
     sums, classes, order = defaultdict(lambda: np.zeros(4)), defaultdict(lambda: np.zeros(3)), {}
     for i, (text, k) in enumerate(zip(texts, y, strict=True)):
         if text is None or k < 0:
             continue
         w = 1.0 if weight is None else weight[i]
-        counter = Counter(analyze(text))
+        counter = Counter(split(text))
         norm = np.sqrt(sum(np.log1p(tf) ** 2 for tf in counter.values()))
         for word, tf in counter.items():
             order.setdefault(word, len(order))
@@ -34,8 +45,9 @@ def twin(texts, y, weight=None):
     return sums, classes, list(order)
 
 
-def check(found, vocabulary, texts, y, weight=None, fresh=True):
-    sums, classes, order = twin(texts, y, weight)
+def check(counts, vocabulary, texts, y, weight=None, fresh=True, split=analyze):
+    found = counts.pairs
+    sums, classes, order = twin(texts, y, weight, split)
     words = vocabulary.words()
     if fresh:
         assert words == order
@@ -46,11 +58,11 @@ def check(found, vocabulary, texts, y, weight=None, fresh=True):
     np.testing.assert_array_equal(found.rows, expected[:, 0])
     for j, array in enumerate((found.weight, found.count, found.log_tf), 1):
         np.testing.assert_allclose(array, expected[:, j], rtol=1e-12)
-    per_class = np.array([classes[k] for k in range(len(found.class_rows))]).reshape(-1, 3)
+    per_class = np.array([classes[k] for k in range(len(counts.class_rows))]).reshape(-1, 3)
     assert len(per_class) > max(classes, default=-1)
-    np.testing.assert_array_equal(found.class_rows, per_class[:, 0])
-    np.testing.assert_allclose(found.class_weight, per_class[:, 1], rtol=1e-12)
-    np.testing.assert_allclose(found.class_words, per_class[:, 2], rtol=1e-12)
+    np.testing.assert_array_equal(counts.class_rows, per_class[:, 0])
+    np.testing.assert_allclose(counts.class_weight, per_class[:, 1], rtol=1e-12)
+    np.testing.assert_allclose(counts.class_words, per_class[:, 2], rtol=1e-12)
 
 
 ROWS = st.lists(st.tuples(st.none() | TEXTS, st.integers(-1, 4), st.floats(0.1, 3)))
@@ -88,15 +100,12 @@ def test_a_vocabulary_grows_across_batches():
         chosen = [texts[i] for i in part]
         found = count_words(*encode_texts(chosen), y[part], None, vocabulary)
         check(found, vocabulary, chosen, y[part], fresh=False)
-        sums = pd.concat([sums, pd.DataFrame(found._asdict() | dict.fromkeys(PER_CLASS, 0))])
+        sums = pd.concat([sums, pd.DataFrame(found.pairs._asdict())])
     expected = count_words(*encode_texts(texts), y, None, whole)
     assert vocabulary.words() == whole.words()
     sums = sums.groupby(["word", "label"], as_index=False).sum()
     for name in ("word", "label", "rows", "weight", "count", "log_tf"):
-        np.testing.assert_allclose(sums[name], getattr(expected, name), rtol=1e-12)
-
-
-PER_CLASS = ("class_rows", "class_weight", "class_words")
+        np.testing.assert_allclose(sums[name], getattr(expected.pairs, name), rtol=1e-12)
 
 
 def test_few_texts_against_a_large_vocabulary():
@@ -104,7 +113,7 @@ def test_few_texts_against_a_large_vocabulary():
     texts, y = ["v49999 v7 new v7", "v7 new", None], np.array([1, 0, 1], dtype=np.int32)
     found = count_words(*encode_texts(texts), y, None, vocabulary)
     check(found, vocabulary, texts, y, fresh=False)
-    assert found.word.tolist() == [7, 7, 49_999, 50_000, 50_000]
+    assert found.pairs.word.tolist() == [7, 7, 49_999, 50_000, 50_000]
 
 
 def test_a_word_that_occurs_often_in_one_text():
@@ -127,6 +136,61 @@ def test_arrow_buffers_are_taken_as_they_are(kind):
     check(found, vocabulary, array.to_pylist(), y)
 
 
+@given(ROWS, OPTIONS)
+def test_count_words_with_any_splitter(rows, options):
+    texts, y = [row[0] for row in rows], np.array([row[1] for row in rows], dtype=np.int32)
+    splitter, vocabulary = Splitter(**options), Vocabulary()
+    counts = count_words(*encode_texts(texts), y, None, vocabulary, splitter=splitter)
+    check(counts, vocabulary, texts, y, fresh=False, split=analyzer(**options))
+
+
+def test_more_words_than_are_written_down_at_once():
+    words = ["".join(pair) for pair in product("abcdefghijklmnopqrstuvwxyz0123456789", repeat=2)][
+        :1200
+    ]
+    kinds = [" ".join(words[a:b]) for a, b in ((0, 1200), (200, 1000), (1199, 1200))]
+    n = 30_000
+    which = np.random.default_rng(0).integers(0, 3, n)
+    texts, y = [kinds[i] for i in which], (which * 7 + np.arange(n) % 2).astype(np.int32)
+    weight = 1.0 + np.arange(n) % 3
+    vocabulary = Vocabulary(words)
+    counts = count_words(*encode_texts(texts), y, weight, vocabulary)
+    sets = np.zeros((3, 1200))
+    sets[0], sets[1, 200:1000], sets[2, 1199] = 1.0, 1.0, 1.0
+    dense = np.zeros((4, 1200, 16))
+    for k in range(16):
+        for kind in range(3):
+            chosen = (y == k) & (which == kind)
+            dense[0, :, k] += chosen.sum() * sets[kind]
+            dense[1, :, k] += weight[chosen].sum() * sets[kind]
+            dense[3, :, k] += weight[chosen].sum() * sets[kind] / np.sqrt(sets[kind].sum())
+    word, label = np.nonzero(dense[0])
+    assert counts.pairs.rows.sum() > 2 * 2**23
+    np.testing.assert_array_equal(counts.pairs.word, word)
+    np.testing.assert_array_equal(counts.pairs.label, label)
+    np.testing.assert_array_equal(counts.pairs.rows, dense[0][word, label])
+    np.testing.assert_array_equal(counts.pairs.weight, dense[1][word, label])
+    np.testing.assert_array_equal(counts.pairs.count, dense[1][word, label])
+    np.testing.assert_allclose(counts.pairs.log_tf, dense[3][word, label], rtol=1e-12)
+    np.testing.assert_array_equal(counts.class_rows, np.bincount(y, minlength=16))
+    np.testing.assert_array_equal(counts.class_weight, np.bincount(y, weight, 16))
+
+
+@given(st.lists(st.none() | TEXTS), OPTIONS)
+@example(NASTY[:-5], {})
+def test_count_matrix_is_scikit_learns(texts, options):
+    split = analyzer(**options)
+    words = list(dict.fromkeys(word for text in texts for word in split(text or "")))[::-2]
+    indptr, indices, tf = count_matrix(*encode_texts(texts), Vocabulary(words), Splitter(**options))
+    assert (indptr.dtype, indices.dtype, tf.dtype) == (np.int64, np.int32, np.int32)
+    for i, text in enumerate(texts):
+        row = slice(indptr[i], indptr[i + 1])
+        found = {words[j]: n for j, n in zip(indices[row], tf[row], strict=True)}
+        counter = Counter(split(text or ""))
+        assert found == {word: counter[word] for word in counter if word in set(words)}
+        assert len(found) == row.stop - row.start
+
+
 def test_texts_must_be_inside_the_data():
     data, y, vocabulary = (
         np.frombuffer(b"some words", np.uint8),
@@ -144,8 +208,8 @@ def test_texts_must_be_inside_the_data():
     with pytest.raises(ValueError, match="There are 2 texts"):
         count_words(data, offsets, np.zeros(1, bool), y, None, vocabulary)
     assert len(vocabulary) == 0
-    assert len(count_words(data, offsets[:1], None, y[:0], None, vocabulary).word) == 0
-    assert len(count_words(data, offsets[:0], None, y[:0], None, vocabulary).word) == 0
+    assert len(count_words(data, offsets[:1], None, y[:0], None, vocabulary).pairs.word) == 0
+    assert len(count_words(data, offsets[:0], None, y[:0], None, vocabulary).pairs.word) == 0
 
 
 def test_texts_that_end_inside_a_character_meet_the_next_ones_bytes():
@@ -181,53 +245,320 @@ def test_threads_do_not_share_a_vocabulary_that_grows():
     assert shared.words() == lone.words()
 
 
-# ---- scoring -------------------------------------------------------------------------------------
+# ---- pairs --------------------------------------------------------------------------------------
 
 
-def scores(texts, vocabulary, weights, **options):
-    out = np.full((len(texts), weights.shape[1]), 0.5)
-    score_words(*encode_texts(texts), vocabulary, weights, out, **options)
-    return out - 0.5
+def pairs_of(sums):
+    """Return the Pairs of a dict {(word, class): (rows, weight, count, log_tf)}."""
+    keys = sorted(sums)
+    values = np.array([sums[key] for key in keys], dtype=float).reshape(-1, 4)
+    word, label = np.array(keys, dtype=np.int32).reshape(-1, 2).T
+    return Pairs(word, label, values[:, 0].astype(np.int64), *values[:, 1:].T)
 
 
-@given(st.lists(TEXTS, max_size=8), st.integers(1, 40), st.integers(0, 9))
-@example(NASTY, 3, 0)
-def test_scores_are_those_of_scikit_learns_matrix(texts, K, seed):
-    rng = np.random.default_rng(seed)
-    words = list(dict.fromkeys(word for text in texts for word in analyze(text)))
-    words = ["the", *(word for word in words if word != "the" and rng.random() < 0.7)]
-    vocabulary, weights = Vocabulary(words), rng.normal(size=(len(words), K))
-    vocabulary.add("beyond the weights")
-    X = CountVectorizer(vocabulary=words).transform(texts).toarray().astype(float)
-    close = {"rtol": 1e-10, "atol": 1e-9}
-    np.testing.assert_allclose(scores(texts, vocabulary, weights), X @ weights, **close)
-    found = scores(texts, vocabulary, weights, binary=True)
-    np.testing.assert_allclose(found, (X > 0) @ weights, **close)
-    logs = np.log1p(X)
-    logs /= np.maximum(np.linalg.norm(logs, axis=1, keepdims=True), 1e-300)
-    np.testing.assert_allclose(
-        scores(texts, vocabulary, weights, log_tf=True), logs @ weights, **close
+def dict_of(pairs):
+    columns = [array.tolist() for array in pairs]
+    keys = list(zip(columns[0], columns[1], strict=True))
+    assert keys == sorted(set(keys))
+    assert [array.dtype for array in pairs[:3]] == [np.int32, np.int32, np.int64]
+    assert all(array.dtype == np.float64 for array in pairs[3:])
+    return dict(zip(keys, zip(*columns[2:], strict=True), strict=True))
+
+
+KEYS = st.tuples(st.integers(0, 30), st.integers(0, 3))
+# Quarters: sums and differences are exact.
+QUARTERS = st.integers(1, 1000).map(lambda n: n / 4)
+SUMS = st.dictionaries(KEYS, st.tuples(st.integers(1, 9), QUARTERS, QUARTERS, QUARTERS))
+
+
+def added(a, b):
+    total = defaultdict(lambda: (0, 0.0, 0.0, 0.0), a)
+    for key, values in b.items():
+        total[key] = tuple(x + y for x, y in zip(total[key], values, strict=True))
+    return dict(total)
+
+
+@given(SUMS, SUMS)
+def test_pairs_are_added_as_dicts(a, b):
+    assert dict_of(add_pairs(pairs_of(a), pairs_of(b))) == added(a, b)
+
+
+@given(SUMS, SUMS)
+def test_what_was_added_can_be_subtracted(a, b):
+    total = add_pairs(pairs_of(a), pairs_of(b))
+    for array in total:
+        array.flags.writeable = False
+    assert dict_of(subtract_pairs(total, pairs_of(b))) == a
+    assert dict_of(subtract_pairs(total, total)) == {}
+
+
+@given(SUMS, SUMS)
+def test_no_more_is_subtracted_than_there_is(a, b):
+    short = [key for key in sorted(b) if b[key][0] > a.get(key, (0,))[0]]
+    less = [
+        key
+        for key in sorted(b)
+        if key in a and any(x > y for x, y in zip(b[key], a[key], strict=True))
+    ]
+    if not (short or less):
+        return
+    with pytest.raises(ValueError) as caught:
+        subtract_pairs(pairs_of(a), pairs_of(b))
+    first = min(short + less)
+    if first in short:
+        assert caught.value.args == (*first, a.get(first, (0,))[0], b[first][0])
+    else:
+        assert caught.value.args == first
+
+
+def test_rounding_is_forgiven_and_no_more():
+    a = pairs_of({(0, 0): (2, 1.0, 1.0, 1.0), (1, 1): (2, 3.0, 3.0, 3.0)})
+    b = pairs_of({(0, 0): (1, 1.0 + 1e-12, 0.5, 1.0)})
+    assert dict_of(subtract_pairs(a, b)) == {(0, 0): (1, 0.0, 0.5, 0.0), (1, 1): (2, 3.0, 3.0, 3.0)}
+    for odd in (1.0 + 1e-6, np.nan):
+        with pytest.raises(ValueError) as caught:
+            subtract_pairs(a, pairs_of({(0, 0): (2, 1.0, odd, 1.0)}))
+        assert caught.value.args == (0, 0)
+
+
+@given(SUMS, st.integers(0, 9), st.sampled_from([31, 10_000]))
+def test_pairs_are_sorted(sums, seed, n_words):
+    pairs, rng = pairs_of(sums), np.random.default_rng(seed)
+    order = rng.permutation(len(pairs.word))
+    shuffled = Pairs(*(array[order] for array in pairs))
+    assert dict_of(sort_pairs(shuffled, n_words)) == sums
+    codes = rng.permutation(31).astype(np.int32)  # words numbered anew, classes still in order
+    renumbered = sort_pairs(pairs._replace(word=codes[pairs.word]), n_words)
+    assert dict_of(renumbered) == {(codes[word], k): sums[word, k] for word, k in sums}
+
+
+def test_pairs_that_cannot_be():
+    pairs = pairs_of({(0, 1): (1, 1.0, 1.0, 1.0), (2, 0): (1, 1.0, 1.0, 1.0)})
+    backwards = Pairs(*(array[::-1] for array in pairs))
+    for function in (add_pairs, subtract_pairs):
+        with pytest.raises(ValueError, match="in the order of word and class; pair 1 is not"):
+            function(pairs, backwards)
+        with pytest.raises(ValueError, match="equally long"):
+            function(pairs._replace(rows=pairs.rows[:1]), pairs)
+    with pytest.raises(ValueError, match="Words must be from 0 to 1"):
+        sort_pairs(pairs, 2)
+    with pytest.raises(ValueError, match="Words must be from 0"):
+        sort_pairs(pairs._replace(word=-pairs.word), 3)
+    with pytest.raises(ValueError, match="Classes must be 0 or more"):
+        sort_pairs(pairs._replace(label=pairs.label - 1), 3)
+    for n_words in (3, 1000):
+        with pytest.raises(ValueError, match="Word 0 of class 1 is there twice"):
+            sort_pairs(pairs._replace(word=pairs.word * 0, label=pairs.label * 0 + 1), n_words)
+
+
+def test_counts_of_parts_are_added_to_those_of_the_whole():
+    texts = zipf_texts(600, 40, 3000)
+    y = np.random.default_rng(1).integers(0, 5, len(texts)).astype(np.int32)
+    whole, vocabulary, total = Vocabulary(), Vocabulary(), None
+    expected = count_words(*encode_texts(texts), y, None, whole)
+    for part in np.array_split(np.arange(len(texts)), 7)[::-1]:
+        own = Vocabulary()
+        pairs = count_words(*encode_texts([texts[i] for i in part]), y[part], None, own).pairs
+        codes = vocabulary.extend(own)
+        pairs = sort_pairs(pairs._replace(word=codes[pairs.word]), len(vocabulary))
+        total = pairs if total is None else add_pairs(total, pairs)
+    order, codes = vocabulary.order(), np.empty(len(vocabulary), np.int32)
+    codes[order] = np.arange(len(order))
+    total = sort_pairs(total._replace(word=codes[total.word]), len(order))
+    codes[whole.order()] = np.arange(len(order))
+    expected = sort_pairs(expected.pairs._replace(word=codes[expected.pairs.word]), len(order))
+    for found, wanted in zip(total, expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    assert vocabulary.take(order).words() == whole.take(whole.order()).words()
+
+
+# ---- scoring ------------------------------------------------------------------------------------
+
+
+def dense_scores(weights):
+    V, K = weights.shape
+    nothing = np.zeros(V)
+    return WordScores(
+        np.arange(V), weights, np.zeros(V + 1), [], [], nothing, nothing, np.zeros(K), False
     )
 
 
-def test_words_beyond_the_weights_and_missing_texts_score_nothing():
+def scores(texts, vocabulary, words, start=0.5, **options):
+    words = dense_scores(words) if isinstance(words, np.ndarray) else words
+    out = np.full((len(texts), len(words.class_part)), start)
+    score_words(*encode_texts(texts), vocabulary, words, out, **options)
+    return out - start
+
+
+def multiples(X, tf):
+    """Return what a text has of each word."""
+    if tf == "count":
+        return X
+    if tf == "binary":
+        return (X > 0).astype(float)
+    logs = np.log1p(X)
+    return logs / np.maximum(np.linalg.norm(logs, axis=1, keepdims=True), 1e-300)
+
+
+def scores_twin(X, s, tf):
+    """Return the scores of texts × words by NumPy."""
+    V, K = len(s.place), len(s.class_part)
+    x = multiples(np.where(s.place == -2, 0.0, X[:, :V]), tf)
+    weights, lacks = np.zeros((V, K)), np.zeros((V, K), dtype=bool)
+    for word in range(V):
+        if s.place[word] >= 0:
+            weights[word] = s.dense[s.place[word]]
+        elif s.place[word] == -1:
+            entries = slice(s.starts[word], s.starts[word + 1])
+            weights[word] = s.scale[word] * s.class_part + s.constant[word]
+            weights[word, s.labels[entries]] += s.deltas[entries]
+            lacks[word] = s.zero
+            lacks[word, s.labels[entries]] = False
+    with np.errstate(invalid="ignore"):
+        out = np.where(x[:, :, None] > 0, x[:, :, None] * weights, 0.0).sum(axis=1)
+    return np.where((x > 0) @ lacks, -np.inf, out)
+
+
+def random_scores(rng, V, K, kinds=(-2, -1, 0), zero=False):
+    place = rng.choice(kinds, V)
+    place[place == 0] = rng.permutation(V)[: (place == 0).sum()]
+    entries = [np.flatnonzero(rng.random(K) < 0.5) for _ in range(V)]
+    labels = np.concatenate([np.zeros(0, int), *entries])
+    dense = rng.normal(size=(V, K))
+    dense[rng.random((V, K)) < 0.1] = -np.inf
+    return WordScores(
+        place,
+        dense,
+        np.cumsum([0, *map(len, entries)]),
+        labels,
+        rng.normal(size=len(labels)),
+        *rng.normal(size=(2, V)),
+        rng.normal(size=K),
+        zero,
+    )
+
+
+CLOSE = {"rtol": 1e-10, "atol": 1e-9}
+
+
+@given(
+    st.lists(TEXTS, max_size=8),
+    st.integers(1, 40),
+    st.integers(0, 9),
+    st.sampled_from(["count", "binary", "log"]),
+    st.booleans(),
+    OPTIONS,
+)
+@example(NASTY, 3, 0, "count", False, {})
+@example(NASTY, 3, 0, "log", True, {})
+def test_scores_are_those_of_the_matrix(texts, K, seed, tf, zero, options):
+    rng, split = np.random.default_rng(seed), analyzer(**options)
+    words = list(dict.fromkeys(word for text in texts for word in split(text)))
+    words = ["the", *(word for word in words if word != "the" and rng.random() < 0.7)]
+    known = len(words) - len(words) // 5  # the rest is beyond the scores
+    s = random_scores(rng, known, K, zero=zero)
+    X = np.zeros((len(texts), len(words)))
+    for i, text in enumerate(texts):
+        counter = Counter(split(text))
+        X[i] = [counter[word] for word in words]
+    found = scores(texts, Vocabulary(words), s, tf=tf, splitter=Splitter(**options))
+    np.testing.assert_allclose(found, scores_twin(X, s, tf), **CLOSE)
+
+
+def test_long_texts_of_mixed_words_and_many_classes():
+    rng, texts = np.random.default_rng(0), zipf_texts(15, 2000, 5000)
+    for K in (1, 2, 20):
+        vocabulary = Vocabulary(f"w{i}" for i in range(0, 6000, 2))
+        X = CountVectorizer(vocabulary=vocabulary.words()).transform(texts).toarray().astype(float)
+        for kinds in ((0,), (-1,), (-2, -1, 0)):
+            s = random_scores(rng, 3000, K, kinds, zero=K == 2)
+            for tf in ("count", "binary", "log"):
+                found = scores(texts, vocabulary, s, tf=tf)
+                np.testing.assert_allclose(found, scores_twin(X, s, tf), **CLOSE)
+
+
+def test_words_beyond_the_scores_and_missing_texts_score_nothing():
     vocabulary, weights = Vocabulary(["ab", "cd", "ef"]), np.array([[1.0, 2.0], [4.0, 8.0]])
     texts = ["ab ef ab", None, "cd gh", ""]
     assert scores(texts, vocabulary, weights).tolist() == [[2, 4], [0, 0], [4, 8], [0, 0]]
-    assert scores(texts, vocabulary, weights, binary=True).tolist()[0] == [1, 2]
-    assert scores(texts, vocabulary, weights, log_tf=True).tolist()[0] == [1, 2]
+    assert scores(texts, vocabulary, weights, tf="binary").tolist()[0] == [1, 2]
+    assert scores(texts, vocabulary, weights, tf="log").tolist()[0] == [1, 2]
     assert scores(texts, vocabulary, weights[:0]).tolist() == [[0, 0]] * 4
     assert scores([], vocabulary, weights).shape == (0, 2)
     impossible = scores(["ab"], vocabulary, np.array([[-np.inf, 1.0], [np.inf, 1.0]]))
     assert impossible.tolist() == [[-np.inf, 1.0]]
 
 
+def test_zero_times_minus_infinity_is_nothing():
+    s = WordScores([-1], np.zeros((0, 2)), [0, 0], [], [], [0.0], [1.5], [-np.inf, 0.0])
+    assert scores(["ab ab", "cd"], Vocabulary(["ab"]), s).tolist() == [[3, 3], [0, 0]]
+
+
+def test_scores_are_checked_and_kept():
+    good = random_scores(np.random.default_rng(0), 9, 4)
+    names = ("place", "dense", "starts", "labels", "deltas", "scale", "constant", "class_part")
+    parts = {name: np.array(getattr(good, name)) for name in names}
+
+    def changed(name, at, value):
+        array = parts[name].copy()
+        array[at] = value
+        return parts | {name: array}
+
+    for wrong, match in (
+        (changed("place", 3, 9), r"place\[3\] must be from -2 to 8, not 9"),
+        (changed("place", 3, -3), r"place\[3\] must be from -2 to 8, not -3"),
+        (changed("starts", 4, 99), r"starts\[3\] and the next are not in order within"),
+        (changed("starts", 0, -1), r"starts\[0\] and the next"),
+        (changed("labels", 0, 4), "labels of word 0 must ascend from 0 to 3"),
+        (changed("labels", 1, 0), "labels of word 0 must ascend"),
+        (parts | {"starts": parts["starts"][1:]}, "There are 9 places"),
+        (parts | {"scale": parts["scale"][1:]}, "There are 9 places"),
+        (parts | {"deltas": parts["deltas"][1:]}, r"There are \d+ labels and \d+ deltas"),
+        (parts | {"class_part": np.zeros(5)}, "dense must be for 5 classes"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            WordScores(**wrong)
+    kept = WordScores(**parts, zero=True)
+    parts["labels"][:] = 99
+    again = pickle.loads(pickle.dumps(kept))
+    assert again.zero
+    for name in names:
+        np.testing.assert_array_equal(getattr(again, name), getattr(good, name))
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(kept, name)[:] = 0
+
+
 def test_scores_refuse_what_cannot_be():
     vocabulary, batch = Vocabulary(["ab"]), encode_texts(["ab", "cd"])
-    with pytest.raises(ValueError, match="exclude each other"):
-        score_words(*batch, vocabulary, np.ones((1, 2)), np.ones((2, 2)), binary=True, log_tf=True)
+    s = dense_scores(np.ones((1, 2)))
+    with pytest.raises(ValueError, match="tf must be 'count', 'binary' or 'log', not 'sqrt'"):
+        score_words(*batch, vocabulary, s, np.ones((2, 2)), tf="sqrt")
     with pytest.raises(ValueError, match=r"out must be \(2, 2\), not \(2, 3\)"):
-        score_words(*batch, vocabulary, np.ones((1, 2)), np.ones((2, 3)))
+        score_words(*batch, vocabulary, s, np.ones((2, 3)))
+
+
+def test_threads_count_apart_and_score_together():
+    texts = [*zipf_texts(400, 200, 20_000), "ΑΣ ΟΔΟΣ"]
+    batch, y = encode_texts(texts), (np.arange(len(texts)) % 3).astype(np.int32)
+    vocabulary = Vocabulary()
+    alone = count_words(*batch, y, None, vocabulary)
+    s = random_scores(np.random.default_rng(0), len(vocabulary), 3)
+    expected, results = scores(texts, vocabulary, s, tf="log"), []
+
+    def work():
+        counts = count_words(*batch, y, None, Vocabulary())
+        results.append((counts, scores(texts, vocabulary, s, tf="log")))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    for counts, found in results:
+        np.testing.assert_array_equal(found, expected)
+        for a, b in zip(counts.pairs, alone.pairs, strict=True):
+            np.testing.assert_array_equal(a, b)
 
 
 # ---- real texts ----------------------------------------------------------------------------------

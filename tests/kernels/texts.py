@@ -75,6 +75,18 @@ TEXTS = st.one_of(
 )
 
 
+STOPS = ["the", "The", "ab", "ας", "日本", "x"]
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "unit": st.sampled_from(["word", "char", "char_wb"]),
+        "lowercase": st.booleans(),
+        "ngrams": st.tuples(st.integers(1, 4), st.integers(0, 5)).map(lambda n: (n[0], sum(n))),
+        "stop_words": st.none() | st.lists(st.sampled_from(STOPS), unique=True),
+    }
+).map(lambda given: given if given["unit"] == "word" else given | {"stop_words": None})
+
+
 def utf8(text):
     return text.encode("utf-8", "surrogatepass")
 

@@ -85,7 +85,7 @@ cdef class Vocabulary:
     def __reduce__(self):
         return Vocabulary.from_buffers, self.buffers()
 
-    def add(self, str word not None):
+    def add(self, word):
         """Return the code of a word; a new one if it is new."""
         cdef Key key = Key()
         cdef int32_t code
@@ -99,7 +99,7 @@ cdef class Vocabulary:
             raise MemoryError
         return code
 
-    def find(self, str word not None):
+    def find(self, word):
         """Return the code of a word, or −1."""
         return int(self.find_all([word])[0])
 
@@ -258,11 +258,11 @@ cdef class Key:
     def __dealloc__(self):
         free(self.text)
 
-    cdef int write(self, str word) except -1:
+    cdef int write(self, word) except -1:
         cdef const void* source
         cdef Py_ssize_t size
-        if word is None:
-            raise TypeError("A word is a str, not None.")
+        if not isinstance(word, str):
+            raise TypeError(f"A word is a str, not {word!r}.")
         if PyUnicode_IS_COMPACT_ASCII(word):
             source, size = PyUnicode_DATA(word), PyUnicode_GET_LENGTH(word)
         else:  # asking the str itself for UTF-8 would leave a copy in it

@@ -1,4 +1,4 @@
-/* Words counted in a document and summed per (word, class); scores.
+/* Words counted in a document and summed per (word, class); such sums added; scores.
  * Everything here runs without Python; a function that needs memory returns −1 when there is none. */
 #ifndef PRIORY_WORDS_H
 #define PRIORY_WORDS_H
@@ -6,6 +6,9 @@
 #include "vocabulary.h"
 
 /* ---- how often each word occurs in one document ------------------------------------------------ */
+
+#define TEXT_SPARSE (-1)  /* the place of a word with few classes */
+#define TEXT_DROPPED (-2) /* the place of a word that counts for nothing */
 
 typedef struct {
     int32_t *tf;   /* of each word; 0 between documents */
@@ -50,16 +53,17 @@ PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_wor
     return 0;
 }
 
-/* Count the words of a document whose code is below `known`. */
+/* Count the words of a document whose code is below `known` and whose place, if there are places,
+ * is not TEXT_DROPPED. */
 PRIORY_UNUSED static int document_find(document *d, const vocabulary *v, int64_t known,
-                                       const text_word *words, ptrdiff_t n)
+                                       const int32_t *place, const text_word *words, ptrdiff_t n)
 {
     if (document_room(d, known) < 0)
         return -1;
     for (ptrdiff_t i = 0; i < n; i++) {
-        prefetch_word(v, words, i, n, NULL);
+        prefetch_word(v, words, i, n, place);
         int32_t code = vocabulary_find(v, words + i);
-        if (code >= 0 && code < known)
+        if (code >= 0 && code < known && (place == NULL || place[code] != TEXT_DROPPED))
             document_see(d, code);
     }
     return 0;
@@ -199,7 +203,209 @@ PRIORY_UNUSED static int pairs_sort(pair_list *t, int64_t words, int32_t *order)
     return 0;
 }
 
-/* ---- scores ------------------------------------------------------------------------------------- */
+/* ---- sums as six arrays, by word, then class ------------------------------------------------------ */
+
+typedef struct {
+    int32_t *word, *label;
+    int64_t *rows;
+    double *weight, *count, *log_tf;
+    int64_t n;
+} pair_arrays;
+
+static inline uint64_t pair_key(const pair_arrays *p, int64_t i)
+{
+    return (uint64_t)(uint32_t)p->word[i] << 32 | (uint32_t)p->label[i];
+}
+
+static inline void pair_copy(const pair_arrays *to, int64_t i, const pair_arrays *from, int64_t j)
+{
+    to->word[i] = from->word[j];
+    to->label[i] = from->label[j];
+    to->rows[i] = from->rows[j];
+    to->weight[i] = from->weight[j];
+    to->count[i] = from->count[j];
+    to->log_tf[i] = from->log_tf[j];
+}
+
+/* Write the pairs of a list in the given order. */
+PRIORY_UNUSED static void pairs_from(const pair_list *t, const int32_t *order, const pair_arrays *out)
+{
+    for (int64_t i = 0; i < t->count; i++) {
+        if (i + 16 < t->count)
+            PRIORY_PREFETCH(t->pairs + order[i + 16]);
+        const text_pair *pair = t->pairs + order[i];
+        out->word[i] = pair->word;
+        out->label[i] = pair->label;
+        out->rows[i] = pair->rows;
+        out->weight[i] = pair->weight;
+        out->count[i] = pair->count;
+        out->log_tf[i] = pair->log_tf;
+    }
+}
+
+/* Return the first pair that does not come after the one before it, or n. */
+PRIORY_UNUSED static int64_t pairs_ordered(const pair_arrays *p)
+{
+    for (int64_t i = 1; i < p->n; i++)
+        if (pair_key(p, i) <= pair_key(p, i - 1))
+            return i;
+    return p->n;
+}
+
+/* Write the order of n keys, each below `keys`; of equal ones, that of `before`, or as they come. */
+static int counting_order(const int32_t *key, int64_t n, int64_t keys, const int64_t *before, int64_t *order)
+{
+    int64_t *next = (int64_t *)calloc((size_t)keys + 1, sizeof(int64_t));
+    if (next == NULL)
+        return -1;
+    for (int64_t i = 0; i < n; i++)
+        next[key[i] + 1]++;
+    for (int64_t k = 0; k < keys; k++)
+        next[k + 1] += next[k];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = before ? before[i] : i;
+        order[next[key[at]]++] = at;
+    }
+    free(next);
+    return 0;
+}
+
+/* Write the pairs by word, then class; codes are below `words` and `labels`. */
+PRIORY_UNUSED static int pairs_arrange(const pair_arrays *p, int64_t words, int64_t labels, const pair_arrays *out)
+{
+    int64_t *order = (int64_t *)malloc((size_t)(p->n + 1) * sizeof(int64_t));
+    int64_t *before = NULL;
+    int failed = order == NULL || counting_order(p->word, p->n, words, NULL, order) < 0;
+    for (int64_t i = 1; !failed && i < p->n; i++) {
+        int64_t a = order[i - 1], b = order[i];
+        if (p->word[a] != p->word[b] || p->label[a] < p->label[b])
+            continue;
+        before = (int64_t *)malloc((size_t)p->n * sizeof(int64_t)); /* classes first, then words */
+        failed = before == NULL || counting_order(p->label, p->n, labels, NULL, before) < 0
+                 || counting_order(p->word, p->n, words, before, order) < 0;
+        break;
+    }
+    for (int64_t i = 0; !failed && i < p->n; i++) {
+        if (i + 16 < p->n) {
+            PRIORY_PREFETCH(p->rows + order[i + 16]);
+            PRIORY_PREFETCH(p->weight + order[i + 16]);
+            PRIORY_PREFETCH(p->count + order[i + 16]);
+            PRIORY_PREFETCH(p->log_tf + order[i + 16]);
+        }
+        pair_copy(out, i, p, order[i]);
+    }
+    free(before);
+    free(order);
+    return failed ? -1 : 0;
+}
+
+/* Return how many pairs are in a, in b or in both. */
+PRIORY_UNUSED static int64_t pairs_union(const pair_arrays *a, const pair_arrays *b)
+{
+    int64_t i = 0, j = 0, n = 0;
+    for (; i < a->n && j < b->n; n++) {
+        uint64_t p = pair_key(a, i), q = pair_key(b, j);
+        i += p <= q;
+        j += q <= p;
+    }
+    return n + (a->n - i) + (b->n - j);
+}
+
+PRIORY_UNUSED static void pairs_sum(const pair_arrays *a, const pair_arrays *b, const pair_arrays *out)
+{
+    int64_t i = 0, j = 0, n = 0;
+    for (; i < a->n && j < b->n; n++) {
+        uint64_t p = pair_key(a, i), q = pair_key(b, j);
+        if (p > q) {
+            pair_copy(out, n, b, j++);
+            continue;
+        }
+        pair_copy(out, n, a, i++);
+        if (p == q) {
+            out->rows[n] += b->rows[j];
+            out->weight[n] += b->weight[j];
+            out->count[n] += b->count[j];
+            out->log_tf[n] += b->log_tf[j++];
+        }
+    }
+    for (; i < a->n; i++)
+        pair_copy(out, n++, a, i);
+    for (; j < b->n; j++)
+        pair_copy(out, n++, b, j);
+}
+
+/* Return a − b, 0 where it is below by no more than rounding; `*bad` is set where it is below. */
+static inline double sum_less(double a, double b, int *bad)
+{
+    double left = a - b;
+    if (left >= 0.0)
+        return left;
+    if (!(left >= -1e-9 * a))
+        *bad = 1;
+    return 0.0;
+}
+
+/* Write a − b without the pairs that have no rows left, if there is an `out`; return how many they
+ * are. Else return −1 where a has too few rows, −2 where it has too little of another sum, with the
+ * place in b in `*at` and that in a, or −1, in `*in_a`. */
+PRIORY_UNUSED static int64_t pairs_difference(const pair_arrays *a, const pair_arrays *b, const pair_arrays *out,
+                                              int64_t *at, int64_t *in_a)
+{
+    int64_t i = 0, n = 0;
+    for (int64_t j = 0; j < b->n; j++) {
+        uint64_t q = pair_key(b, j);
+        for (; i < a->n && pair_key(a, i) < q; i++, n++)
+            if (out)
+                pair_copy(out, n, a, i);
+        *at = j;
+        *in_a = -1;
+        if (i == a->n || pair_key(a, i) > q)
+            return -1;
+        *in_a = i;
+        if (b->rows[j] > a->rows[i])
+            return -1;
+        int bad = 0;
+        double weight = sum_less(a->weight[i], b->weight[j], &bad);
+        double count = sum_less(a->count[i], b->count[j], &bad);
+        double log_tf = sum_less(a->log_tf[i], b->log_tf[j], &bad);
+        if (bad)
+            return -2;
+        if (a->rows[i] > b->rows[j]) {
+            if (out) {
+                pair_copy(out, n, a, i);
+                out->rows[n] -= b->rows[j];
+                out->weight[n] = weight;
+                out->count[n] = count;
+                out->log_tf[n] = log_tf;
+            }
+            n++;
+        }
+        i++;
+    }
+    for (; i < a->n; i++, n++)
+        if (out)
+            pair_copy(out, n, a, i);
+    return n;
+}
+
+/* ---- scores -------------------------------------------------------------------------------------
+ * A word is dense, with a row of K numbers; or sparse, with numbers for some classes and the rest
+ * shared: scale·class_part[k] + constant for every class, summed over the text's words first. */
+
+typedef struct {
+    int64_t V, K;
+    const int32_t *place; /* of each word: its dense row, TEXT_SPARSE or TEXT_DROPPED */
+    const double *dense;
+    const int64_t *starts; /* of each word's classes, in ascending order */
+    const int32_t *labels;
+    const double *deltas, *scale, *constant, *class_part;
+    int zero; /* a class without a number for a sparse word is impossible */
+} word_scores;
+
+typedef struct { /* of one text */
+    double scale, constant;
+    int64_t words, *hits; /* sparse words; how many of them have a number, per class */
+} sparse_sums;
 
 static inline void add_row(double *restrict out, const double *restrict row, ptrdiff_t K, double times)
 {
@@ -213,34 +419,94 @@ PRIORY_INLINE void prefetch_row(const double *row, ptrdiff_t K)
         PRIORY_PREFETCH(row + k);
 }
 
-/* Add the weights of the words whose code is below `known`; `codes` has room for n. */
-PRIORY_UNUSED static void score_block(const vocabulary *v, int64_t known, const text_word *words,
-                                      ptrdiff_t n, int32_t *codes, const double *weights,
-                                      ptrdiff_t K, double *out)
+PRIORY_INLINE void prefetch_sparse(const word_scores *s, int32_t code)
 {
-    ptrdiff_t found = 0;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        prefetch_word(v, words, i, n, NULL);
-        int32_t code = vocabulary_find(v, words + i);
-        if (code < 0 || code >= known)
-            continue;
-        codes[found++] = code;
-        prefetch_row(weights + code * K, K);
-    }
-    for (ptrdiff_t i = 0; i < found; i++)
-        add_row(out, weights + codes[i] * K, K, 1.0);
+    PRIORY_PREFETCH(s->starts + code);
+    PRIORY_PREFETCH(s->scale + code);
+    PRIORY_PREFETCH(s->constant + code);
 }
 
-/* Add the weights of a counted document's words, times 1 or log(1 + tf) / length, and clear it. */
-PRIORY_UNUSED static void score_document(document *d, int log_tf, const double *weights, ptrdiff_t K,
+static inline void add_sparse(const word_scores *s, int32_t code, double times, sparse_sums *sums, double *out)
+{
+    sums->words++;
+    sums->scale += times * s->scale[code];
+    sums->constant += times * s->constant[code];
+    for (int64_t j = s->starts[code]; j < s->starts[code + 1]; j++) {
+        out[s->labels[j]] += times * s->deltas[j];
+        if (s->zero)
+            sums->hits[s->labels[j]]++;
+    }
+}
+
+/* Add what the sparse words of a text share, and begin the next text. */
+PRIORY_UNUSED static void score_end(const word_scores *s, sparse_sums *sums, double *out)
+{
+    if (sums->words == 0)
+        return;
+    for (int64_t k = 0; k < s->K; k++) {
+        if (sums->scale != 0.0) /* 0 · −inf is 0 */
+            out[k] += sums->scale * s->class_part[k];
+        out[k] += sums->constant;
+        if (s->zero) {
+            if (sums->hits[k] < sums->words)
+                out[k] = -INFINITY;
+            sums->hits[k] = 0;
+        }
+    }
+    sums->words = 0;
+    sums->scale = sums->constant = 0.0;
+}
+
+/* Add the scores of words, once for each time they occur; `found` has room for n. */
+PRIORY_UNUSED static void score_block(const vocabulary *v, const word_scores *s, const text_word *words,
+                                      ptrdiff_t n, int32_t *found, sparse_sums *sums, double *out)
+{
+    ptrdiff_t dense = 0, sparse = n; /* rows from the front, sparse words from the back */
+    for (ptrdiff_t i = 0; i < n; i++) {
+        prefetch_word(v, words, i, n, s->place);
+        int32_t code = vocabulary_find(v, words + i);
+        if (code < 0 || code >= s->V)
+            continue;
+        int32_t place = s->place[code];
+        if (place >= 0) {
+            found[dense++] = place;
+            prefetch_row(s->dense + place * s->K, s->K);
+        } else if (place == TEXT_SPARSE) {
+            found[--sparse] = code;
+            prefetch_sparse(s, code);
+        }
+    }
+    for (ptrdiff_t i = 0; i < dense; i++)
+        add_row(out, s->dense + found[i] * s->K, s->K, 1.0);
+    for (ptrdiff_t i = sparse; i < n; i++) {
+        if (i + TEXT_AHEAD < n) {
+            int64_t start = s->starts[found[i + TEXT_AHEAD]];
+            PRIORY_PREFETCH(s->labels + start);
+            PRIORY_PREFETCH(s->deltas + start);
+        }
+        add_sparse(s, found[i], 1.0, sums, out);
+    }
+}
+
+/* Add the scores of a counted document's words, times 1 or log(1 + tf) / length, and clear it. */
+PRIORY_UNUSED static void score_document(document *d, int log_tf, const word_scores *s, sparse_sums *sums,
                                          double *out)
 {
     double scale = log_tf ? document_scale(d) : 0.0;
     for (int64_t i = 0; i < d->n_seen; i++) {
+        if (i + 2 * TEXT_AHEAD < d->n_seen) {
+            int32_t ahead = d->seen[i + 2 * TEXT_AHEAD];
+            if (s->place[ahead] >= 0)
+                prefetch_row(s->dense + s->place[ahead] * s->K, s->K);
+            else
+                prefetch_sparse(s, ahead);
+        }
         int32_t code = d->seen[i];
-        if (i + 2 * TEXT_AHEAD < d->n_seen)
-            prefetch_row(weights + d->seen[i + 2 * TEXT_AHEAD] * K, K);
-        add_row(out, weights + code * K, K, log_tf ? scale * log1p_tf(d->tf[code]) : 1.0);
+        double times = log_tf ? scale * log1p_tf(d->tf[code]) : 1.0;
+        if (s->place[code] >= 0)
+            add_row(out, s->dense + s->place[code] * s->K, s->K, times);
+        else
+            add_sparse(s, code, times, sums, out);
     }
     document_clear(d);
 }

@@ -1,14 +1,15 @@
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from priory.kernels.text import Splitter
 from priory.kernels.vocabulary import Vocabulary
 
 Offsets = NDArray[np.int32] | NDArray[np.int64]
 Flags = NDArray[np.bool_] | NDArray[np.uint8]
 
-class WordCounts(NamedTuple):
+class Pairs(NamedTuple):
     word: NDArray[np.int32]
     label: NDArray[np.int32]
     rows: NDArray[np.int64]
@@ -16,9 +17,35 @@ class WordCounts(NamedTuple):
     # A tuple has a method of this name; the field takes its place.
     count: NDArray[np.float64]  # type: ignore[assignment]
     log_tf: NDArray[np.float64]
+
+class WordCounts(NamedTuple):
+    pairs: Pairs
     class_rows: NDArray[np.int64]
     class_weight: NDArray[np.float64]
     class_words: NDArray[np.float64]
+
+class WordScores:
+    place: NDArray[np.int32]
+    dense: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    labels: NDArray[np.int32]
+    deltas: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    constant: NDArray[np.float64]
+    class_part: NDArray[np.float64]
+    zero: bool
+    def __init__(
+        self,
+        place: ArrayLike,
+        dense: ArrayLike,
+        starts: ArrayLike,
+        labels: ArrayLike,
+        deltas: ArrayLike,
+        scale: ArrayLike,
+        constant: ArrayLike,
+        class_part: ArrayLike,
+        zero: bool = False,
+    ) -> None: ...
 
 def count_words(
     data: NDArray[np.uint8],
@@ -28,14 +55,25 @@ def count_words(
     weight: NDArray[np.float64] | None,
     vocabulary: Vocabulary,
     n_classes: int = 0,
+    splitter: Splitter | None = None,
 ) -> WordCounts: ...
+def count_matrix(
+    data: NDArray[np.uint8],
+    offsets: Offsets,
+    missing: Flags | None,
+    vocabulary: Vocabulary,
+    splitter: Splitter | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]: ...
+def sort_pairs(pairs: Pairs, n_words: int) -> Pairs: ...
+def add_pairs(a: Pairs, b: Pairs) -> Pairs: ...
+def subtract_pairs(a: Pairs, b: Pairs) -> Pairs: ...
 def score_words(
     data: NDArray[np.uint8],
     offsets: Offsets,
     missing: Flags | None,
     vocabulary: Vocabulary,
-    weights: NDArray[np.float64],
+    scores: WordScores,
     out: NDArray[np.float64],
-    binary: bool = False,
-    log_tf: bool = False,
+    tf: Literal["count", "binary", "log"] = "count",
+    splitter: Splitter | None = None,
 ) -> None: ...

@@ -1,6 +1,7 @@
-"""Count the words of texts per class, and score texts by their words.
+"""Count the words of texts per class, add such sums, and score texts by their words.
 
-Texts, and `missing`, are as priory.kernels.text says.
+Texts, and `missing`, are as priory.kernels.text says; a splitter of None finds plain words. Threads
+may count at the same time, each into a vocabulary of its own, and score with the same one.
 """
 
 from collections import namedtuple
@@ -9,31 +10,30 @@ from libc.math cimport log1p
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 
-from priory.kernels.text cimport Reader
+from priory.kernels.text cimport BLOCK, Reader, Splitter
 from priory.kernels.vocabulary cimport Vocabulary, text_word, vocabulary
 
 import numpy as np
 
 cdef extern from "words.h" nogil:
+    enum:
+        TEXT_SPARSE
+        TEXT_DROPPED
+
     ctypedef struct document:
         int32_t* tf
         int32_t* seen
-        int64_t n_seen
 
     ctypedef struct text_count:
-        pass
+        int32_t word
+        int32_t tf
 
     ctypedef struct count_list:
         text_count* counts
         int64_t count
 
     ctypedef struct text_pair:
-        int32_t word
-        int32_t label
-        int64_t rows
-        double weight
-        double count
-        double log_tf
+        pass
 
     ctypedef struct pair_list:
         text_pair* pairs
@@ -41,31 +41,64 @@ cdef extern from "words.h" nogil:
         int32_t* places
         int64_t class_start
 
+    ctypedef struct pair_arrays:
+        int32_t* word
+        int32_t* label
+        int64_t* rows
+        double* weight
+        double* count
+        double* log_tf
+        int64_t n
+
+    ctypedef struct word_scores:
+        int64_t V, K
+        const int32_t* place
+        const double* dense
+        const int64_t* starts
+        const int32_t* labels
+        const double* deltas
+        const double* scale
+        const double* constant
+        const double* class_part
+        int zero
+
+    ctypedef struct sparse_sums:
+        int64_t* hits
+
     double text_logs[256]
 
-    void PRIORY_PREFETCH(const void*)
     int document_add(document*, vocabulary*, const text_word*, ptrdiff_t)
-    int document_find(document*, const vocabulary*, int64_t, const text_word*, ptrdiff_t)
+    int document_find(document*, const vocabulary*, int64_t, const int32_t*, const text_word*, ptrdiff_t)
     int document_write(document*, count_list*)
     int pairs_add(pair_list*, const text_count*, int64_t, int32_t, double, double*)
     int pairs_sort(pair_list*, int64_t, int32_t*)
-    void score_block(
-        const vocabulary*, int64_t, const text_word*, ptrdiff_t, int32_t*, const double*, ptrdiff_t, double*
-    )
-    void score_document(document*, int, const double*, ptrdiff_t, double*)
+    void pairs_from(const pair_list*, const int32_t*, const pair_arrays*)
+    int64_t pairs_ordered(const pair_arrays*)
+    int pairs_arrange(const pair_arrays*, int64_t, int64_t, const pair_arrays*)
+    int64_t pairs_union(const pair_arrays*, const pair_arrays*)
+    void pairs_sum(const pair_arrays*, const pair_arrays*, const pair_arrays*)
+    int64_t pairs_difference(const pair_arrays*, const pair_arrays*, const pair_arrays*, int64_t*, int64_t*)
+    void score_block(const vocabulary*, const word_scores*, const text_word*, ptrdiff_t, int32_t*, sparse_sums*, double*)
+    void score_document(document*, int, const word_scores*, sparse_sums*, double*)
+    void score_end(const word_scores*, sparse_sums*, double*)
 
-WordCounts = namedtuple(
-    "WordCounts",
-    "word label rows weight count log_tf class_rows class_weight class_words",
-    module=__name__,
-)
-WordCounts.__doc__ = """Sums over texts, per word and class that occur together, and per class.
+cdef enum:
+    MOST = 1 << 23  # words of documents written down (8 bytes each) before they are summed
+
+Pairs = namedtuple("Pairs", "word label rows weight count log_tf", module=__name__)
+Pairs.__doc__ = """Sums over texts, per word and class that occur together.
 
     word, label   int32: the word's code and the class, in the order of both
     rows          int64: the texts of the class that have the word
     weight        Σ w of them
     count         Σ w·tf, with tf how often the text has the word
     log_tf        Σ w·log(1 + tf) / ‖log(1 + tf)‖₂ over the words of the text
+"""
+
+WordCounts = namedtuple("WordCounts", "pairs class_rows class_weight class_words", module=__name__)
+WordCounts.__doc__ = """Sums over texts.
+
+    pairs         per word and class
     class_rows    int64: the texts of each class; class_weight: Σ w; class_words: Σ w·tf
 """
 
@@ -78,66 +111,197 @@ def count_words(
     weight,
     Vocabulary vocabulary not None,
     Py_ssize_t n_classes=0,
+    Splitter splitter=None,
 ):
     """Return the WordCounts of texts with classes y; words not yet in the vocabulary join it.
 
     A text that is missing, or whose class is negative, counts for nothing. The arrays per class
     are as long as the largest class asks, and at least `n_classes`.
     """
-    cdef Reader reader = Reader(data, offsets, missing, None)
+    cdef Reader reader = Reader(data, offsets, missing, splitter)
     cdef Tally tally = Tally()
-    cdef Py_ssize_t n = reader.n, i, j, m
+    cdef Py_ssize_t n = reader.n, first = 0, end = 0
     y = np.ascontiguousarray(y, dtype=np.int32)
-    cdef const int32_t[::1] classes = y
-    cdef int32_t label = -1
-    cdef const double[::1] weights
-    cdef bint weighted = weight is not None
-    if weighted:
-        weights = np.ascontiguousarray(weight, dtype=np.float64)
-    if classes.shape[0] != n or (weighted and weights.shape[0] != n):
+    if weight is not None:
+        weight = np.ascontiguousarray(weight, dtype=np.float64)
+    if y.shape != (n,) or (weight is not None and weight.shape != (n,)):
         raise ValueError(f"There are {n} texts: y, and weight if given, must be as long.")
-    for i in range(n):
-        n_classes = max(n_classes, <Py_ssize_t> classes[i] + 1)
-    class_rows, class_weight, class_words = np.zeros(n_classes, np.int64), np.zeros(n_classes), np.zeros(n_classes)
-    cdef int64_t[::1] rows_of = class_rows, starts = np.empty(n + 1, dtype=np.int64)
-    cdef double[::1] weight_of = class_weight, words_of = class_words
+    n_classes = max(n_classes, int(y.max(initial=-1)) + 1)
+    counts = WordCounts(None, np.zeros(n_classes, np.int64), np.zeros(n_classes), np.zeros(n_classes))
+    cdef list parts = []
     vocabulary.start_writing()
     try:
-        with nogil:
-            for i in range(n):
-                starts[i] = tally.counts.count
-                if classes[i] < 0 or not reader.open(i):
-                    continue
-                while True:
-                    m = reader.next_words()
-                    if m == 0:
-                        break
-                    if document_add(&tally.counted, &vocabulary.words_, reader.words, m) < 0:
-                        _no_memory()
-                if document_write(&tally.counted, &tally.counts) < 0:
-                    _no_memory()
-                rows_of[classes[i]] += 1
-                weight_of[classes[i]] += weights[i] if weighted else 1.0
-            starts[n] = tally.counts.count
+        while True:
+            end = tally.write_down(reader, vocabulary, first, y, weight, counts)
+            part = tally.summed(y[first:end], None if weight is None else weight[first:end], len(vocabulary), counts)
+            # Lists of like size are added, so that a pair is copied no more than log(parts) times.
+            while parts and (end == n or len(parts[len(parts) - 1].word) < 2 * len(part.word)):
+                part = add_pairs(parts.pop(), part)
+            if end == n:
+                return counts._replace(pairs=part)
+            parts.append(part)
+            first = end
     finally:
         vocabulary.end_writing()
-    cdef int64_t[::1] order = np.argsort(y, kind="stable")
-    tally.pairs.places = <int32_t*> calloc(len(vocabulary) + 1, sizeof(int32_t))
-    if tally.pairs.places == NULL:
-        raise MemoryError
+
+
+def count_matrix(data, offsets, missing, Vocabulary vocabulary not None, Splitter splitter=None):
+    """Return (indptr, indices, tf): how often each text has which words of the vocabulary.
+
+    Text i has the words indices[indptr[i]:indptr[i + 1]] (int32; indptr is int64), in order of
+    first appearance, tf times (int32) each.
+    """
+    cdef Reader reader = Reader(data, offsets, missing, splitter)
+    cdef Tally tally = Tally()
+    cdef Py_ssize_t i, m
+    indptr = np.zeros(reader.n + 1, dtype=np.int64)
+    cdef int64_t[::1] ends = indptr
+    vocabulary.start_reading()
+    try:
+        with nogil:
+            for i in range(reader.n):
+                if reader.open(i):
+                    while True:
+                        m = reader.next_words()
+                        if m == 0:
+                            break
+                        _check(document_find(
+                            &tally.counted, &vocabulary.words_, vocabulary.words_.count, NULL, reader.words, m
+                        ))
+                    _check(document_write(&tally.counted, &tally.counts))
+                ends[i + 1] = tally.counts.count
+    finally:
+        vocabulary.end_reading()
+    indices, tf = np.empty(tally.counts.count, dtype=np.int32), np.empty(tally.counts.count, dtype=np.int32)
+    cdef int32_t[::1] indices_ = indices, tf_ = tf
+    for i in range(tally.counts.count):
+        indices_[i], tf_[i] = tally.counts.counts[i].word, tally.counts.counts[i].tf
+    return indptr, indices, tf
+
+
+def sort_pairs(pairs, int64_t n_words):
+    """Return pairs, whose words may have been numbered anew, in the order of word and class.
+
+    ValueError for a word that is not below `n_words`, a negative class, or a pair that is there twice.
+    """
+    cdef Arrays given = Arrays(pairs), sorted_ = Arrays.empty(given.at.n)
+    cdef int64_t n_labels = 0, at
+    cdef int failed
+    if given.at.n:
+        if given.pairs.word.min() < 0 or given.pairs.word.max() >= n_words:
+            raise ValueError(f"Words must be from 0 to {n_words - 1}.")
+        if given.pairs.label.min() < 0:
+            raise ValueError("Classes must be 0 or more.")
+        n_labels = given.pairs.label.max() + 1
+    if given.at.n < n_words // 16:  # few: do not walk through all the words
+        order = np.lexsort((given.pairs.label, given.pairs.word))
+        sorted_ = Arrays(tuple(array[order] for array in given.pairs))
+    else:
+        with nogil:
+            failed = pairs_arrange(&given.at, n_words, n_labels, &sorted_.at)
+        _check(failed)
+    at = pairs_ordered(&sorted_.at)
+    if at < given.at.n:
+        raise ValueError(f"Word {sorted_.at.word[at]} of class {sorted_.at.label[at]} is there twice.")
+    return sorted_.pairs
+
+
+def add_pairs(a, b):
+    """Return the sums of two lists of pairs, each in the order of word and class."""
+    cdef Arrays left = Arrays(a), right = Arrays(b), out
+    cdef int64_t n
+    left.check_order()
+    right.check_order()
     with nogil:
-        for j in range(n):
-            i = order[j]
-            if starts[i] == starts[i + 1]:
-                continue
-            if classes[i] != label:
-                label, tally.pairs.class_start = classes[i], tally.pairs.count
-            if pairs_add(
-                &tally.pairs, tally.counts.counts + starts[i], starts[i + 1] - starts[i], label,
-                weights[i] if weighted else 1.0, &words_of[label],
-            ) < 0:
-                _no_memory()
-    return WordCounts(*_sorted_pairs(tally, len(vocabulary)), class_rows, class_weight, class_words)
+        n = pairs_union(&left.at, &right.at)
+    out = Arrays.empty(n)
+    with nogil:
+        pairs_sum(&left.at, &right.at, &out.at)
+    return out.pairs
+
+
+def subtract_pairs(a, b):
+    """Return a − b of two lists of pairs, each in the order of word and class.
+
+    Pairs without rows left are dropped. ValueError(word, class, rows in a, rows in b) where b has
+    more rows; ValueError(word, class) where it has more of another sum, by more than rounding:
+    1e-9 of what there was.
+    """
+    cdef Arrays left = Arrays(a), right = Arrays(b), out
+    cdef int64_t n, at = 0, in_a = 0
+    left.check_order()
+    right.check_order()
+    with nogil:
+        n = pairs_difference(&left.at, &right.at, NULL, &at, &in_a)
+    if n == -1:
+        raise ValueError(
+            right.at.word[at], right.at.label[at], left.at.rows[in_a] if in_a >= 0 else 0, right.at.rows[at]
+        )
+    if n == -2:
+        raise ValueError(right.at.word[at], right.at.label[at])
+    out = Arrays.empty(n)
+    with nogil:
+        pairs_difference(&left.at, &right.at, &out.at, &at, &in_a)
+    return out.pairs
+
+
+cdef class WordScores:
+    """What words add to the scores of K classes; x is what a text has of a word.
+
+    place (int32, V)                     what kind of word each is:
+        r ≥ 0   dense: x·dense[r] is added; dense is (R, K)
+        −1      sparse: x·deltas[j] is added for class labels[j], j from starts[word] to
+                starts[word + 1], and for every class k  x·(scale[word]·class_part[k] + constant[word])
+        −2      dropped: as if it were not known
+    starts (int64, V + 1), labels (int32, ascending for each word), deltas;
+    scale, constant (V), class_part (K)
+    zero                                 a class without an entry for a sparse word of the text gets −inf
+
+    It never changes, and threads may share it.
+    """
+
+    cdef word_scores at
+    cdef readonly object place, dense, starts, labels, deltas, scale, constant, class_part
+    cdef readonly bint zero
+
+    def __init__(self, place, dense, starts, labels, deltas, scale, constant, class_part, zero=False):
+        # Those that are checked are copied, so that nobody can change them afterwards.
+        self.place = _frozen(np.array(place, dtype=np.int32, order="C"))
+        self.starts = _frozen(np.array(starts, dtype=np.int64, order="C"))
+        self.labels = _frozen(np.array(labels, dtype=np.int32, order="C"))
+        self.dense, self.deltas = _frozen(_float64(dense)), _frozen(_float64(deltas))
+        self.scale, self.constant = _frozen(_float64(scale)), _frozen(_float64(constant))
+        self.class_part, self.zero = _frozen(_float64(class_part)), zero
+        cdef const int32_t[::1] place_ = self.place, labels_ = self.labels
+        cdef const int64_t[::1] starts_ = self.starts
+        cdef const double[:, ::1] dense_ = self.dense
+        cdef const double[::1] deltas_ = self.deltas, scale_ = self.scale
+        cdef const double[::1] constant_ = self.constant, class_part_ = self.class_part
+        cdef Py_ssize_t V = place_.shape[0], K = class_part_.shape[0], i, j
+        if starts_.shape[0] != V + 1 or scale_.shape[0] != V or constant_.shape[0] != V:
+            raise ValueError(f"There are {V} places: starts must be one longer, scale and constant as long.")
+        if dense_.shape[1] != K:
+            raise ValueError(f"dense must be for {K} classes, as class_part is, not {dense_.shape[1]}.")
+        if deltas_.shape[0] != labels_.shape[0]:
+            raise ValueError(f"There are {labels_.shape[0]} labels and {deltas_.shape[0]} deltas.")
+        for i in range(V):
+            if not TEXT_DROPPED <= place_[i] < dense_.shape[0]:
+                raise ValueError(f"place[{i}] must be from -2 to {dense_.shape[0] - 1}, not {place_[i]}.")
+            if not 0 <= starts_[i] <= starts_[i + 1] <= labels_.shape[0]:
+                raise ValueError(f"starts[{i}] and the next are not in order within {labels_.shape[0]} labels.")
+            for j in range(starts_[i], starts_[i + 1]):
+                if not 0 <= labels_[j] < K or (j > starts_[i] and labels_[j] <= labels_[j - 1]):
+                    raise ValueError(f"The labels of word {i} must ascend from 0 to {K - 1} at most.")
+        self.at.V, self.at.K, self.at.zero = V, K, zero
+        self.at.place, self.at.starts, self.at.labels = &place_[0], &starts_[0], &labels_[0]
+        self.at.dense, self.at.deltas, self.at.scale = &dense_[0, 0], &deltas_[0], &scale_[0]
+        self.at.constant, self.at.class_part = &constant_[0], &class_part_[0]
+
+    def __reduce__(self):
+        return WordScores, (
+            self.place, self.dense, self.starts, self.labels, self.deltas, self.scale, self.constant,
+            self.class_part, self.zero,
+        )
 
 
 def score_words(
@@ -145,28 +309,32 @@ def score_words(
     offsets,
     missing,
     Vocabulary vocabulary not None,
-    const double[:, ::1] weights,
+    WordScores scores not None,
     double[:, ::1] out,
-    bint binary=False,
-    bint log_tf=False,
+    str tf="count",
+    Splitter splitter=None,
 ):
-    """Add Σ tf·weights[word] over the words of text i to out[i].
+    """Add Σ x·(scores of the word) over the words of text i to out[i].
 
-    Words not in the vocabulary, or beyond the rows of the weights, are dropped. Instead of tf,
-    `binary` takes 1, and `log_tf` takes log(1 + tf) / ‖log(1 + tf)‖₂ over the words not dropped.
+    x is, by `tf`: "count", how often the text has the word; "binary", 1; "log",
+    log(1 + tf) / ‖log(1 + tf)‖₂ over its words that are known and not dropped. Words that are not
+    in the vocabulary, or beyond the places of the scores, are not known.
     """
-    cdef Reader reader = Reader(data, offsets, missing, None)
+    cdef Reader reader = Reader(data, offsets, missing, splitter)
     cdef Tally tally = Tally()
-    cdef Py_ssize_t n = reader.n, K = weights.shape[1], i, m
-    cdef bint counting = binary or log_tf
-    cdef int64_t known = min(weights.shape[0], len(vocabulary))
-    cdef int32_t codes[256]
-    if binary and log_tf:
-        raise ValueError("binary and log_tf exclude each other.")
-    if out.shape[0] != n or out.shape[1] != K:
-        raise ValueError(f"out must be {(n, K)}, not {(out.shape[0], out.shape[1])}.")
-    if n == 0 or K == 0 or known == 0:
+    cdef const word_scores* s = &scores.at
+    cdef Py_ssize_t n = reader.n, i, m
+    cdef bint counting = tf != "count", log_tf = tf == "log"
+    cdef int32_t found[BLOCK]
+    if tf not in ("count", "binary", "log"):
+        raise ValueError(f"tf must be 'count', 'binary' or 'log', not {tf!r}.")
+    if out.shape[0] != n or out.shape[1] != s.K:
+        raise ValueError(f"out must be {(n, s.K)}, not {(out.shape[0], out.shape[1])}.")
+    if n == 0 or s.K == 0 or s.V == 0:
         return
+    tally.sums.hits = <int64_t*> calloc(s.K, sizeof(int64_t))
+    if tally.sums.hits == NULL:
+        raise MemoryError
     vocabulary.start_reading()
     try:
         with nogil:
@@ -178,21 +346,24 @@ def score_words(
                     if m == 0:
                         break
                     if not counting:
-                        score_block(&vocabulary.words_, known, reader.words, m, codes, &weights[0, 0], K, &out[i, 0])
-                    elif document_find(&tally.counted, &vocabulary.words_, known, reader.words, m) < 0:
-                        _no_memory()
+                        score_block(&vocabulary.words_, s, reader.words, m, found, &tally.sums, &out[i, 0])
+                    else:
+                        _check(document_find(&tally.counted, &vocabulary.words_, s.V, s.place, reader.words, m))
                 if counting:
-                    score_document(&tally.counted, log_tf, &weights[0, 0], K, &out[i, 0])
+                    score_document(&tally.counted, log_tf, s, &tally.sums, &out[i, 0])
+                score_end(s, &tally.sums, &out[i, 0])
     finally:
         vocabulary.end_reading()
 
 
 cdef class Tally:
-    """What is counted of one document, and of all."""
+    """What is counted of one document, and of many."""
 
     cdef document counted
     cdef count_list counts
     cdef pair_list pairs
+    cdef sparse_sums sums
+    cdef int64_t[::1] starts  # of each document among the counts
 
     def __dealloc__(self):
         free(self.counted.tf)
@@ -200,33 +371,121 @@ cdef class Tally:
         free(self.counts.counts)
         free(self.pairs.pairs)
         free(self.pairs.places)
+        free(self.sums.hits)
+
+    cdef Py_ssize_t write_down(
+        self, Reader reader, Vocabulary vocabulary, Py_ssize_t first, y, weight, counts
+    ) except -1:
+        """Write down which words the texts from `first` on have; return where it stopped."""
+        cdef const int32_t[::1] classes = y
+        cdef const double[::1] weights = weight
+        cdef bint weighted = weight is not None
+        cdef int64_t[::1] rows_of = counts.class_rows
+        cdef double[::1] weight_of = counts.class_weight
+        cdef Py_ssize_t i = first, m
+        self.starts = np.empty(reader.n - first + 1, dtype=np.int64)
+        self.counts.count = 0
+        self.starts[0] = 0
+        with nogil:
+            while i < reader.n and self.counts.count < MOST:
+                if classes[i] >= 0 and reader.open(i):
+                    while True:
+                        m = reader.next_words()
+                        if m == 0:
+                            break
+                        _check(document_add(&self.counted, &vocabulary.words_, reader.words, m))
+                    _check(document_write(&self.counted, &self.counts))
+                    rows_of[classes[i]] += 1
+                    weight_of[classes[i]] += weights[i] if weighted else 1.0
+                i += 1
+                self.starts[i - first] = self.counts.count
+        return i
+
+    cdef object summed(self, y, weight, int64_t n_words, counts):
+        """Return the Pairs of what is written down."""
+        cdef const int32_t[::1] classes = y
+        cdef const double[::1] weights = weight
+        cdef bint weighted = weight is not None
+        cdef double[::1] words_of = counts.class_words
+        cdef const int64_t[::1] by_class = np.argsort(y, kind="stable")
+        cdef Py_ssize_t i, j
+        cdef int32_t label = -1
+        free(self.pairs.places)
+        self.pairs.places = <int32_t*> calloc(n_words + 1, sizeof(int32_t))
+        if self.pairs.places == NULL:
+            raise MemoryError
+        self.pairs.count = 0
+        with nogil:
+            for j in range(classes.shape[0]):
+                i = by_class[j]
+                if self.starts[i] == self.starts[i + 1]:
+                    continue
+                if classes[i] != label:
+                    label, self.pairs.class_start = classes[i], self.pairs.count
+                _check(pairs_add(
+                    &self.pairs, self.counts.counts + self.starts[i], self.starts[i + 1] - self.starts[i],
+                    label, weights[i] if weighted else 1.0, &words_of[label],
+                ))
+        cdef int32_t[::1] order = np.empty(self.pairs.count, dtype=np.int32)
+        cdef Arrays out = Arrays.empty(self.pairs.count)
+        with nogil:
+            _check(pairs_sort(&self.pairs, n_words, &order[0]))
+            pairs_from(&self.pairs, &order[0], &out.at)
+        return out.pairs
 
 
-cdef int _no_memory() except -1 nogil:
-    with gil:
-        raise MemoryError
+cdef class Arrays:
+    """Pairs, and where their six arrays are."""
+
+    cdef object pairs
+    cdef pair_arrays at
+
+    def __init__(self, pairs):
+        self.pairs = Pairs(
+            *(np.ascontiguousarray(pairs[i], dtype=np.int32) for i in range(2)),
+            np.ascontiguousarray(pairs[2], dtype=np.int64),
+            *(np.ascontiguousarray(pairs[i], dtype=np.float64) for i in range(3, 6)),
+        )
+        cdef const int32_t[::1] word = self.pairs[0], label = self.pairs[1]
+        cdef const int64_t[::1] rows = self.pairs[2]
+        cdef const double[::1] weight = self.pairs[3], count = self.pairs[4], log_tf = self.pairs[5]
+        if len({len(array) for array in self.pairs}) > 1:
+            raise ValueError("The six arrays of pairs must be equally long.")
+        # Those that are only read may be read-only.
+        self.at.word, self.at.label, self.at.rows = <int32_t*> &word[0], <int32_t*> &label[0], <int64_t*> &rows[0]
+        self.at.weight, self.at.count = <double*> &weight[0], <double*> &count[0]
+        self.at.log_tf, self.at.n = <double*> &log_tf[0], word.shape[0]
+
+    @staticmethod
+    cdef Arrays empty(Py_ssize_t n):
+        return Arrays((
+            *(np.empty(n, dtype=np.int32) for _ in range(2)), np.empty(n, dtype=np.int64), *(np.empty(n) for _ in range(3))
+        ))
+
+    cdef int check_order(self) except -1:
+        cdef int64_t at
+        with nogil:
+            at = pairs_ordered(&self.at)
+        if at < self.at.n:
+            raise ValueError(f"Pairs must be in the order of word and class; pair {at} is not.")
+        return 0
 
 
-cdef tuple _sorted_pairs(Tally tally, int64_t n_words):
-    """Return the pairs as arrays, in the order of word and class."""
-    cdef int64_t n = tally.pairs.count, i
-    cdef int32_t[::1] order = np.empty(n, dtype=np.int32)
-    word, label = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-    rows = np.empty(n, dtype=np.int64)
-    weight, count, log_tf = np.empty(n), np.empty(n), np.empty(n)
-    cdef int32_t[::1] word_ = word, label_ = label
-    cdef int64_t[::1] rows_ = rows
-    cdef double[::1] weight_ = weight, count_ = count, log_tf_ = log_tf
-    cdef const text_pair* pair
-    with nogil:
-        if pairs_sort(&tally.pairs, n_words, &order[0]) < 0:
-            _no_memory()
-        for i in range(n):
-            PRIORY_PREFETCH(&tally.pairs.pairs[order[min(i + 16, n - 1)]])
-            pair = &tally.pairs.pairs[order[i]]
-            word_[i], label_[i], rows_[i] = pair.word, pair.label, pair.rows
-            weight_[i], count_[i], log_tf_[i] = pair.weight, pair.count, pair.log_tf
-    return word, label, rows, weight, count, log_tf
+cdef object _float64(array):
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+cdef object _frozen(array):
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+cdef int _check(int code) except -1 nogil:
+    if code < 0:
+        with gil:
+            raise MemoryError
+    return 0
 
 
 cdef void _fill_logs():
