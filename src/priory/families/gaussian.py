@@ -10,18 +10,29 @@ import numpy as np
 
 from priory.columns import Numbers
 from priory.errors import check_number
-from priory.families.base import Family, Linear
+from priory.families.base import Adder, Family, Linear
+from priory.families.left_out import LeftOut
 from priory.kernels.score import add_gaussian
 from priory.posteriors import NormalInverseGammaPosterior
 from priory.priors import NormalInverseGamma, PosteriorNIG, Prior
 from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
-from priory.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 
-__all__ = ["ClassMoments", "Gaussian", "GaussianParameters", "class_moments"]
+__all__ = [
+    "ClassMoments",
+    "Gaussian",
+    "GaussianParameters",
+    "class_moments",
+    "moments_without",
+    "sums_without",
+]
 
 VARIANCE_FLOOR = 1e-9
 """The least variance of a class, as a share of its own column's variance."""
+
+ROUNDED = 1e-14
+"""What is left of a scatter below this share of all that passed through is what rounding left."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +71,25 @@ class Gaussian(Family):
     ) -> GaussianParameters:
         """Return μ and σ² of each class and column."""
         moments = class_moments(table.moments)
+        return self._read(moments, prior, self.epsilon(moments))
+
+    def _read(
+        self,
+        moments: ClassMoments,
+        prior: NormalInverseGamma | None,
+        epsilon: FloatArray | float,
+        axis: int = 0,
+    ) -> GaussianParameters:
+        """Return μ and σ² that some moments give, the classes along an axis."""
         mean, variance = moments.mean, moments.variance
         if prior is not None:
             after = moments.posterior(prior)
             mean, variance = after.mean, after.beta / (after.alpha + 1.5)
         if self.shared:
-            n = moments.n.sum(axis=0)
-            within = (moments.n * variance).sum(axis=0) / np.where(n > 0, n, 1.0)
+            n = moments.n.sum(axis=axis, keepdims=True)
+            within = (moments.n * variance).sum(axis=axis, keepdims=True) / np.where(n > 0, n, 1.0)
             variance = np.broadcast_to(within, variance.shape)
-        variance = variance + self.epsilon(moments)
+        variance = variance + epsilon
         floor = 0.0 if self.var_smoothing else moments.floor
         variance = np.maximum(variance, floor)
         return GaussianParameters(mean, np.where(variance > 0, variance, moments.floor))
@@ -96,6 +117,61 @@ class Gaussian(Family):
         add_gaussian(
             column.values, parameters.mean, parameters.half_precision, parameters.log_norm, out
         )
+
+    def adder_without(
+        self,
+        column: Numbers,
+        left_out: LeftOut,
+        table: MomentsTable | NumbersTable,
+        prior: NormalInverseGamma | None,
+    ) -> Adder:
+        """Take x from the sums of the row's own class, and of the column as a whole.
+
+            μ⁻ = μ − (x − μ)/(n − 1),   S⁻ = S − (x − μ)² n/(n − 1),   S = Σ(x − μ)²
+
+        The column as a whole is behind var_smoothing, the floor of variances and priors.
+        """
+        moments = table.moments
+
+        def add(rows: slice, out: FloatArray) -> None:
+            self._add_without(column.take(rows).values, left_out.take(rows), moments, prior, out)
+
+        return add
+
+    def _add_without(
+        self,
+        values: AnyArray,
+        left_out: LeftOut,
+        table: MomentsTable,
+        prior: NormalInverseGamma | None,
+        out: FloatArray,
+    ) -> None:
+        """Add the log densities of rows that are left out, whatever depends on what."""
+        epsilon = self._epsilon_without(values, left_out, table)
+        for j in range(values.shape[1]):
+            x = values[:, j].astype(np.float64)
+            there = ~np.isnan(x)
+            moments = moments_without(table, j, x[there], left_out.take(there))
+            found = self._read(moments, prior, epsilon[there, None], axis=1)
+            squares = (x[there, None] - found.mean) ** 2
+            out[there] += found.log_norm - squares * found.half_precision
+
+    def _epsilon_without(
+        self, values: AnyArray, left_out: LeftOut, table: MomentsTable
+    ) -> FloatArray:
+        """Return what is added to every variance when each of the rows is left out."""
+        if not self.var_smoothing:
+            return np.zeros(len(values))
+        pooled = table.pooled()
+        largest = np.zeros(len(values))
+        for j in range(values.shape[1]):
+            x = values[:, j].astype(np.float64)
+            there = ~np.isnan(x)
+            variance = np.full(len(x), _variance(pooled)[0, j])
+            rows = left_out.take(there)
+            variance[there] = sums_without(pooled, j, x[there], rows, rows.y * 0).variance
+            largest = np.maximum(largest, variance)
+        return self.var_smoothing * largest
 
     def sample(
         self, parameters: GaussianParameters, y: CodeArray, rng: np.random.Generator
@@ -132,7 +208,10 @@ class GaussianParameters:
 
 @dataclass(frozen=True, eq=False)
 class ClassMoments:
-    """Hold n, mean and 1/n variance, classes × columns, and those of the column as a whole."""
+    """Hold n, mean and 1/n variance, classes × columns, and those of the column as a whole.
+
+    With a row left out of one column, rows × classes, and rows × 1 for the column as a whole.
+    """
 
     n: FloatArray
     mean: FloatArray
@@ -166,15 +245,79 @@ class ClassMoments:
         return NormalInverseGammaPosterior(classes, *(p[:, column] for p in parameters))
 
 
+@dataclass(frozen=True, eq=False)
+class SumsWithout:
+    """Hold n, mean and 1/n variance of one class for each row, without that row."""
+
+    n: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    nothing: BoolArray
+
+
+def sums_without(
+    table: MomentsTable, column: int, x: FloatArray, left_out: LeftOut, k: AnyArray
+) -> SumsWithout:
+    """Return the moments of class k[i] of a column with row i taken out of it."""
+    amount = left_out.amount
+    before, mean, scatter = (
+        sums[:, column][k] for sums in (table.weight, table.mean, table.scatter)
+    )
+    left = table.rows[:, column][k] - left_out.whole
+    n = np.where(left > 0, before - amount, 1.0)
+    away = x - mean
+    mean = mean - amount * away / n
+    squares = scatter - amount * away * away * (before / n)
+    rounding = np.maximum(scatter, table.passed[:, column][k])
+    squares = np.where((left == 1) | (squares <= ROUNDED * rounding), 0.0, squares)
+    nothing = left <= 0
+    variance = squares / n
+    return SumsWithout(
+        np.where(nothing, 0.0, n),
+        np.where(nothing, 0.0, mean),
+        np.where(nothing, 0.0, variance),
+        nothing,
+    )
+
+
+def moments_without(
+    table: MomentsTable, column: int, x: FloatArray, left_out: LeftOut
+) -> ClassMoments:
+    """Return the moments of all classes of a column, rows × classes, each row taken out."""
+    pooled = sums_without(table.pooled(), column, x, left_out, left_out.y * 0)
+    own = sums_without(table, column, x, left_out, left_out.y)
+    nothing = np.tile(table.rows[:, column] == 0, (len(x), 1))
+    n, mean, variance = (
+        np.tile(sums[:, column], (len(x), 1)) for sums in (table.weight, table.mean, _variance(table))
+    )
+    here = np.arange(len(x)), left_out.y
+    n[here], mean[here], variance[here] = own.n, own.mean, own.variance
+    nothing[here] = own.nothing
+    pooled_mean, pooled_variance = pooled.mean[:, None], pooled.variance[:, None]
+    return ClassMoments(
+        n,
+        np.where(nothing, pooled_mean, mean),
+        np.where(nothing, pooled_variance, variance),
+        pooled_mean,
+        pooled_variance,
+    )
+
+
 def class_moments(table: MomentsTable) -> ClassMoments:
     """Return the moments of each class; one that saw nothing takes those of the column."""
     pooled = table.pooled()
-    mean, variance = table.mean, table.variance
+    mean, variance = table.mean, _variance(table)
     nothing = table.rows == 0
     return ClassMoments(
         table.weight,
         np.where(nothing, pooled.mean, mean),
-        np.where(nothing, pooled.variance, variance),
+        np.where(nothing, _variance(pooled), variance),
         pooled.mean[0],
-        pooled.variance[0],
+        _variance(pooled)[0],
     )
+
+
+def _variance(table: MomentsTable) -> FloatArray:
+    """Return the 1/n variance: 0 for a single row, and where forgetting left but rounding."""
+    left = (table.rows > 1) & (table.scatter > ROUNDED * table.passed)
+    return np.where(left, table.variance, 0.0)

@@ -13,15 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from priory.cells import key_of
 from priory.priors import DiscretePrior, Laplace, MEstimate
-from priory.tables import CellsTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 
 __all__ = [
     "LeftOut",
-    "cell_without",
-    "cells_of",
     "distinct",
     "log_share",
     "one_column",
@@ -171,26 +167,3 @@ def one_column(prior: Any, column: int) -> Any:
     if isinstance(prior, Laplace) and isinstance(prior.alpha, tuple):
         return Laplace(prior.alpha[column])
     return prior
-
-
-def cells_of(cells: CellsTable, x: AnyArray) -> IntArray:
-    """Return the cell of each number, -1 for a gap and -2 for what was never learned."""
-    gap = np.isnan(x)
-    if not len(cells.keys):
-        return np.where(gap, -1, -2)
-    keys = key_of(x, cells.level)
-    places = np.minimum(np.searchsorted(cells.keys, keys), len(cells.keys) - 1)
-    return np.where(gap, -1, np.where(cells.keys[places] == keys, places, -2))
-
-
-def cell_without(cells: CellsTable, cell: int, y: int, amount: float, whole: bool) -> CellsTable:
-    """Return the cells with one number taken out."""
-    rows, weight = cells.rows.copy(), cells.weight.copy()
-    rows[y, cell] -= whole
-    weight[y, cell] = max(weight[y, cell] - amount, 0.0) if rows[y, cell] else 0.0
-    if rows[:, cell].any():
-        return CellsTable(cells.level, cells.keys, rows, weight)
-    keys = np.delete(cells.keys, cell)
-    return CellsTable(
-        cells.level, keys, np.delete(rows, cell, axis=1), np.delete(weight, cell, axis=1)
-    )

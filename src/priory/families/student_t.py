@@ -10,8 +10,10 @@ import numpy as np
 
 from priory.columns import Numbers
 from priory.errors import SettingError
-from priory.families.base import Family, log_gamma
-from priory.families.gaussian import ClassMoments, class_moments
+from priory.families.base import Adder, Family, log_gamma
+from priory.families.cells_without import CellPairs, log_transforms, rank_transforms
+from priory.families.gaussian import ClassMoments, class_moments, moments_without
+from priory.families.left_out import LeftOut
 from priory.families.transforms import Identity, Transform, log_transform, rank_transform
 from priory.kernels.score import add_student_t
 from priory.posteriors import NormalInverseGammaPosterior
@@ -57,9 +59,7 @@ class StudentT(Family):
     ) -> StudentTParameters:
         """Return degrees of freedom, location and scale² of each class and column."""
         transform, moments = self.moments(table)
-        after = moments.posterior(prior)
-        scale2 = after.beta * (after.kappa + 1) / (after.alpha * after.kappa)
-        return StudentTParameters(2 * after.alpha, after.mean, scale2, transform)
+        return _read(moments, prior, transform)
 
     def posterior(
         self,
@@ -99,6 +99,50 @@ class StudentT(Family):
             out,
         )
 
+    def adder_without(
+        self,
+        column: Numbers,
+        left_out: LeftOut,
+        table: MomentsTable | NumbersTable,
+        prior: NormalInverseGamma,
+    ) -> Adder:
+        """Take x from the sums of its own class, and of the column as a whole.
+
+        A transform is that of the column without the row: the median, the least number or the
+        ranks that it follows from are taken anew, once for each cell.
+        """
+        if self.transform is not None:
+            if not isinstance(table, NumbersTable):
+                self.moments(table)  # says why not
+            return self._transformed_without(column, left_out, table.cells, prior)  # type: ignore[union-attr]
+        moments = table.moments
+
+        def add(rows: slice, out: FloatArray) -> None:
+            values, some = column.values[rows], left_out.take(rows)
+            for j in range(values.shape[1]):
+                x = values[:, j].astype(np.float64)
+                there = ~np.isnan(x)
+                found = _read(
+                    moments_without(moments, j, x[there], some.take(there)), prior, Identity()
+                )
+                out[there] += found.log_density(x[there, None])
+
+        return add
+
+    def _transformed_without(
+        self, column: Numbers, left_out: LeftOut, cells: CellsTable, prior: NormalInverseGamma
+    ) -> Adder:
+        x = column.values[:, 0].astype(np.float64)
+        pairs = CellPairs.of(cells, x, left_out)
+        scores = np.zeros((len(x), len(cells.weight)))
+        scores[pairs.never] = np.nan
+        make = log_transforms if self.transform == "log" else rank_transforms
+        for left, rows, table in pairs.batches():
+            transforms = make(left)
+            found = _read(left.moments(transforms.cells), prior, Identity())
+            scores[rows] = found.take(table).log_density(transforms(table, x[rows])[:, None])
+        return lambda some, out: np.add(out, scores[some], out=out)
+
     def log_base_measure(self, column: Numbers, parameters: StudentTParameters) -> FloatArray:
         """Return the log slope of the transform."""
         return parameters.transform.log_slope(column.values[:, 0])
@@ -125,8 +169,29 @@ class StudentTParameters:
     def log_norm(self) -> FloatArray:
         """Return log Γ((ν+1)/2) − log Γ(ν/2) − ½ log νπs²."""
         dof, scale2 = self.dof, self.scale2
-        gammas = log_gamma((dof + 1) / 2) - log_gamma(dof / 2)
-        return np.asarray(gammas - 0.5 * np.log(dof * np.pi * scale2))
+        distinct_dof, where = np.unique(dof, return_inverse=True)
+        gammas = log_gamma((distinct_dof + 1) / 2) - log_gamma(distinct_dof / 2)
+        return np.asarray(gammas[where].reshape(dof.shape) - 0.5 * np.log(dof * np.pi * scale2))
+
+    def take(self, rows: AnyArray) -> StudentTParameters:
+        """Return the parameters of some rows, where each row has its own."""
+        fields = (self.dof[rows], self.location[rows], self.scale2[rows])
+        taken = StudentTParameters(*fields, self.transform)
+        taken.__dict__["log_norm"] = self.log_norm[rows]
+        return taken
+
+    def log_density(self, x: FloatArray) -> FloatArray:
+        """Return the log density of x in each class, where each row has its own parameters."""
+        z = (x - self.location) ** 2 / (self.dof * self.scale2)
+        return np.asarray(self.log_norm - (self.dof + 1) / 2 * np.log1p(z))
+
+
+def _read(
+    moments: ClassMoments, prior: NormalInverseGamma, transform: Transform
+) -> StudentTParameters:
+    after = moments.posterior(prior)
+    scale2 = after.beta * (after.kappa + 1) / (after.alpha * after.kappa)
+    return StudentTParameters(2 * after.alpha, after.mean, scale2, transform)
 
 
 def _cell_moments(cells: CellsTable, transform: Transform) -> ClassMoments:

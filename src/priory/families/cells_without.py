@@ -1,0 +1,243 @@
+"""A column's cells with one number left out, for many numbers at once.
+
+The cells are few, so that rows of one cell, class and weight leave the same cells behind; what
+follows from the cells alone (ranks, medians, cuts, bandwidths) is taken anew for each such pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from priory.cells import key_of
+from priory.families.gaussian import ClassMoments
+from priory.families.left_out import LeftOut, distinct
+from priory.tables import CellsTable
+from priory.typing import AnyArray, BoolArray, FloatArray, IntArray
+
+__all__ = [
+    "CellPairs",
+    "CellsWithout",
+    "LogTransforms",
+    "RankTransforms",
+    "log_transforms",
+    "rank_transforms",
+]
+
+BATCH = 1024
+"""So many tables of cells, each with a number left out, are looked at together."""
+
+
+@dataclass(frozen=True, eq=False)
+class CellPairs:
+    """Hold the distinct cells, classes and weights of the rows of a column, and each row's."""
+
+    cells: CellsTable
+    rows: IntArray
+    """The rows that have a number which was learned."""
+    pair: IntArray
+    """Which of the pairs each of those rows is."""
+    at: IntArray
+    y: IntArray
+    amount: FloatArray
+    whole: BoolArray
+    never: IntArray
+    """The rows that have a number which was never learned."""
+
+    @classmethod
+    def of(cls, cells: CellsTable, x: FloatArray, left_out: LeftOut) -> CellPairs:
+        """Return the pairs of a column's rows."""
+        amounts, wholes, which = left_out.ways
+        shape = (len(cells.keys), len(amounts), len(cells.weight))
+        cell = cells_of(cells, x)
+        learned = cell >= 0
+        if len(cells.keys):
+            learned &= cells.rows[left_out.y, cell] > 0
+        rows = np.flatnonzero(learned)
+        combined = (cell * shape[1] + which) * shape[2] + left_out.y
+        size = int(np.prod(shape))
+        pairs, pair = distinct(combined[rows], max(size, 1))
+        at, way, y = np.unravel_index(pairs, shape) if size else (pairs, pairs, pairs)
+        never = np.flatnonzero(~learned & (cell != -1))
+        return cls(cells, rows, pair, at, y, amounts[way], wholes[way], never)
+
+    def batches(self) -> Iterator[tuple[CellsWithout, IntArray, IntArray]]:
+        """Return some tables at a time, the rows they are for, and which is each row's."""
+        order = np.argsort(self.pair, kind="stable")
+        sorted_pairs = self.pair[order]
+        for first in range(0, len(self.at), BATCH):
+            some = slice(first, first + BATCH)
+            ends = np.searchsorted(sorted_pairs, [first, first + BATCH])
+            mine = order[ends[0] : ends[1]]
+            left = CellsWithout(
+                self.cells, self.at[some], self.y[some], self.amount[some], self.whole[some]
+            )
+            yield left, self.rows[mine], self.pair[mine] - first
+
+    def tables(self) -> Iterator[tuple[CellsTable, IntArray]]:
+        """Return the cells that each pair leaves, and the rows they are for."""
+        order = np.argsort(self.pair, kind="stable")
+        ends = np.searchsorted(self.pair[order], np.arange(len(self.at) + 1))
+        for i in range(len(self.at)):
+            left = _without(
+                *(self.cells, int(self.at[i]), int(self.y[i])),
+                *(float(self.amount[i]), bool(self.whole[i])),
+            )
+            yield left, self.rows[order[ends[i] : ends[i + 1]]]
+
+
+@dataclass(frozen=True, eq=False)
+class CellsWithout:
+    """Hold some tables of cells, each the same one with a number of one cell and class left out."""
+
+    cells: CellsTable
+    at: IntArray
+    y: IntArray
+    amount: FloatArray
+    whole: BoolArray
+
+    @cached_property
+    def here(self) -> tuple[IntArray, IntArray]:
+        """Return the place of the cell that the number is taken from, in each table."""
+        return np.arange(len(self.at)), self.at
+
+    @cached_property
+    def gone(self) -> BoolArray:
+        """Return in which tables the cell is gone."""
+        return self.whole & (self.cells.rows.sum(axis=0)[self.at] == 1)
+
+    @cached_property
+    def taken(self) -> FloatArray:
+        """Return the weight that is taken: all that the class had, where no row is left."""
+        weight, rows = self.cells.weight[self.y, self.at], self.cells.rows[self.y, self.at]
+        return np.where(rows == self.whole, weight, self.amount)
+
+    @cached_property
+    def weight(self) -> FloatArray:
+        """Return the weight of each cell over all classes, tables × cells."""
+        weight = np.tile(self.cells.weight.sum(axis=0), (len(self.at), 1))
+        left = np.maximum(weight[self.here] - self.taken, 0.0)
+        weight[self.here] = np.where(self.gone, 0.0, left)
+        return weight
+
+    def moments(self, t: FloatArray) -> ClassMoments:
+        """Return the moments of all classes, tables × classes, of numbers t that stand for cells.
+
+        `t` is tables × cells.
+        """
+        here = np.arange(len(self.at)), self.y
+        tiny = np.finfo(float).tiny
+        n = self.cells.weight.sum(axis=1)
+        mean = t @ self.cells.weight.T / np.maximum(n, tiny)
+        scatter = np.stack(
+            [(t - mean[:, k, None]) ** 2 @ weight for k, weight in enumerate(self.cells.weight)],
+            axis=1,
+        )
+        rows = self.cells.rows.sum(axis=1)
+        nothing = np.tile(rows == 0, (len(self.at), 1))
+        nothing[here] = rows[self.y] == self.whole
+        before, away = n[self.y], t[self.here] - mean[here]
+        n = np.tile(n, (len(self.at), 1))
+        n[here] = np.where(nothing[here], 0.0, before - self.taken)
+        left = np.where(nothing[here], 1.0, n[here])
+        mean[here] -= self.taken * away / left
+        scatter[here] -= self.taken * away * away * (before / left)
+        total = np.maximum(self.weight.sum(axis=1, keepdims=True), tiny)
+        pooled_mean = (self.weight * t).sum(axis=1, keepdims=True) / total
+        squares = self.weight * (t - pooled_mean) ** 2
+        pooled_variance = squares.sum(axis=1, keepdims=True) / total
+        variance = np.maximum(scatter, 0.0) / np.maximum(n, tiny)
+        return ClassMoments(
+            n,
+            np.where(nothing, pooled_mean, mean),
+            np.where(nothing, pooled_variance, variance),
+            pooled_mean,
+            pooled_variance,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LogTransforms:
+    """Hold the log transform of each table: log(1 + (x − least) / scale)."""
+
+    cells: FloatArray
+    least: FloatArray
+    scale: FloatArray
+
+    def __call__(self, table: IntArray, x: FloatArray) -> FloatArray:
+        """Return numbers transformed, each by one of the tables."""
+        return np.log1p(np.maximum(x - self.least[table], 0.0) / self.scale[table])
+
+
+@dataclass(frozen=True, eq=False)
+class RankTransforms:
+    """Hold the rank transform of each table, by the quantiles of its cells."""
+
+    cells: FloatArray
+    left: CellsWithout
+    points: FloatArray
+
+    def __call__(self, table: IntArray, x: FloatArray) -> FloatArray:
+        """Return numbers of the cells that were left out, each by one of the tables."""
+        at, gone, last = self.left.at[table], self.left.gone[table], len(self.points) - 1
+        below = x < self.points[at]
+        low, high = np.where(gone | below, at - 1, at), np.where(gone | ~below, at + 1, at)
+        low, high = np.where(low < 0, high, low), np.where(high > last, low, high)
+        low, high = np.clip(low, 0, last), np.clip(high, 0, last)
+        t_low, t_high = self.cells[table, low], self.cells[table, high]
+        width = self.points[high] - self.points[low]
+        slope = (t_high - t_low) / np.where(width > 0, width, 1.0)
+        return t_low + slope * (x - self.points[low]) * (width > 0)
+
+
+def log_transforms(left: CellsWithout) -> LogTransforms:
+    """Return what `transforms.log_transform` makes of each table."""
+    values, lower, last = left.cells.values, left.cells.lower, len(left.cells.keys) - 1
+    first_gone = left.gone & (left.at == 0)
+    second = lower[1] if last else 0.0  # with the only cell gone there is nothing to start from
+    least = np.where(first_gone, second, lower[0])
+    total = left.weight.sum(axis=1)
+    half = (np.cumsum(left.weight, axis=1) < total[:, None] / 2).sum(axis=1)
+    half = np.minimum(half, np.where(left.gone & (left.at == last), last - 1, last))
+    typical = values[half] - least
+    excess = values - least[:, None]
+    mean = (excess * left.weight).sum(axis=1) / np.maximum(total, np.finfo(float).tiny)
+    typical = np.where(typical == 0, mean, typical)
+    typical = np.where(left.gone & (last == 0), 0.0, typical)
+    scale = np.where(typical > 0, typical / 4, 1.0)
+    t = np.log1p(np.maximum(excess, 0.0) / scale[:, None])
+    return LogTransforms(t, least, scale)
+
+
+def rank_transforms(left: CellsWithout) -> RankTransforms:
+    """Return what `transforms.rank_transform` makes of each table."""
+    from scipy.special import ndtri  # a thousand tables are too many for the standard library's
+
+    total = np.maximum(left.weight.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    ranks = (np.cumsum(left.weight, axis=1) - left.weight / 2) / total
+    ranks[left.here] = np.where(left.gone, 0.5, ranks[left.here])  # nobody asks for these
+    return RankTransforms(ndtri(ranks), left, left.cells.values)
+
+
+def cells_of(cells: CellsTable, x: AnyArray) -> IntArray:
+    """Return the cell of each number, -1 for a gap and -2 for what was never learned."""
+    gap = np.isnan(x)
+    if not len(cells.keys):
+        return np.where(gap, -1, -2)
+    keys = key_of(x, cells.level)
+    places = np.minimum(np.searchsorted(cells.keys, keys), len(cells.keys) - 1)
+    return np.where(gap, -1, np.where(cells.keys[places] == keys, places, -2))
+
+
+def _without(cells: CellsTable, at: int, y: int, amount: float, whole: bool) -> CellsTable:
+    """Return the cells with one number taken out."""
+    rows, weight = cells.rows.copy(), cells.weight.copy()
+    rows[y, at] -= whole
+    weight[y, at] = max(weight[y, at] - amount, 0.0) if rows[y, at] else 0.0
+    keys = cells.keys
+    if not rows[:, at].any():
+        keys, rows, weight = (np.delete(a, at, axis=-1) for a in (keys, rows, weight))
+    return CellsTable(cells.level, keys, rows, weight)
