@@ -118,8 +118,8 @@ def _read_attributes(tag: str, start: int, texts: list[str], links: list[str]) -
         value = _unescape(value[1:-1] if value[0] in "\"'" and value[-1] == value[0] else value)
         if name in _TEXTS:
             texts += [" ", value, " "]
-        else:
-            links.append(value.strip())
+        elif value := value.strip():
+            links.append(value)
 
 
 def _unescape(text: str) -> str:

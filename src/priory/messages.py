@@ -45,7 +45,8 @@ _MOST_BOUNDARIES = 40
 
 _ENCODED_WORD = re.compile(r"=\?([^?\s]*+)\?([bBqQ])\?([^?]*+)\?=")
 _BETWEEN_ENCODED = re.compile(r"(?<=\?=)\s++(?==\?)")
-_CHARSET = re.compile(r"charset\s*+=\s*+[\"']?([\w.:-]{1,40})", re.IGNORECASE | re.ASCII)
+_CHARSET_NAME = re.compile(r"(?:^|(?<=[;\s]))charset(?=[\s*=])", re.IGNORECASE)
+_CHARSET = re.compile(r"x-charset\s*+=\s*+[\"']?([\w.:-]{1,40})", re.ASCII)
 _STATUS = re.compile(rb"message/delivery-status", re.IGNORECASE)
 _BOUNDARY = re.compile(rb"boundary\s*+=", re.IGNORECASE)
 _LOOKS_HTML = re.compile(r"\s*+(?:<!doctype html|<html|<head|<body)", re.IGNORECASE)
@@ -142,7 +143,8 @@ def _policy() -> Policy[Any]:
     """Return the policy that keeps headers as they came, and short.
 
     policy.default parses the values of headers in quadratic time and raises on broken addresses.
-    We need neither its objects nor their folding.
+    We need neither its objects nor their folding. The name of a charset is hidden from email,
+    which would decode with any codec of Python's, slow or unsound.
     """
     from email.policy import Compat32
 
@@ -152,6 +154,8 @@ def _policy() -> Policy[Any]:
             return name, value[:_LONGEST_HEADER]
 
         def header_fetch_parse(self, name: str, value: str) -> str:
+            if name.lower() == "content-type":
+                return _CHARSET_NAME.sub("x-charset", value)
             return value
 
     return Raw()
@@ -164,10 +168,10 @@ def _leaves(part: Message) -> Iterator[Message]:
     plain one is free of decoration, which would mark everyone who writes HTML. It is passed over
     where it is blank, as senders of HTML alone leave it.
     """
-    children: Any = part.get_payload()
-    if not isinstance(children, list):
+    if not part.is_multipart():
         yield part
         return
+    children: Any = part.get_payload()
     if part.get_content_type() == "multipart/alternative":
         plain = [p for p in children if p.get_content_type() == "text/plain" and _has_text(p)]
         children = plain[:1] or children
@@ -176,8 +180,8 @@ def _leaves(part: Message) -> Iterator[Message]:
 
 
 def _has_text(part: Message) -> bool:
-    payload = part.get_payload(decode=True)
-    return isinstance(payload, bytes) and bool(payload.strip())
+    payload: Any = part.get_payload(decode=True)
+    return bool(payload and payload.strip())
 
 
 def _header_words(headers: Iterable[tuple[str, str]], split: Split) -> Iterator[str]:
@@ -214,8 +218,22 @@ def _part_words(part: Message, is_text: bool, split: Split) -> list[str]:
     # A multipart that still holds text is one whose boundary was never found.
     if kind in ("text/html", "text/enriched") or _LOOKS_HTML.match(text):
         text, links = read_html(text)
-        text = " ".join([text, *(link for link in links if not link.startswith("data:"))])
+        text = " ".join([text, *map(_link_text, links)])
     return words + _text_words(text, split)
+
+
+def _link_text(link: str) -> str:
+    """Return a link of a page as text would have it; nothing if it leads to no other place.
+
+    >>> [_link_text(s) for s in ["//example.com/a b", "mailto:a@example.com", "p.gif", "cid:7"]]
+    ['http://example.com/ab', 'a@example.com', '', '']
+    """
+    link = "".join(link.split())
+    if link.startswith("//"):
+        return f"http:{link}"
+    if link[:7].lower() == "mailto:":
+        return link[7:]
+    return link if _LINK.match(link) else ""
 
 
 def _text_words(text: str, split: Split) -> list[str]:
