@@ -13,71 +13,13 @@ import re
 __all__ = ["html_text", "read_html"]
 
 _BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "br",
-        "button",
-        "caption",
-        "center",
-        "col",
-        "dd",
-        "details",
-        "dialog",
-        "dir",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "frame",
-        "frameset",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "head",
-        "header",
-        "hr",
-        "html",
-        "iframe",
-        "img",
-        "input",
-        "legend",
-        "li",
-        "link",
-        "main",
-        "marquee",
-        "menu",
-        "meta",
-        "nav",
-        "ol",
-        "optgroup",
-        "option",
-        "p",
-        "pre",
-        "section",
-        "select",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "textarea",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-        "video",
-    ]
+    re.findall(
+        r"\w+",
+        """address article aside blockquote body br button caption center col dd details dialog dir
+        div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head
+        header hr html iframe img input legend li link main marquee menu meta nav ol optgroup option
+        p pre section select summary table tbody td textarea tfoot th thead tr ul video""",
+    )
 )
 """Tags that part words; <b>, <font> and unknown tags do not, so "Vi<b>agra</b>" is one word."""
 
@@ -176,8 +118,8 @@ def _read_attributes(tag: str, start: int, texts: list[str], links: list[str]) -
         value = _unescape(value[1:-1] if value[0] in "\"'" and value[-1] == value[0] else value)
         if name in _TEXTS:
             texts += [" ", value, " "]
-        else:
-            links.append(value.strip())
+        elif value := value.strip():
+            links.append(value)
 
 
 def _unescape(text: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from priory.charsets import decode
 from priory.errors import InputError
 from priory.markup import html_text, read_html
 
@@ -29,8 +30,8 @@ Split: TypeAlias = Callable[[str], list[str]]
 # Authentication-Results): they are the label itself, and absent where it is needed.
 _PEOPLE = ("from", "reply-to", "to", "cc")
 _WORDED = {"subject": "subject", "x-mailer": "x-mailer", "user-agent": "x-mailer"}
-_VALUED = ("content-transfer-encoding", "x-priority", "importance", "precedence")
-_PRESENT = ("in-reply-to", "references", "organization", "list-unsubscribe", "mime-version")
+_VALUED = ("content-transfer-encoding", "x-priority", "importance")
+_PRESENT = ("in-reply-to", "references", "organization", "mime-version")
 _EXPECTED = ("from", "to", "subject")  # their absence speaks
 
 _TELLTALE = frozenset(
@@ -39,15 +40,16 @@ _TELLTALE = frozenset(
 """A text that has none of these headers is no message, and is read as plain text."""
 
 _LONGEST_HEADER = 10_000
-_MOST_BOUNDARIES = 100
-"""What no honest message has. The standard library takes time that grows with their square."""
+_MOST_BOUNDARIES = 40
+"""More than a letter has. Parsing takes the square of the one, and the other times each line."""
 
 _ENCODED_WORD = re.compile(r"=\?([^?\s]*+)\?([bBqQ])\?([^?]*+)\?=")
 _BETWEEN_ENCODED = re.compile(r"(?<=\?=)\s++(?==\?)")
-_CHARSET = re.compile(r"charset\s*+=\s*+[\"']?([\w.:-]{1,40})", re.IGNORECASE | re.ASCII)
+_CHARSET_NAME = re.compile(r"(?:^|(?<=[;\s]))charset(?=[\s*=])", re.IGNORECASE)
+_CHARSET = re.compile(r"x-charset\s*+=\s*+[\"']?([\w.:-]{1,40})", re.ASCII)
+_STATUS = re.compile(rb"message/delivery-status", re.IGNORECASE)
 _BOUNDARY = re.compile(rb"boundary\s*+=", re.IGNORECASE)
 _LOOKS_HTML = re.compile(r"\s*+(?:<!doctype html|<html|<head|<body)", re.IGNORECASE)
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 # The lookbehinds let a match begin only where a run begins, so that no run is read twice.
 _ADDRESS = re.compile(r"(?<![\w.+%'-])[\w.+%'-]++@[\w.-]++")
@@ -57,7 +59,7 @@ _LINK = re.compile(
 
 
 def email_words(message: str | bytes, split: Split) -> list[str]:
-    """Return the words of an e-mail; those that are not of its text are tagged.
+    r"""Return the words of an e-mail; those that are not of its text are tagged.
 
     ========================  ====================================================================
     from: reply-to: to: cc:   whole addresses, their domains, the words of the names
@@ -73,9 +75,8 @@ def email_words(message: str | bytes, split: Split) -> list[str]:
     Latin-1 or with surrogateescape; both are read alike. No word holds white space, as long as
     those of `split` hold none.
 
-    >>> split = re.compile(r"\\w+").findall
-    >>> message = "From: Al <al@example.com>\\nSubject: =?utf-8?q?caf=C3=A9?=\\n\\nSee www.example.org"
-    >>> for word in email_words(message, split):
+    >>> message = "From: Al <al@example.com>\nSubject: =?utf-8?q?caf=C3=A9?=\n\nSee www.example.org"
+    >>> for word in email_words(message, re.compile(r"\w+").findall):
     ...     print(word)
     from:al@example.com
     from:example.com
@@ -88,7 +89,9 @@ def email_words(message: str | bytes, split: Split) -> list[str]:
     url:example.org
     """
     data, is_text = _message_bytes(message)
-    data = data.lstrip(b"\r\n")
+    data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    # A report of failed delivery is read as text: email would make a message of each blank line.
+    data = _STATUS.sub(b"text/delivery-status", data)
     try:
         if len(_BOUNDARY.findall(data)) > _MOST_BOUNDARIES:
             raise ValueError
@@ -96,9 +99,9 @@ def email_words(message: str | bytes, split: Split) -> list[str]:
         headers = [(name.lower(), value) for name, value in root.raw_items()]
         parts = list(_leaves(root))
     except Exception:  # the standard library's parser is not proof against every message
-        return _text_words(_decode(data), split)
+        return _text_words(decode(data), split)
     if _TELLTALE.isdisjoint(name for name, _ in headers):
-        return _text_words(_decode(data), split)
+        return _text_words(decode(data), split)
     words = list(_header_words(headers, split))
     for part in parts:
         try:
@@ -140,7 +143,8 @@ def _policy() -> Policy[Any]:
     """Return the policy that keeps headers as they came, and short.
 
     policy.default parses the values of headers in quadratic time and raises on broken addresses.
-    We need neither its objects nor their folding.
+    We need neither its objects nor their folding. The name of a charset is hidden from email,
+    which would decode with any codec of Python's, slow or unsound.
     """
     from email.policy import Compat32
 
@@ -150,6 +154,8 @@ def _policy() -> Policy[Any]:
             return name, value[:_LONGEST_HEADER]
 
         def header_fetch_parse(self, name: str, value: str) -> str:
+            if name.lower() == "content-type":
+                return _CHARSET_NAME.sub("x-charset", value)
             return value
 
     return Raw()
@@ -162,10 +168,10 @@ def _leaves(part: Message) -> Iterator[Message]:
     plain one is free of decoration, which would mark everyone who writes HTML. It is passed over
     where it is blank, as senders of HTML alone leave it.
     """
-    children = part.get_payload()
-    if not isinstance(children, list):
+    if not part.is_multipart():
         yield part
         return
+    children: Any = part.get_payload()
     if part.get_content_type() == "multipart/alternative":
         plain = [p for p in children if p.get_content_type() == "text/plain" and _has_text(p)]
         children = plain[:1] or children
@@ -174,8 +180,8 @@ def _leaves(part: Message) -> Iterator[Message]:
 
 
 def _has_text(part: Message) -> bool:
-    payload = part.get_payload()
-    return isinstance(payload, str) and bool(payload.strip())
+    payload: Any = part.get_payload(decode=True)
+    return bool(payload and payload.strip())
 
 
 def _header_words(headers: Iterable[tuple[str, str]], split: Split) -> Iterator[str]:
@@ -206,14 +212,28 @@ def _part_words(part: Message, is_text: bool, split: Split) -> list[str]:
         suffix = [name.rpartition(".")[2]] if "." in name else []
         return words + list(_tagged("attachment", [*name.split(), *suffix]))
     encoding = part.get("content-transfer-encoding", "").strip().lower()
-    data = part.get_payload(decode=True)
+    data: Any = part.get_payload(decode=True)
     as_text = is_text and encoding not in ("base64", "quoted-printable")
-    text = _decode(data, *(("utf-8", charset) if as_text else (charset,)))
+    text = decode(data, *(("utf-8", charset) if as_text else (charset,)))
     # A multipart that still holds text is one whose boundary was never found.
     if kind in ("text/html", "text/enriched") or _LOOKS_HTML.match(text):
         text, links = read_html(text)
-        text = " ".join([text, *(link for link in links if not link.startswith("data:"))])
+        text = " ".join([text, *map(_link_text, links)])
     return words + _text_words(text, split)
+
+
+def _link_text(link: str) -> str:
+    """Return a link of a page as text would have it; nothing if it leads to no other place.
+
+    >>> [_link_text(s) for s in ["//example.com/a b", "mailto:a@example.com", "p.gif", "cid:7"]]
+    ['http://example.com/ab', 'a@example.com', '', '']
+    """
+    link = "".join(link.split())
+    if link.startswith("//"):
+        return f"http:{link}"
+    if link[:7].lower() == "mailto:":
+        return link[7:]
+    return link if _LINK.match(link) else ""
 
 
 def _text_words(text: str, split: Split) -> list[str]:
@@ -277,7 +297,7 @@ def _header_text(value: str) -> str:
     >>> _header_text("=?iso-8859-1?q?gr=FC=DF?= =?utf-8?b?w6kh?= you")
     'grüßé! you'
     """
-    text = _decode(value.encode("utf-8", "surrogateescape"))
+    text = decode(value.encode("utf-8", "surrogateescape"))
     if "=?" not in text:
         return text
     pieces: list[str] = []
@@ -286,13 +306,13 @@ def _header_text(value: str) -> str:
     text = _BETWEEN_ENCODED.sub("", text)
     for found in _ENCODED_WORD.finditer(text):
         if run and (found.start() > end or found[1].lower() != charset):
-            pieces.append(_decode(b"".join(run), charset))
+            pieces.append(decode(b"".join(run), charset))
             run = []
         pieces.append(text[end : found.start()])
         charset, end = found[1].lower(), found.end()
         run.append(_decode_word(found[2], found[3]))
     if run:
-        pieces.append(_decode(b"".join(run), charset))
+        pieces.append(decode(b"".join(run), charset))
     return "".join([*pieces, text[end:]])
 
 
@@ -304,23 +324,3 @@ def _decode_word(encoding: str, word: str) -> bytes:
         return a2b_base64(data + b"===")
     except Base64Error:
         return data
-
-
-_NO_CHARSETS = frozenset(["punycode", "idna", "unicode_escape", "raw_unicode_escape", "undefined"])
-"""Codecs of Python's own that no message is in; the first two take quadratic time."""
-
-
-def _decode(data: bytes, *charsets: str | None) -> str:
-    """Return bytes as text, in the first charset that fits; then UTF-8, Windows-1252, Latin-1.
-
-    >>> _decode(b"caf\\xc3\\xa9", "nonsense"), _decode(b"\\x93caf\\xe9\\x94", "utf-8")
-    ('café', '“café”')
-    """
-    for charset in (*charsets, "utf-8", "cp1252"):
-        if charset and charset.replace("-", "_") not in _NO_CHARSETS:
-            try:
-                text = data.decode(charset)
-            except (LookupError, ValueError):
-                continue
-            return _LONE_SURROGATE.sub("\ufffd", text)  # UTF-7 lets them through
-    return data.decode("latin-1")

@@ -1,0 +1,30 @@
+"""Bytes that claim a charset, read as text all the same."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["decode"]
+
+_REFUSED = frozenset(["punycode", "idna", "unicode_escape", "raw_unicode_escape", "undefined"])
+"""Codecs of Python's own that no text is sent in; the first two take quadratic time."""
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def decode(data: bytes, *charsets: str | None) -> str:
+    r"""Return bytes as text in the first charset that fits; then UTF-8, Windows-1252, Latin-1.
+
+    It never fails, and the text can always be written as UTF-8.
+
+    >>> decode(b"caf\xc3\xa9", "nonsense"), decode(b"\x93caf\xe9\x94", "utf-8")
+    ('café', '“café”')
+    """
+    for charset in (*charsets, "utf-8", "cp1252"):
+        if charset and charset.lower().replace("-", "_") not in _REFUSED:
+            try:
+                text = data.decode(charset)
+            except (LookupError, ValueError):
+                continue
+            return _LONE_SURROGATE.sub("\ufffd", text)  # UTF-7 lets them through
+    return data.decode("latin-1")

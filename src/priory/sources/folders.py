@@ -1,0 +1,257 @@
+"""Read texts and their classes from a folder that holds a folder for each class."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+from collections.abc import Iterator
+from functools import cache
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from priory.charsets import decode
+from priory.errors import InputError, PrioryWarning, SettingError, check_number, listing, warn
+from priory.markup import html_text
+from priory.sources.files import Location, message_text, read_bytes, unreadable
+from priory.sources.mbox import mbox_messages
+
+if TYPE_CHECKING:
+    from mimetypes import MimeTypes
+
+__all__ = ["iter_folder", "read_folder"]
+
+_HTML = frozenset([".html", ".htm", ".xhtml"])
+_CHARSET = re.compile(rb"<meta[^>]{1,200}?charset\s*+=\s*+[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+_HEADER = re.compile(rb"(?:From |[!-9;-~]{1,60}+:)")
+_MAIL_HEADER = re.compile(
+    rb"^(?:received|return-path|from|to|subject|date|message-id|mime-version):",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BYTE_ORDER_MARKS = [
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins like it
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+]
+
+
+def read_folder(path: Location, encoding: str | None = None) -> tuple[list[str], list[str]]:
+    """Return the texts below a folder, and the class of each: the name of its first folder.
+
+    ::
+
+        mail/ham/0001.eml   mail/ham/2024/note.txt   mail/spam/0001   mail/spam.mbox
+
+    Classes come in sorted order, and so do the files of a class. A class is a folder, however
+    deep its files lie, or a file whose name ends in .mbox. Hidden files are passed over, and so
+    are files whose suffix is that of something else than text (.png, .zip), with a warning.
+
+    - Text (.txt and the like) is read as UTF-8, or as its byte order mark says, or else as
+      Windows-1252; `encoding` says otherwise, and then it is an error if it does not fit.
+    - HTML (.html) is read by the charset it declares, and gives its visible text.
+    - Messages (.eml, .mbox, or no suffix and headers) are given as they are, for their parts may
+      differ in charset: as UTF-8 if they are that, else as Latin-1, a character for each byte.
+      So nothing is lost, and `email_words` reads either.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for name, text in [("ham", "see you at noon"), ("spam", "free money")]:
+    ...         Path(folder, name).mkdir()
+    ...         _ = Path(folder, name, "1.txt").write_text(text)
+    ...     read_folder(folder)
+    (['see you at noon', 'free money'], ['ham', 'spam'])
+    """
+    texts: list[str] = []
+    labels: list[str] = []
+    for some_texts, some_labels in _batches(path, inf, encoding):
+        texts += some_texts
+        labels += some_labels
+    return texts, labels
+
+
+def iter_folder(
+    path: Location, batch_bytes: int = 2**26, encoding: str | None = None
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Give the texts and classes of `read_folder` in batches, for folders larger than memory.
+
+    A batch holds files of at most `batch_bytes` bytes in all, or a single larger text. The
+    batches, one after another, are what `read_folder` returns. The folder is listed, and its
+    layout checked, before the first batch.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for name in ["ham", "spam"]:
+    ...         Path(folder, name).mkdir()
+    ...         _ = Path(folder, name, "1.txt").write_text("free money")
+    ...     for texts, labels in iter_folder(folder, batch_bytes=15):
+    ...         print(texts, labels)
+    ['free money'] ['ham']
+    ['free money'] ['spam']
+    """
+    check_number("batch_bytes", batch_bytes, above=0)
+    return _batches(path, batch_bytes, encoding)
+
+
+def _batches(
+    path: Location, batch_bytes: float, encoding: str | None
+) -> Iterator[tuple[list[str], list[str]]]:
+    if encoding is not None:
+        _check_encoding(encoding)
+    return _fill(_list_classes(Path(path)), batch_bytes, encoding)
+
+
+def _fill(
+    classes: dict[str, list[Path]], batch_bytes: float, encoding: str | None
+) -> Iterator[tuple[list[str], list[str]]]:
+    texts: list[str] = []
+    labels: list[str] = []
+    size = 0
+    for label, files in classes.items():
+        found = False
+        for file in files:
+            for n_bytes, text in _read(file, encoding):
+                if texts and size + n_bytes > batch_bytes:
+                    yield texts, labels
+                    texts, labels, size = [], [], 0
+                texts.append(text)
+                labels.append(label)
+                size += n_bytes
+                found = True
+        if not found:
+            raise InputError(f"The class {label!r} has no text: {str(files[0])!r} is empty.")
+    yield texts, labels
+
+
+def _check_encoding(encoding: str) -> None:
+    try:
+        "".encode(encoding)
+    except (LookupError, TypeError, ValueError):
+        raise SettingError(
+            f"encoding must be the name of a text encoding such as 'utf-8', not {encoding!r}."
+        ) from None
+
+
+def _list_classes(root: Path) -> dict[str, list[Path]]:
+    """Return the files of each class, in sorted order; refuse a folder that has none."""
+    if not root.exists():
+        raise InputError(f"No such folder: {str(root)!r}.")
+    if not root.is_dir():
+        hint = " For an mbox file there is read_mbox." if root.suffix == ".mbox" else ""
+        raise InputError(
+            f"path must be a folder with a folder for each class, not the file {str(root)!r}.{hint}"
+        )
+    classes: dict[str, list[Path]] = {}
+    skipped: list[str] = []
+    try:
+        entries = sorted(root.iterdir(), key=lambda entry: entry.name)
+    except OSError as error:
+        raise unreadable(root, error) from error
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir():
+            classes.setdefault(entry.name, []).extend(_list_files(entry, skipped))
+        elif entry.suffix.lower() == ".mbox" and entry.is_file():
+            classes.setdefault(entry.stem, []).append(entry)
+    if not classes:
+        found = listing(entry.name for entry in entries) or "nothing"
+        raise InputError(
+            f"The folder {str(root)!r} must hold a folder, or a file ending in .mbox, for each "
+            f"class, such as ham/ and spam/. It holds: {found}."
+        )
+    empty = sorted(label for label, files in classes.items() if not files)
+    if empty:
+        raise InputError(
+            f"Every class must have a text, but in {str(root)!r} these have none: "
+            f"{listing(empty)}. Files passed over: {listing(skipped) or 'none'}."
+        )
+    if skipped:
+        warn(f"Files that are no text were passed over: {listing(skipped)}.", PrioryWarning)
+    if len(classes) == 1:
+        warn(
+            f"The folder {str(root)!r} holds one class alone, {next(iter(classes))!r}: "
+            "there is nothing to tell it from.",
+            PrioryWarning,
+        )
+    return dict(sorted(classes.items()))
+
+
+def _list_files(folder: Path, skipped: list[str]) -> list[Path]:
+    def refuse(error: OSError) -> None:
+        raise unreadable(Path(error.filename), error) from error
+
+    files = []
+    for parent, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            file = Path(parent, name)
+            if name.startswith(".") or not file.is_file():  # a pipe would never end
+                continue
+            if _is_text(name):
+                files.append(file)
+            else:
+                skipped.append(str(file.relative_to(folder.parent)))
+    return sorted(files, key=lambda file: file.relative_to(folder).parts)
+
+
+def _is_text(name: str) -> bool:
+    """Tell whether a name may be that of a text: its suffix says so, or says nothing.
+
+    >>> [_is_text(name) for name in ["a.txt", "a.eml", "0001.ea7e79d3", "a", "a.png", "a.txt.gz"]]
+    [True, True, True, True, False, False]
+    """
+    kind, packed = _kinds().guess_type(name)
+    if packed is not None:
+        return False
+    return kind is None or kind.startswith(("text/", "message/")) or name.endswith(".xhtml")
+
+
+@cache
+def _kinds() -> MimeTypes:
+    """Return the standard library's own table of suffixes: the machine's might say otherwise."""
+    from mimetypes import MimeTypes
+
+    return MimeTypes()
+
+
+def _read(file: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
+    """Give the texts of a file, with how many bytes each takes."""
+    suffix = file.suffix.lower()
+    if suffix == ".mbox":
+        for message in mbox_messages(file):
+            yield len(message), message_text(message)
+        return
+    data = read_bytes(file)
+    if suffix in _HTML:
+        text = html_text(_text(file, data, encoding, _CHARSET.search(data[:2048])))
+    elif suffix == ".eml" or (suffix != ".txt" and _is_message(data)):
+        text = message_text(data)
+    else:
+        text = _text(file, data, encoding)
+    yield len(data), text
+
+
+def _is_message(data: bytes) -> bool:
+    """Tell whether a file begins like a message: with headers, one of them that of mail."""
+    head = data[:65536].lstrip(b"\r\n").replace(b"\r\n", b"\n").partition(b"\n\n")[0]
+    return _HEADER.match(head) is not None and _MAIL_HEADER.search(head) is not None
+
+
+def _text(
+    file: Path, data: bytes, encoding: str | None, declared: re.Match[bytes] | None = None
+) -> str:
+    if encoding is not None:
+        try:
+            return data.decode(encoding)
+        except UnicodeError as error:
+            raise InputError(
+                f"The file {str(file)!r} cannot be read as {encoding!r}: {error}. "
+                "Without encoding= each file is read as what fits it."
+            ) from error
+    for mark, name in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(name, "replace")
+    return decode(data, declared[1].decode("ascii", "replace") if declared else None)
