@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class WordsTable(Table):
     `limit`, words that are rare so far are dropped when there are twice as many; `dropped` is how
     many words of each class were lost that way, and the sums are then approximate.
     """
+
+    per_class: ClassVar[tuple[str, ...]] = ("documents", "documents_weight", "dropped")
 
     vocabulary: Vocabulary
     pairs: Pairs
