@@ -132,7 +132,7 @@ def test_norm_is_complement_nbs():
         ({"analyzer": "char", "ngrams": (2, 3)}, {"analyzer": "char", "ngram_range": (2, 3)}),
         ({"analyzer": "char_wb", "ngrams": (1, 4)}, {"analyzer": "char_wb", "ngram_range": (1, 4)}),
         ({"stop_words": "english"}, {"stop_words": "english"}),
-        ({"stop_words": ["at", "la"], "ngrams": (1, 3)}, {"stop_words": ["at", "la"], "ngram_range": (1, 3)}),
+        ({"stop_words": ["at"], "ngrams": (1, 3)}, {"stop_words": ["at"], "ngram_range": (1, 3)}),
         ({"lowercase": False}, {"lowercase": False}),
         ({"analyzer": str.split}, {"analyzer": str.split}),
     ],
@@ -155,7 +155,7 @@ def test_options_are_count_vectorizers(options, theirs):
 def test_any_texts_score_as_scikit_learns(rows, readout):
     texts, y = [text for text, _ in rows], np.array([k for _, k in rows])
     try:
-        vectorizer, matrix = counted(texts)
+        _, matrix = counted(texts)
     except ValueError:  # scikit-learn takes no empty vocabulary; we do
         assert not len(TextNB(readout).fit(texts, y).words_)
         return
@@ -520,17 +520,20 @@ def test_real_texts_count_and_score_as_scikit_learns(name):
         prior = "uniform" if readout == "complement" else None
         model.set_params(readout=readout, class_prior=prior).read_again()
         theirs = peer().fit(matrix, y[train]).predict_log_proba(new)
-        np.testing.assert_allclose(model.predict_log_proba(texts[test]), theirs, atol=1e-10, rtol=1e-10)
+        ours = model.predict_log_proba(texts[test])
+        np.testing.assert_allclose(ours, theirs, atol=1e-10, rtol=1e-10)
 
 
 def test_a_real_table_with_text_numbers_categories_and_gaps():
     if not DATA.is_dir():
         pytest.skip("the folder shared/data is not there")
-    table = pd.read_csv(DATA / "womens_clothing_reviews.csv.gz", keep_default_na=False, na_values=[""])
+    path = DATA / "womens_clothing_reviews.csv.gz"
+    table = pd.read_csv(path, keep_default_na=False, na_values=[""])
     y = table.pop("target")
     model = NaiveBayes(text=["title"]).fit(table[::2], y[::2])
     kinds = {block.name: block.kind for block in model.schema_}
     assert (kinds["title"], kinds["review_text"], kinds["age"]) == ("words", "words", "numbers")
     with_text = model.score(table[1::2], y[1::2])
     others = [name for name in table.columns if name not in ("title", "review_text", "rating")]
-    assert with_text > 0.85 > NaiveBayes().fit(table[others][::2], y[::2]).score(table[others][1::2], y[1::2])
+    without = NaiveBayes().fit(table[others][::2], y[::2]).score(table[others][1::2], y[1::2])
+    assert with_text > 0.85 > without

@@ -71,7 +71,7 @@ class Analyzer:
     @cached_property
     def splitter(self) -> Splitter:
         """Return what splits the encoded texts."""
-        unit = self.unit if self.unit in ("char", "char_wb") else "word"
+        unit: Any = self.unit if self.unit in ("char", "char_wb") else "word"
         if self._makes_words:
             # A function's words stay as it gave them; e-mail was put in lower case before.
             return Splitter("given", False, self.ngrams, self.stop_words)
@@ -195,7 +195,7 @@ def _ngrams(given: Any) -> tuple[int, int]:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 1
 
 
 def _stop_words(given: Any) -> tuple[str, ...] | None:
@@ -218,7 +218,7 @@ def _stop_words(given: Any) -> tuple[str, ...] | None:
 
 def _decoded(data: AnyArray, offsets: AnyArray, missing: BoolArray | None) -> list[str | None]:
     """Return the texts as strings; bytes that are no UTF-8 become replacement characters."""
-    whole = memoryview(np.ascontiguousarray(data))
+    whole = np.ascontiguousarray(data).data
     ends = offsets.tolist()
     return [
         None if missing is not None and missing[i] else _string(bytes(whole[a:b]))

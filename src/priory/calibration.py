@@ -130,18 +130,14 @@ def cross_fitted(
     """
     held = np.full(len(terms), weights.temperature) if centre is None else centre
     held = np.where(np.isnan(held), weights.temperature, held)
-    parts = [
-        _derivatives(
-            terms[:, fold == f], prior[fold == f], y[fold == f], weight[fold == f], weights
-        )
-        for f in range(fold.max() + 1)
-    ]
+    folds = [np.flatnonzero(fold == f) for f in range(fold.max() + 1)]
+    parts = [_derivatives(terms[:, f], prior[f], y[f], weight[f], weights) for f in folds]
     gradient = sum(part[0] for part in parts)
     hessian = sum(part[1] for part in parts)
     scores = np.empty_like(prior)
-    for f, (of_fold, bend) in enumerate(parts):
-        without = _step(gradient - of_fold, hessian - bend, weights, held)
-        scores[fold == f] = without.scores(prior[fold == f], terms[:, fold == f])
+    for f, (slope, bend) in zip(folds, parts, strict=True):
+        without = _step(gradient - slope, hessian - bend, weights, held)
+        scores[f] = without.scores(prior[f], terms[:, f])
     return scores
 
 

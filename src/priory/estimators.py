@@ -93,7 +93,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def textbook(cls, smoothing: Any = 1.0) -> Self:
         """Return the lecture's classifier: families by kind, one smoothing, no weights."""
-        return cls(families="plain", smoothing=smoothing, weights=None)
+        return cls(families="plain", smoothing=smoothing, weights=None, missing="skip")
 
     # Learning
 

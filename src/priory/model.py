@@ -396,8 +396,8 @@ def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:
             seen = statistics.rows > 0
             return seen / seen.sum()
         if given == "words":
-            words = [_n_words(t) for t in statistics.tables.values()]
-            words = [n for n in words if n is not None]
+            found = [_n_words(t) for t in statistics.tables.values()]
+            words = [n for n in found if n is not None]
             if not words:
                 raise SettingError(
                     "class_prior='words' needs a column of text or a block of counts; there is "

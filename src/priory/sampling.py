@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,13 +72,11 @@ def _bits(values: AnyArray) -> AnyArray:
 
 
 def _texts(column: Texts) -> AnyArray:
-    data, ends = memoryview(np.ascontiguousarray(column.data)), column.offsets.tolist()
+    data, ends = np.ascontiguousarray(column.data).data, column.offsets.tolist()
     missing = column.missing
-    hashes = [
-        int(GAP) if missing[i] else zlib.crc32(data[ends[i] : ends[i + 1]]) | (ends[i + 1] - ends[i]) << 32
-        for i in range(len(column))
-    ]  # fmt: skip
-    return _mixed(np.array(hashes, dtype=np.uint64))
+    hashes = np.array([zlib.crc32(data[a:b]) for a, b in pairwise(ends)], dtype=np.uint64)
+    lengths = np.diff(column.offsets).astype(np.uint64)
+    return np.where(missing, GAP, _mixed(hashes | lengths << np.uint64(32)))
 
 
 def _counts(column: Counts) -> AnyArray:

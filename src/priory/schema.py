@@ -188,7 +188,7 @@ class Schema:
 
 
 def _plain(block: Block) -> dict[str, Any]:
-    plain = {
+    plain: dict[str, Any] = {
         "name": block.name,
         "columns": list(block.columns),
         "kind": block.kind.value,

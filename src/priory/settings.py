@@ -181,7 +181,7 @@ class Settings:
             asked = _plain(block, table)
         family = as_family(asked)
         if block.kind is Kind.WORDS and family.name in READOUTS:
-            family = Words(family.name)
+            family = Words(family.name)  # type: ignore[arg-type]
         unseen = _of_block(self.unseen, block, "skip")
         if unseen != "skip" and isinstance(family, Categorical):
             return replace(family, unseen=unseen)

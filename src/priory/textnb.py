@@ -134,7 +134,7 @@ class TextNB(NaiveBayes):
             raise InputError(
                 f"X must be a list of texts, not one: {X!r:.50}. For a single text give [text]."
             )
-        shape = getattr(X, "shape", ())
+        shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2:
             if shape[1] != 1:
                 raise InputError(

@@ -77,9 +77,7 @@ class Tuning:
     def applied(self, model: Model) -> Model:
         """Return a model with the weights and biases; what came since has the temperature."""
         terms = tuple(
-            replace(
-                term, weight=self.weights.get((term.block.name, term.about), self.temperature)
-            )
+            replace(term, weight=self.weights.get((term.block.name, term.about), self.temperature))
             for term in model.terms
         )
         known = {label_key(label): b for label, b in zip(self.classes, self.bias, strict=True)}

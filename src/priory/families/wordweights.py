@@ -40,12 +40,12 @@ class Sums:
     @cached_property
     def total(self) -> FloatArray:
         """Return the sum of each word over the classes."""
-        return np.bincount(self.word, weights=self.n, minlength=len(self.kept))
+        return np.bincount(self.word, self.n, len(self.kept)).astype(np.float64)
 
     @cached_property
     def size(self) -> FloatArray:
         """Return the sum of each class over the words."""
-        return np.bincount(self.label, weights=self.n, minlength=self.n_classes)
+        return np.bincount(self.label, self.n, self.n_classes).astype(np.float64)
 
     def table(self) -> FloatArray:
         """Return the sums as words × classes."""
@@ -92,7 +92,9 @@ class WordWeights:
     certain: WordWeights | None = None
 
     @classmethod
-    def of_table(cls, table: FloatArray, kept: BoolArray, bias: AnyArray = None) -> WordWeights:
+    def of_table(
+        cls, table: FloatArray, kept: BoolArray, bias: FloatArray | None = None
+    ) -> WordWeights:
         """Return weights given as words × classes."""
         place = np.where(kept, np.cumsum(kept) - 1, DROPPED).astype(np.int32)
         nothing = np.zeros(len(kept))
@@ -207,9 +209,7 @@ def complement(
     sums: Sums, pseudo: FloatArray, idf: FloatArray | None = None, norm: bool = False
 ) -> WordWeights:
     """Return −log P(w | not k) = −log (N_w − n_wk + a_w) / Σ_w (N_w − n_wk + a_w), times idf."""
-    tiny = np.finfo(
-        float
-    ).tiny  # a word of one class alone, without a prior: far away, not infinite
+    tiny = np.finfo(float).tiny  # a word of one class alone, without a prior: far, not infinite
     of_class = np.log(np.maximum(sums.total.sum() - sums.size + pseudo.sum(), tiny))
     constant = -np.log(np.maximum(sums.total + pseudo, tiny))
     others = np.maximum(sums.total[sums.word] - sums.n + pseudo[sums.word], tiny)
@@ -244,7 +244,7 @@ def bernoulli(sums: Sums, pseudo: FloatArray, texts: FloatArray) -> WordWeights:
     if same:
         of_class = np.log(np.where(texts + one_absent > 0, texts + one_absent, 1.0))
         all_absent = of_class - np.log(texts + one_absent + one_present)
-        correction = np.bincount(k, weights=log_off - of_class[k], minlength=len(texts))
+        correction = _class_sums(log_off - of_class[k], k, len(texts))
         bias = kept.sum() * all_absent + correction
         is_zero = one_present == 0
         constant = np.full(len(kept), 0.0 if is_zero else np.log(one_present))
@@ -261,6 +261,17 @@ def bernoulli(sums: Sums, pseudo: FloatArray, texts: FloatArray) -> WordWeights:
         table = np.log(on + present[:, None]) - log_off_table
     bias = (log_off_table - all_texts)[kept].sum(axis=0)
     return replace(WordWeights.of_table(table, kept, bias), certain=certain)
+
+
+def _class_sums(values: FloatArray, label: CodeArray, n_classes: int) -> FloatArray:
+    """Return the sum of the values of each class, in pairs of pairs: very many are added."""
+    order = np.argsort(label, kind="stable")
+    n = np.bincount(label, minlength=n_classes)
+    sums = np.zeros(n_classes)
+    if len(order):
+        starts = np.cumsum(n) - n
+        sums[n > 0] = np.add.reduceat(values[order], starts[n > 0])
+    return sums
 
 
 def _marks(sums: Sums, marked: BoolArray) -> WordWeights:

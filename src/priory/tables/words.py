@@ -107,11 +107,11 @@ class WordsTable(Table):
 
     def per_word(self, sums: AnyArray) -> FloatArray:
         """Return the sum over the classes of one of the sums of the pairs."""
-        return np.bincount(self.pairs.word, weights=sums, minlength=self.n_words)
+        return np.bincount(self.pairs.word, sums, self.n_words).astype(np.float64)
 
     def per_label(self, sums: AnyArray) -> FloatArray:
         """Return the sum over the words of one of the sums of the pairs."""
-        return np.bincount(self.pairs.label, weights=sums, minlength=self.n_classes)
+        return np.bincount(self.pairs.label, sums, self.n_classes).astype(np.float64)
 
     def most_frequent(self, n: int) -> BoolArray:
         """Return which words are among the n most frequent; of equal ones, the first by bytes."""
@@ -195,8 +195,7 @@ class WordsTable(Table):
         """Return the table of some of the classes."""
         place = np.full(self.n_classes, -1, dtype=np.int32)
         place[kept] = np.arange(len(kept))
-        some = place[self.pairs.label] >= 0
-        pairs = Pairs(*(array[some] for array in self.pairs))
+        pairs = _some(self.pairs, place[self.pairs.label] >= 0)
         return replace(
             self,
             pairs=pairs._replace(label=place[pairs.label]),
@@ -216,7 +215,7 @@ class WordsTable(Table):
         if self.n_words != other.n_words or len(self.pairs.word) != len(other.pairs.word):
             return False
         a, b = self.in_order(), other.in_order()
-        arrays = [
+        arrays: list[tuple[Any, Any]] = [
             *zip(a.pairs, b.pairs, strict=True),
             (a.documents, b.documents),
             (a.documents_weight, b.documents_weight),
@@ -225,10 +224,10 @@ class WordsTable(Table):
         same_words = a.vocabulary.words() == b.vocabulary.words()
         return same_words and all(np.array_equal(x, y) for x, y in arrays)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def entries(self, block: Block) -> list[Entries]:
-        """Return a row for each word and class: s1 is how often, s2 is Σ log(1 + tf), normalised."""
+        """Return a row for each word and class: s1 is how often, s2 the sum of log(1 + tf)."""
         table = self.in_order()
         pairs = table.pairs
         words = Entries(
@@ -262,7 +261,7 @@ class WordsTable(Table):
         distinct, where = np.unique(place, return_inverse=True)
 
         def added(values: AnyArray) -> FloatArray:
-            return np.bincount(where, weights=values, minlength=len(distinct))
+            return np.bincount(where, values, len(distinct)).astype(np.float64)
 
         pairs = Pairs(
             (distinct // max(n_classes, 1)).astype(np.int32),
@@ -287,8 +286,7 @@ class WordsTable(Table):
         return replace(self._only_words(kept), dropped=self.dropped + gone)
 
     def _only_words(self, kept: BoolArray) -> WordsTable:
-        some = kept[self.pairs.word]
-        left = replace(self, pairs=Pairs(*(array[some] for array in self.pairs)))
+        left = replace(self, pairs=_some(self.pairs, kept[self.pairs.word]))
         return left._numbered(np.flatnonzero(kept).astype(np.int32))
 
     def _numbered(self, codes: CodeArray) -> WordsTable:
@@ -303,6 +301,11 @@ def _no_pairs() -> Pairs:
     codes = np.zeros(0, dtype=np.int32)
     nothing = np.zeros(0)
     return Pairs(codes, codes, np.zeros(0, dtype=np.int64), nothing, nothing, nothing)
+
+
+def _some(pairs: Pairs, kept: BoolArray) -> Pairs:
+    arrays: list[Any] = [array[kept] for array in pairs]
+    return Pairs(*arrays)
 
 
 def _renumbered(pairs: Pairs, place: CodeArray, n_words: int) -> Pairs:
