@@ -97,7 +97,7 @@ class Bernoulli(Family):
     ) -> Adder:
         """Take one from the presences or the absences of the row's own class.
 
-            p = (n_1k − [k=y] + a_1) / (n_k − [k=y] + Σa) where present, and alike where absent
+        p = (n_1k − [k=y] + a_1) / (n_k − [k=y] + Σa) where present, and alike where absent
         """
         counts, _ = self._counts(table, prior)
         if isinstance(column, Counts):

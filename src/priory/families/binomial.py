@@ -111,7 +111,7 @@ class Binomial(Family):
     ) -> Adder:
         """Take x successes and t − x failures from the row's own class.
 
-            p_y = (Σx − x + α) / (t·(n_y − 1) + 2α)
+        p_y = (Σx − x + α) / (t·(n_y − 1) + 2α)
         """
         counts, _ = self._counts(table, prior)
         rows_of = table.moments.rows

@@ -252,7 +252,7 @@ def cell_without(cells: CellsTable, at: int, y: int, amount: float, whole: bool)
     rows, weight = cells.rows.copy(), cells.weight.copy()
     rows[y, at] -= whole
     weight[y, at] = max(weight[y, at] - amount, 0.0) if rows[y, at] else 0.0
-    keys = cells.keys
-    if not rows[:, at].any():
-        keys, rows, weight = (np.delete(a, at, axis=-1) for a in (keys, rows, weight))
-    return CellsTable(cells.level, keys, rows, weight)
+    if rows[:, at].any():
+        return CellsTable(cells.level, cells.keys, rows, weight)
+    others = np.arange(len(cells.keys)) != at
+    return CellsTable(cells.level, cells.keys[others], rows[:, others], weight[:, others])

@@ -64,7 +64,7 @@ class Complement(Family):
     ) -> Adder:
         """Take the row's counts from the complements of the classes that are not its own.
 
-            P(j | not k) = (N_j − n_jk − x_j + α) / Σ_j (N_j − n_jk − x_j + α)   for k ≠ y
+        P(j | not k) = (N_j − n_jk − x_j + α) / Σ_j (N_j − n_jk − x_j + α)   for k ≠ y
         """
         looks_at_counts = isinstance(prior, MEstimate) and prior.p == "marginal"
         if looks_at_counts and self.norm:  # then every weight of every column changes

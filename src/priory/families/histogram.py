@@ -135,7 +135,9 @@ class Histogram(Family):
         for i in range(n_pairs):
             at, y, amount, whole = pairs.one(i)
             if self.cut == "mdl":
-                low, high, place, bins = self._bin_without(pairs.cells, x[a_row[i]], at, y, amount, whole)
+                low, high, place, bins = self._bin_without(
+                    pairs.cells, x[a_row[i]], at, y, amount, whole
+                )
             else:
                 key = at, pairs.taken(i), whole
                 if key not in found:
@@ -161,8 +163,10 @@ class Histogram(Family):
     def _bin_without(
         self, cells: CellsTable, x: float, at: int, y: int, amount: float, whole: bool
     ) -> tuple[int, int, int, int]:
-        """Return the cells of the bin that a number falls into once it is gone, which bin it is,
-        and how many there are.
+        """Return the bin that a number falls into once it is gone.
+
+        It is given by its first cell and the one after its last, by its place, and how many
+        bins there are.
         """
         left = cell_without(cells, at, y, amount, whole)
         after = self._after(left)

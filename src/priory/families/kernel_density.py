@@ -9,7 +9,7 @@ import numpy as np
 
 from priory.columns import Numbers
 from priory.errors import check_number
-from priory.families.base import Adder, Family
+from priory.families.base import Adder, Family, adder_of
 from priory.families.categorical import draw
 from priory.families.cells_without import CellPairs
 from priory.families.left_out import LeftOut
@@ -119,7 +119,7 @@ class KernelDensity(Family):
             part = scores[rows]
             self.add_log_likelihood(Numbers(x[rows, None]), parameters, part)
             scores[rows] = part
-        return lambda some, out: np.add(out, scores[some], out=out)
+        return adder_of(scores)
 
     def sample(
         self, parameters: KernelDensityParameters, y: CodeArray, rng: np.random.Generator

@@ -95,7 +95,7 @@ class Poisson(Family):
     ) -> Adder:
         """Take x and one row from the own class, and from the rate over all classes.
 
-            λ_k = (Σx − [k=y]·x + α·λ) / (n_k − [k=y] + α),   λ = (Σx − x) / (n − 1)
+        λ_k = (Σx − [k=y]·x + α·λ) / (n_k − [k=y] + α),   λ = (Σx − x) / (n − 1)
         """
         moments = table.moments
         seen, n, sums = moments.rows, moments.weight, moments.s1.value
