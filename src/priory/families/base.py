@@ -32,6 +32,7 @@ __all__ = [
     "Family",
     "Linear",
     "Lookup",
+    "adder_of",
     "log",
     "log_gamma",
     "log_shares",
@@ -222,6 +223,15 @@ def without(table: Any, row: Any, left_out: LeftOut) -> Any:
 
     rest = table - count(weight)
     return rest + count(weight - 1) if weight > 1 else rest
+
+
+def adder_of(scores: FloatArray) -> Adder:
+    """Return a function that adds scores which are worked out already, rows × classes."""
+
+    def add(rows: slice, out: FloatArray) -> None:
+        out += scores[rows]
+
+    return add
 
 
 def n_classes(table: Any) -> int:

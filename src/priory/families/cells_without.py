@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from priory.cells import key_of
+from priory.families.base import Lookup
 from priory.families.gaussian import ClassMoments
 from priory.families.left_out import LeftOut, distinct
 from priory.tables import CellsTable
@@ -23,6 +24,8 @@ __all__ = [
     "CellsWithout",
     "LogTransforms",
     "RankTransforms",
+    "cell_without",
+    "cells_of",
     "log_transforms",
     "rank_transforms",
 ]
@@ -82,11 +85,23 @@ class CellPairs:
         order = np.argsort(self.pair, kind="stable")
         ends = np.searchsorted(self.pair[order], np.arange(len(self.at) + 1))
         for i in range(len(self.at)):
-            left = _without(
-                *(self.cells, int(self.at[i]), int(self.y[i])),
-                *(float(self.amount[i]), bool(self.whole[i])),
-            )
-            yield left, self.rows[order[ends[i] : ends[i + 1]]]
+            yield cell_without(self.cells, *self.one(i)), self.rows[order[ends[i] : ends[i + 1]]]
+
+    def one(self, i: int) -> tuple[int, int, float, bool]:
+        """Return the cell, the class, the amount and whether it is whole of one pair."""
+        return int(self.at[i]), int(self.y[i]), float(self.amount[i]), bool(self.whole[i])
+
+    def taken(self, i: int) -> float:
+        """Return the weight that goes from the cell: all of a class's of which no row is left."""
+        at, y, amount, whole = self.one(i)
+        return float(self.cells.weight[y, at]) if self.cells.rows[y, at] == whole else amount
+
+    def lookup(self, n_rows: int, scores: FloatArray) -> Lookup:
+        """Return the scores of the pairs, to be looked up for the rows."""
+        codes = np.full(n_rows, -1, dtype=np.int32)
+        codes[self.rows], codes[self.never] = self.pair, len(self.at)
+        table = np.concatenate([scores, np.full((1, scores.shape[1]), np.nan)])
+        return Lookup(codes, np.arange(len(table), dtype=np.int32), table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,12 +247,12 @@ def cells_of(cells: CellsTable, x: AnyArray) -> IntArray:
     return np.where(gap, -1, np.where(cells.keys[places] == keys, places, -2))
 
 
-def _without(cells: CellsTable, at: int, y: int, amount: float, whole: bool) -> CellsTable:
+def cell_without(cells: CellsTable, at: int, y: int, amount: float, whole: bool) -> CellsTable:
     """Return the cells with one number taken out."""
     rows, weight = cells.rows.copy(), cells.weight.copy()
     rows[y, at] -= whole
     weight[y, at] = max(weight[y, at] - amount, 0.0) if rows[y, at] else 0.0
-    keys = cells.keys
-    if not rows[:, at].any():
-        keys, rows, weight = (np.delete(a, at, axis=-1) for a in (keys, rows, weight))
-    return CellsTable(cells.level, keys, rows, weight)
+    if rows[:, at].any():
+        return CellsTable(cells.level, cells.keys, rows, weight)
+    others = np.arange(len(cells.keys)) != at
+    return CellsTable(cells.level, cells.keys[others], rows[:, others], weight[:, others])

@@ -288,7 +288,8 @@ def moments_without(
     own = sums_without(table, column, x, left_out, left_out.y)
     nothing = np.tile(table.rows[:, column] == 0, (len(x), 1))
     n, mean, variance = (
-        np.tile(sums[:, column], (len(x), 1)) for sums in (table.weight, table.mean, _variance(table))
+        np.tile(sums[:, column], (len(x), 1))
+        for sums in (table.weight, table.mean, _variance(table))
     )
     here = np.arange(len(x)), left_out.y
     n[here], mean[here], variance[here] = own.n, own.mean, own.variance

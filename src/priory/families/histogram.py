@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,11 +12,13 @@ from priory.columns import Numbers
 from priory.errors import SettingError
 from priory.families.base import Family, Linear, Lookup, log_shares
 from priory.families.categorical import draw
+from priory.families.cells_without import CellPairs, cell_without
 from priory.families.cuts import between_cells, equal_frequency, mdl
+from priory.families.left_out import LeftOut, log_share, own_pseudo
 from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
-from priory.tables import NumbersTable
+from priory.tables import CellsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
 
 __all__ = ["Histogram", "HistogramParameters"]
@@ -62,16 +64,19 @@ class Histogram(Family):
         ends = (cells.lower[:1].tolist() + cells.upper[-1:].tolist()) or [0.0, 0.0]
         return HistogramParameters(between_cells(cells, after), log_p, ends[0], ends[1])
 
+    def _after(self, cells: CellsTable) -> IntArray:
+        """Return after which cells the bins end."""
+        if self.cut == "mdl":
+            return mdl(cells)
+        n = float(cells.weight.sum())
+        return equal_frequency(cells, self.bins or int(np.clip(np.sqrt(n), 5, 20)))
+
     def _counts(
         self, table: NumbersTable, prior: DiscretePrior
     ) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return after which cells the bins end, and counts and pseudo-counts of the bins."""
         cells = table.cells
-        if self.cut == "mdl":
-            after = mdl(cells)
-        else:
-            n = float(cells.weight.sum())
-            after = equal_frequency(cells, self.bins or int(np.clip(np.sqrt(n), 5, 20)))
+        after = self._after(cells)
         starts = np.concatenate([[0], after + 1])
         counts = np.zeros((len(cells.weight), len(starts)))
         if len(cells.keys):
@@ -101,6 +106,79 @@ class Histogram(Family):
         """Find the bin of each number once; the rows then need only a look-up."""
         bins = np.arange(len(parameters.log_p), dtype=np.int32)
         return Lookup(parameters.bin_of(column.values[:, 0]), bins, parameters.log_p)
+
+    def adder_without(
+        self, column: Numbers, left_out: LeftOut, table: NumbersTable, prior: DiscretePrior
+    ) -> Lookup:
+        """Cut the cells anew without the number, and take it from its bin.
+
+            P(bin | k) = (n_bk − [k=y] + a_b) / (n_k − [k=y] + Σa)
+
+        Cuts of equal frequency look at no class, so they are the same for a cell in all classes.
+        """
+        cells, x = table.cells, column.values[:, 0].astype(np.float64)
+        pairs = CellPairs.of(cells, x, left_out)
+        n_pairs = len(pairs.at)
+        a_row = np.zeros(n_pairs, dtype=np.int64)
+        a_row[pairs.pair] = pairs.rows
+        count, n = np.empty((2, n_pairs, len(cells.weight)))
+        a, a_sum = np.empty((2, n_pairs))
+        found: dict[tuple[Any, ...], tuple[int, int, int, int]] = {}
+        pooled_cells = CellsTable(
+            cells.level,
+            cells.keys,
+            cells.rows.sum(axis=0, keepdims=True),
+            cells.weight.sum(axis=0, keepdims=True),
+        )
+        total = cells.weight.sum(axis=1)
+        rows_of = cells.rows.sum(axis=1)
+        for i in range(n_pairs):
+            at, y, amount, whole = pairs.one(i)
+            if self.cut == "mdl":
+                low, high, place, bins = self._bin_without(
+                    pairs.cells, x[a_row[i]], at, y, amount, whole
+                )
+            else:
+                key = at, pairs.taken(i), whole
+                if key not in found:
+                    found[key] = self._bin_without(
+                        pooled_cells, x[a_row[i]], at, 0, pairs.taken(i), whole
+                    )
+                low, high, place, bins = found[key]
+            count[i], n[i] = cells.weight[:, low:high].sum(axis=1), total
+            inside = low <= at < high
+            last = cells.rows[y, low:high].sum() == whole
+            count[i, y] = 0.0 if last and inside else max(count[i, y] - amount * inside, 0.0)
+            n[i, y] = 0.0 if rows_of[y] == whole else max(total[y] - amount, 0.0)
+            one = slice(i, i + 1)
+            a[one], a_sum[one] = own_pseudo(
+                prior, range(bins), np.array([place]), count[one].sum(axis=1), n[one].sum(axis=1)
+            )
+        scores = log_share(
+            *(count, n, a[:, None], a_sum[:, None]),
+            *(count.sum(axis=1, keepdims=True), n.sum(axis=1, keepdims=True)),
+        )
+        return pairs.lookup(len(x), scores)
+
+    def _bin_without(
+        self, cells: CellsTable, x: float, at: int, y: int, amount: float, whole: bool
+    ) -> tuple[int, int, int, int]:
+        """Return the bin that a number falls into once it is gone.
+
+        It is given by its first cell and the one after its last, by its place, and how many
+        bins there are.
+        """
+        left = cell_without(cells, at, y, amount, whole)
+        after = self._after(left)
+        if len(left.keys) == len(cells.keys):
+            place = int(np.searchsorted(after, at))
+            shifted = after
+        else:
+            place = int(np.searchsorted(between_cells(left, after), x))
+            shifted = after + (after >= at)
+        low = int(shifted[place - 1]) + 1 if place else 0
+        high = int(shifted[place]) + 1 if place < len(after) else len(cells.keys)
+        return low, high, place, len(after) + 1
 
     def log_base_measure(self, column: Numbers, parameters: HistogramParameters) -> FloatArray:
         """Return −log of the bin's width, −∞ for a number beyond those seen."""

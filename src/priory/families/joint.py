@@ -10,7 +10,7 @@ import numpy as np
 
 from priory.columns import Combined, Labels
 from priory.errors import SettingError
-from priory.families.base import Adder, Family, log
+from priory.families.base import Adder, Family, adder_of, log
 from priory.families.categorical import draw
 from priory.families.left_out import LeftOut, log_share, reduced
 from priory.labels import label_key, sorted_labels
@@ -123,7 +123,7 @@ class Joint(Family):
             scores[whole] = found.without(codes, table.rows, left_out.take(whole))
         elif len(whole):
             scores[whole] = np.nan
-        return lambda rows, out: np.add(out, scores[rows], out=out)
+        return adder_of(scores)
 
     def sample(
         self, parameters: JointParameters, y: CodeArray, rng: np.random.Generator

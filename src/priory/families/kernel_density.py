@@ -9,8 +9,10 @@ import numpy as np
 
 from priory.columns import Numbers
 from priory.errors import check_number
-from priory.families.base import Family
+from priory.families.base import Adder, Family, adder_of
 from priory.families.categorical import draw
+from priory.families.cells_without import CellPairs
+from priory.families.left_out import LeftOut
 from priory.priors import Laplace, MEstimate, Prior
 from priory.schema import Kind
 from priory.tables import CellsTable, NumbersTable
@@ -96,6 +98,28 @@ class KernelDensity(Family):
             ]
         )
         out[there] += density[where]
+
+    def adder_without(
+        self,
+        column: Numbers,
+        left_out: LeftOut,
+        table: NumbersTable,
+        prior: Laplace | MEstimate,
+    ) -> Adder:
+        """Take the number's kernel away, and the bandwidths from the cells that are left.
+
+        No sum of kernels is a closed form, so each cell and class is read out anew.
+        """
+        x = column.values[:, 0].astype(np.float64)
+        pairs = CellPairs.of(table.cells, x, left_out)
+        scores = np.zeros((len(x), len(table.cells.weight)))
+        scores[pairs.never] = np.nan
+        for left, rows in pairs.tables():
+            parameters = self.parameters(NumbersTable(table.moments, left), prior)
+            part = scores[rows]
+            self.add_log_likelihood(Numbers(x[rows, None]), parameters, part)
+            scores[rows] = part
+        return adder_of(scores)
 
     def sample(
         self, parameters: KernelDensityParameters, y: CodeArray, rng: np.random.Generator

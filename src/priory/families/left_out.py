@@ -98,8 +98,8 @@ def tabulate(
     amounts, wholes, which = left_out.ways
     ways = len(amounts)
     size = (n_values + 1) * ways * n_classes
-    kind = np.int32 if size < 2**31 else np.int64
-    combined = (codes.astype(kind) + 1) * kind(ways * n_classes) + left_out.y
+    kind: Any = np.int32 if size < 2**31 else np.int64
+    combined: Any = (codes.astype(kind) + 1) * kind(ways * n_classes) + left_out.y
     if ways > 1:
         combined = combined + np.asarray(which * n_classes, dtype=kind)
     if size <= max(TABULATED // n_classes, len(codes)):

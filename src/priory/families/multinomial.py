@@ -100,7 +100,7 @@ class Multinomial(Family):
                 *(np.where(gone, 0.0, count), n[some.row], a, a_sum[some.row]),
                 *(pooled, everything[some.row]),
             )
-            return np.bincount(some.row, weights=some.x * log_p, minlength=len(k))
+            return _sums(some.row, some.x * log_p, len(k))
 
         def add(rows: slice, out: FloatArray) -> None:
             part, left = column.take(rows), left_out.take(rows)
@@ -169,6 +169,7 @@ class Entries:
 
     @classmethod
     def of(cls, column: Counts) -> Entries:
+        """Return the entries of dense or sparse rows."""
         matrix = column.matrix
         if isinstance(matrix, SparseRows):
             some = slice(int(matrix.indptr[0]), int(matrix.indptr[-1]))
@@ -177,7 +178,11 @@ class Entries:
         else:
             rows, places = np.nonzero(matrix)
             x = matrix[rows, places].astype(np.float64)
-        return cls(rows, places, x, np.bincount(rows, weights=x, minlength=len(column)))
+        return cls(rows, places, x, _sums(rows, x, len(column)))
+
+
+def _sums(row: AnyArray, values: FloatArray, n_rows: int) -> FloatArray:
+    return np.bincount(row, weights=values, minlength=n_rows).astype(np.float64, copy=False)
 
 
 def rest(total: FloatArray, taken: FloatArray) -> FloatArray:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from priory.columns import Numbers
 from priory.errors import SettingError
-from priory.families.base import Family, Linear
-from priory.families.gaussian import VARIANCE_FLOOR
+from priory.families.base import Adder, Family, Linear
+from priory.families.gaussian import ROUNDED, VARIANCE_FLOOR
+from priory.families.left_out import LeftOut
 from priory.priors import Prior
 from priory.schema import Block, Kind
 from priory.tables import ScatterTable
-from priory.typing import AnyArray, CodeArray, FloatArray
+from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 
 __all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
+
+TOGETHER = 1 << 18
+"""So many entries of covariances, one for each row left out, are held together."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class MultivariateGaussian(Family):
         scatter, n = table.scatter, table.weight
         total = max(float(n.sum()), np.finfo(float).tiny)
         variance = np.diagonal(pooled.scatter[0]) / total
-        floor = np.diag(VARIANCE_FLOOR * np.where(variance > 0, variance, 1.0))
+        floor = _floor(variance)
         shared = _at_least(self._shrunk(scatter.sum(axis=0) / total, total), floor)
         covariance = np.empty_like(scatter)
         for k in range(len(n)):
@@ -69,17 +73,17 @@ class MultivariateGaussian(Family):
                 covariance[k] = _at_least(self._shrunk(scatter[k] / n[k], float(n[k])), floor)
         return MultivariateGaussianParameters(mean, covariance)
 
-    def _shrunk(self, covariance: FloatArray, n: float) -> FloatArray:
-        """Return the covariance with its correlations drawn towards 0."""
-        scale = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    def _shrunk(self, covariance: FloatArray, n: FloatArray | float) -> FloatArray:
+        """Return covariances with their correlations drawn towards 0."""
+        scale = np.sqrt(np.maximum(_diagonal(covariance), 0.0))
         safe = np.where(scale > 0, scale, 1.0)
-        correlation = covariance / np.outer(safe, safe)
+        correlation = covariance / _outer(safe)
         strength = (
             _oracle_approximating(correlation, n)
             if isinstance(self.shrinkage, str)
-            else float(self.shrinkage)
-        )
-        diagonal = np.diag(np.diagonal(covariance))
+            else np.asarray(float(self.shrinkage))
+        )[..., None, None]
+        diagonal = covariance * np.eye(covariance.shape[-1])
         return (1 - strength) * covariance + strength * diagonal
 
     def add_log_likelihood(
@@ -95,6 +99,111 @@ class MultivariateGaussian(Family):
                 rows = where == i
                 part = parameters.marginal(pattern)
                 out[rows] += part.log_density(values[np.ix_(rows, pattern)])
+
+    def adder_without(
+        self, column: Numbers, left_out: LeftOut, table: ScatterTable, prior: None
+    ) -> Adder:
+        """Take the row from the mean and the scatter of its own class.
+
+            μ⁻ = μ − (x − μ)/(n − 1),   S⁻ = S − (x − μ)(x − μ)ᵀ n/(n − 1)
+
+        A row with a gap was never counted, and is scored by all the others.
+        """
+        parameters = self.parameters(table, prior)
+
+        def add(rows: slice, out: FloatArray) -> None:
+            part, some = column.take(rows), left_out.take(rows)
+            whole = ~part.missing
+            if not whole.all():
+                scores = np.zeros((int((~whole).sum()), out.shape[1]))
+                self.add_log_likelihood(part.take(~whole), parameters, scores)
+                out[~whole] += scores
+            places = np.flatnonzero(whole)
+            height = max(1, TOGETHER // part.values.shape[1] ** 2)
+            for first in range(0, len(places), height):
+                here = places[first : first + height]
+                x = np.asarray(part.values[here], dtype=np.float64)
+                out[here] += self._without(x, some.take(here), table)
+
+        return add
+
+    def _without(self, x: FloatArray, left_out: LeftOut, table: ScatterTable) -> FloatArray:
+        """Return log p(x | k) of whole rows, rows × classes, each taken out of the table."""
+        y, amount = left_out.y, left_out.amount
+        own = _sums_without(table, x, left_out, y)
+        pooled = _sums_without(table.pooled(), x, left_out, y * 0)
+        n, rows = table.weight, table.rows
+        total = np.maximum(n.sum() - amount, np.finfo(float).tiny)
+        floor = _floor(_diagonal(pooled.scatter) / total[:, None])
+        result = np.empty((len(x), len(n)))
+        fewer = self.shared | (own.rows < 2)  # one row has no covariance of its own
+        within = (
+            self._within_without(table, y, own, total, floor)
+            if (self.shared or fewer.any() or (rows < 2).any())
+            else None
+        )
+        for k in range(len(n)):
+            mine = y == k
+            mean = np.where((rows[k] > 0) | mine[:, None], table.mean[k], pooled.mean)
+            mean[mine] = np.where((own.rows > 0)[:, None], own.mean, pooled.mean)[mine]
+            if self.shared or rows[k] < 2:
+                assert within is not None
+                result[:, k] = _log_densities(x, mean, within)
+                continue
+            covariance = self._shrunk(table.scatter[k] / n[k], float(n[k]))
+            result[:, k] = self._unchanged(x, mean, covariance, floor, mine, table, left_out)
+            some = np.flatnonzero(mine)
+            left = own.scatter[some] / np.maximum(own.n[some], np.finfo(float).tiny)[:, None, None]
+            covariances = _at_least(self._shrunk(left, own.n[some]), floor[some])
+            if within is not None:
+                covariances = np.where(fewer[some, None, None], within[some], covariances)
+            result[some, k] = _log_densities(x[some], mean[some], covariances)
+        return result
+
+    def _unchanged(
+        self,
+        x: FloatArray,
+        mean: FloatArray,
+        covariance: FloatArray,
+        floor: FloatArray,
+        mine: BoolArray,
+        table: ScatterTable,
+        left_out: LeftOut,
+    ) -> FloatArray:
+        """Return the log density of rows in a class that they were not in; others get 0.
+
+        The covariance stays, but for what the floor adds, which follows the column as a whole.
+        """
+        result, others = np.zeros(len(x)), np.flatnonzero(~mine)
+        n = float(table.weight.sum())
+        pooled = table.pooled()
+        before = _floor(_diagonal(pooled.scatter)[0] / n)
+        # Without a row the variance of a column grows by n/(n − amount) at most.
+        grown = n - float(left_out.amount.max(initial=0.0))
+        if _least(covariance, before) * grown > 1.001 * VARIANCE_FLOOR * n:
+            same = MultivariateGaussianParameters(mean[others[:1]], covariance[None])
+            if len(others):
+                result[others] = same.log_density(x[others])[:, 0]
+        else:
+            covariances = np.broadcast_to(covariance, (len(others), *covariance.shape))
+            result[others] = _log_densities(
+                x[others], mean[others], _at_least(covariances, floor[others])
+            )
+        return result
+
+    def _within_without(
+        self,
+        table: ScatterTable,
+        y: CodeArray,
+        own: _SumsWithout,
+        total: FloatArray,
+        floor: FloatArray,
+    ) -> FloatArray:
+        """Return the covariance within classes for each row, without it."""
+        scatter = table.scatter
+        rest = np.stack([np.delete(scatter, k, axis=0).sum(axis=0) for k in range(len(scatter))])
+        within = (rest[y] + own.scatter) / total[:, None, None]
+        return _at_least(self._shrunk(within, total), floor)
 
     def sample(
         self, parameters: MultivariateGaussianParameters, y: CodeArray, rng: np.random.Generator
@@ -135,18 +244,73 @@ class MultivariateGaussianParameters:
         return result
 
 
-def _oracle_approximating(correlation: FloatArray, n: float) -> float:
-    """Return how far to shrink a d × d correlation matrix estimated from n rows."""
-    d = len(correlation)
-    trace, trace2 = float(np.trace(correlation)), float((correlation**2).sum())
+@dataclass(frozen=True, eq=False)
+class _SumsWithout:
+    """Hold rows, n, mean and scatter of one class for each row, without that row."""
+
+    rows: IntArray
+    n: FloatArray
+    mean: FloatArray
+    scatter: FloatArray
+
+
+def _sums_without(
+    table: ScatterTable, x: FloatArray, left_out: LeftOut, k: AnyArray
+) -> _SumsWithout:
+    """Return the sums of class k[i] with row i taken out of it."""
+    before, scatter, amount = table.weight[k], table.scatter[k], left_out.amount
+    rows = table.rows[k] - left_out.whole
+    n = np.where(rows > 0, before - amount, 1.0)
+    away = x - table.mean[k]
+    mean = np.where((rows > 0)[:, None], table.mean[k] - (amount / n)[:, None] * away, 0.0)
+    left = scatter - (amount * before / n)[:, None, None] * _outer(away)
+    # Of a column that is constant without the row, only rounding would be left.
+    varies = (rows > 1)[:, None] & (_diagonal(left) > ROUNDED * _diagonal(scatter))
+    return _SumsWithout(rows, np.where(rows > 0, n, 0.0), mean, left * _outer(varies.astype(float)))
+
+
+def _floor(variance: FloatArray) -> FloatArray:
+    """Return the least variance of each column, given that of the column as a whole."""
+    return VARIANCE_FLOOR * np.where(variance > 0, variance, 1.0)
+
+
+def _log_densities(x: FloatArray, mean: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Return log p(x) of rows, each with a mean and a covariance of its own."""
+    root = np.linalg.cholesky(covariance)
+    z = np.linalg.solve(root, (x - mean)[..., None])[..., 0]
+    log_det = 2 * np.log(_diagonal(root)).sum(axis=-1)
+    return np.asarray(-0.5 * ((z**2).sum(axis=-1) + log_det + x.shape[1] * np.log(2 * np.pi)))
+
+
+def _oracle_approximating(correlation: FloatArray, n: FloatArray | float) -> FloatArray:
+    """Return how far to shrink d × d correlation matrices estimated from n rows."""
+    d = correlation.shape[-1]
+    trace, trace2 = _diagonal(correlation).sum(axis=-1), (correlation**2).sum(axis=(-2, -1))
     denominator = (n + 1 - 2 / d) * (trace2 - trace**2 / d)
-    if denominator <= 0:  # nothing is correlated: there is nothing to shrink
-        return 1.0
-    return min(1.0, ((1 - 2 / d) * trace2 + trace**2) / denominator)
+    some = denominator > 0  # else nothing is correlated: there is nothing to shrink
+    wanted = ((1 - 2 / d) * trace2 + trace**2) / np.where(some, denominator, 1.0)
+    return np.where(some, np.minimum(wanted, 1.0), 1.0)
 
 
 def _at_least(covariance: FloatArray, floor: FloatArray) -> FloatArray:
-    """Return a covariance that can be inverted, as it was if it already could."""
-    scale = np.sqrt(np.diagonal(floor) / VARIANCE_FLOOR)
-    least = np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0]
-    return covariance if least > VARIANCE_FLOOR else covariance + floor * (1.0 + max(-least, 0.0))
+    """Return covariances that can be inverted, as they were if they already could.
+
+    `floor` is the least variance of each column.
+    """
+    least = _least(covariance, floor)[..., None, None]
+    added = floor[..., None] * np.eye(covariance.shape[-1]) * (1.0 + np.maximum(-least, 0.0))
+    return np.where(least > VARIANCE_FLOOR, covariance, covariance + added)
+
+
+def _least(covariance: FloatArray, floor: FloatArray) -> FloatArray:
+    """Return the least eigenvalue of covariances, in units of the columns' own variances."""
+    scale = np.sqrt(floor / VARIANCE_FLOOR)
+    return np.asarray(np.linalg.eigvalsh(covariance / _outer(scale))[..., 0])
+
+
+def _diagonal(matrices: Any) -> FloatArray:
+    return np.diagonal(matrices, axis1=-2, axis2=-1)
+
+
+def _outer(vectors: FloatArray) -> FloatArray:
+    return vectors[..., :, None] * vectors[..., None, :]

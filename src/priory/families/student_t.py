@@ -10,7 +10,7 @@ import numpy as np
 
 from priory.columns import Numbers
 from priory.errors import SettingError
-from priory.families.base import Adder, Family, log_gamma
+from priory.families.base import Adder, Family, adder_of, log_gamma
 from priory.families.cells_without import CellPairs, log_transforms, rank_transforms
 from priory.families.gaussian import ClassMoments, class_moments, moments_without
 from priory.families.left_out import LeftOut
@@ -141,7 +141,7 @@ class StudentT(Family):
             transforms = make(left)
             found = _read(left.moments(transforms.cells), prior, Identity())
             scores[rows] = found.take(table).log_density(transforms(table, x[rows])[:, None])
-        return lambda some, out: np.add(out, scores[some], out=out)
+        return adder_of(scores)
 
     def log_base_measure(self, column: Numbers, parameters: StudentTParameters) -> FloatArray:
         """Return the log slope of the transform."""
