@@ -170,6 +170,23 @@ def test_related_parts_inside_alternatives():
     assert tagged("content-type", message) == kinds
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a", ["a"]),
+        ("a.b.", ["a.b", "b"]),
+        ("my file.PDF", ["my", "file.pdf", "pdf"]),
+        ("v1.0 notes", ["v1.0", "notes"]),
+        ("Grüße.txt", ["grüße.txt", "txt"]),
+        (" . ", []),
+    ],
+)
+def test_names_of_attachments(name, expected):
+    message = letter()
+    message.add_attachment(b"", "application", "octet-stream", filename=name)
+    assert tagged("attachment", message) == expected
+
+
 def test_forwarded_messages_are_read():
     inner = letter(Subject="Inner")
     inner.set_content("inside")
@@ -281,6 +298,8 @@ BROKEN = {
     "bad base64": b"Subject: x\nContent-Transfer-Encoding: base64\n\nfound",
     "bad quoted-printable": b"Subject: x\nContent-Transfer-Encoding: quoted-printable\n\nfound =Z",
     "unknown encoding": b"Subject: x\nContent-Transfer-Encoding: \xff\n\nfound",
+    "strange type": b"Subject: x\nContent-Type: multipart/\xff a@?\n\nfound",
+    "strange priority": b"Subject: x\nX-Priority: \xff\n\nfound",
     "bad type": b'Subject: x\nContent-Type: ;;="\n\nfound',
     "bad addresses": b'Subject: x\nTo: "\nFrom: <<a@b,,>;:((\nCc: a@b,\n\nfound',
     "bad file name": b"Subject: x\nContent-Disposition: inline; filename*=z'z'%ff\n\nfound",
@@ -300,6 +319,7 @@ BROKEN = {
 def test_broken_messages_give_what_can_be_read(name):
     found = email_words(BROKEN[name], split_words)
     assert "found" in found
+    assert not any(re.search("[\ud800-\udfff]|\\s", word) for word in found)
 
 
 PIECES = [

@@ -47,6 +47,7 @@ _ENCODED_WORD = re.compile(r"=\?([^?\s]*+)\?([bBqQ])\?([^?]*+)\?=")
 _BETWEEN_ENCODED = re.compile(r"(?<=\?=)\s++(?==\?)")
 _CHARSET_NAME = re.compile(r"(?:^|(?<=[;\s]))charset(?=[\s*=])", re.IGNORECASE)
 _CHARSET = re.compile(r"x-charset\s*+=\s*+[\"']?([\w.:-]{1,40})", re.ASCII)
+_KIND = re.compile(r"[\w.+-]++/[\w.+-]++", re.ASCII)
 _STATUS = re.compile(rb"message/delivery-status", re.IGNORECASE)
 _BOUNDARY = re.compile(rb"boundary\s*+=", re.IGNORECASE)
 _LOOKS_HTML = re.compile(r"\s*+(?:<!doctype html|<html|<head|<body)", re.IGNORECASE)
@@ -196,21 +197,22 @@ def _header_words(headers: Iterable[tuple[str, str]], split: Split) -> Iterator[
         elif name in _WORDED:
             yield from _tagged(_WORDED[name], split(_header_text(value)))
         elif name in _VALUED:
-            yield from _tagged(name, value.lower().split()[:1])
+            yield from _tagged(name, _header_text(value).lower().split()[:1])
     yield from _tagged("header", (name for name in _PRESENT if name in names))
     yield from _tagged("missing", (name for name in _EXPECTED if name not in names))
 
 
 def _part_words(part: Message, is_text: bool, split: Split) -> list[str]:
     kind = part.get_content_type()
+    kind = kind if _KIND.fullmatch(kind) else "text/plain"
     declared = _CHARSET.search(part.get("content-type", ""))
     charset = declared[1].lower() if declared else None
     words = [f"content-type:{kind}"] + ([f"charset:{charset}"] if charset else [])
     attached = part.get("content-disposition", "").strip().lower().startswith("attachment")
     if attached or not kind.startswith(("text/", "multipart/")):
-        name = _header_text(part.get_filename("")).lower()
-        suffix = [name.rpartition(".")[2]] if "." in name else []
-        return words + list(_tagged("attachment", [*name.split(), *suffix]))
+        names = _header_text(part.get_filename("")).lower().rstrip(". ").split()
+        suffixes = [name.rpartition(".")[2] for name in names[-1:] if "." in name]
+        return words + list(_tagged("attachment", names + suffixes))
     encoding = part.get("content-transfer-encoding", "").strip().lower()
     data: Any = part.get_payload(decode=True)
     as_text = is_text and encoding not in ("base64", "quoted-printable")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priory.errors import InputError
-from priory.sources import files, iter_mbox, read_mbox
+from priory.sources import files, iter_mbox, mbox, read_mbox
 
 LINES = st.sampled_from(
     ["", "From me", ">From me", ">>From me", "> From", "from", "x", "x\ry", "é", "From", "a" * 99]
@@ -68,6 +68,16 @@ def test_a_line_longer_than_a_piece_is_one_line(tmp_path):
     assert read_mbox(path) == [f"\n{long}\n", "\nx\n"]
 
 
+@pytest.mark.parametrize("size", range(1, 20))
+def test_the_pieces_that_are_read_do_not_matter(tmp_path, monkeypatch, size):
+    path = tmp_path / "in.mbox"
+    path.write_bytes(b"\nFrom a\nTo: b\n\n\nFrom\n\n>From x\r\n\r\nFrom c\n\nx\nFrom d\n\nFrom e")
+    whole = read_mbox(path)
+    assert whole == ["To: b\n\n\nFrom\n\nFrom x\r\n", "\nx\nFrom d\n", ""]
+    monkeypatch.setattr(mbox, "_PIECE", size)
+    assert read_mbox(path) == whole
+
+
 def test_one_message_at_a_time(tmp_path):
     path = tmp_path / "in.mbox"
     path.write_text("From a\n\nfirst\n\nFrom b\n\n" + "x" * 300)
@@ -81,7 +91,10 @@ def test_errors(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"cannot be read: Is a directory"):
         read_mbox(tmp_path)
     path = tmp_path / "in.mbox"
-    path.write_text("Subject: x\n\n")
+    path.write_text("Fro")
+    with pytest.raises(InputError, match=r"in\.mbox' is no mbox file: .* not with b'Fro'"):
+        read_mbox(path)
+    path.write_text("Subject: x\n\nFrom x\n\nFrom y")
     with pytest.raises(InputError, match=r"in\.mbox' is no mbox file: .* not with b'Subject: x"):
         read_mbox(path)
     monkeypatch.setattr(files, "LARGEST", 100)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -13,6 +14,8 @@ from priory.sources.files import Location, message_text, too_big, unreadable
 __all__ = ["iter_mbox", "read_mbox"]
 
 _PIECE = 2**20
+_LAST_BLANK = re.compile(rb"(?<=\n)\r?\n\Z")
+_QUOTED = re.compile(rb"^>(?=>*+From )", re.MULTILINE)
 
 
 def read_mbox(path: Location) -> list[str]:
@@ -50,33 +53,42 @@ def mbox_messages(file: Path) -> Iterator[bytes]:
 
 
 def _split(file: Path, opened: BinaryIO) -> Iterator[bytes]:
-    lines: list[bytes] = []
-    size, begun, at_start, after_blank = 0, False, True, True
-    for line in iter(lambda: opened.readline(_PIECE), b""):  # a line may be longer than memory
-        if at_start and after_blank and line.startswith(b"From "):
+    buffer = bytearray(b"\n\n")  # so that the first message follows a blank line as well
+    begun, searched = False, 0
+    while piece := opened.read(_PIECE):
+        buffer += piece
+        while (at := buffer.find(b"\nFrom ", searched)) >= 0:
+            end = at - 1 if buffer[at - 1 : at] == b"\r" else at
+            if buffer[end - 1 : end] != b"\n":
+                searched = at + 1
+                continue
             if begun:
-                yield _joined(lines)
-            lines, size, begun = [], 0, True
-        elif begun:
-            if at_start and line.startswith(b">") and line.lstrip(b">").startswith(b"From "):
-                line = line[1:]
-            lines.append(line)
-            size += len(line)
-            if size > files.LARGEST:
-                raise too_big(file)
-        elif line.strip():
-            raise InputError(
-                f"The file {str(file)!r} is no mbox file: it must begin with a line that begins "
-                f"with 'From ', not with {line[:40]!r}. A single message ends in .eml."
-            )
-        after_blank = at_start and not line.strip(b"\r\n")
-        at_start = line.endswith(b"\n")
+                yield _message(file, buffer[:end])
+            elif buffer[:end].strip():
+                break
+            del buffer[: at + 1]
+            begun, searched = True, 0
+        if not begun and len(buffer.strip()) > len(b"From "):
+            raise _no_mbox(file, buffer)
+        searched = max(searched, len(buffer) - len(b"From "))
+        if len(buffer) > files.LARGEST + _PIECE:
+            raise too_big(file)
     if begun:
-        yield _joined(lines)
+        yield _message(file, _LAST_BLANK.sub(b"", buffer))
+    elif buffer.strip():
+        raise _no_mbox(file, buffer)
 
 
-def _joined(lines: list[bytes]) -> bytes:
-    """Return a message without the blank line that parts it from the next."""
-    if len(lines) > 1 and not lines[-1].strip(b"\r\n"):
-        lines.pop()
-    return b"".join(lines)
+def _message(file: Path, data: bytes | bytearray) -> bytes:
+    """Return a message without the line that parts it from the one before, unquoted."""
+    message = bytes(data.partition(b"\n")[2])
+    if len(message) > files.LARGEST:
+        raise too_big(file)
+    return _QUOTED.sub(b"", message) if b">From " in message else message
+
+
+def _no_mbox(file: Path, start: bytearray) -> InputError:
+    return InputError(
+        f"The file {str(file)!r} is no mbox file: it must begin with a line that begins with "
+        f"'From ', not with {bytes(start.strip()[:40])!r}. A single message ends in .eml."
+    )
