@@ -238,7 +238,7 @@ class Classifier:
 
     def _count(self, X: Any, y: Any, weight: Any) -> Statistics:
         raw = open_table(X)
-        labels = read_labels(y)
+        labels = read_labels(y, n_threads=self.settings.n_threads)
         if len(labels) != raw.n_rows:
             raise InputError(
                 "Found input variables with inconsistent numbers of samples: X has "

@@ -16,7 +16,7 @@ def class_moments(
     total_lo: NDArray[np.float64] | None = None,
 ) -> int: ...
 def add_rows(
-    X: Floats,
+    X: NDArray[np.float64],
     y: NDArray[np.int32],
     rows: NDArray[np.int64],
     n_hi: NDArray[np.float64],

@@ -122,7 +122,7 @@ def class_moments(
 
 
 def add_rows(
-    const floating[:, :] X,
+    const double[:, :] X,
     const int32_t[:] y,
     int64_t[:, ::1] rows,
     double[:, ::1] n_hi,

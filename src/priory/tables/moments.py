@@ -48,7 +48,7 @@ class MomentsTable(SumsTable):
         """Add a few rows in place, unless a number is missing or too large."""
         n, s1, s2 = self.n, self.s1, self.s2
         sums = (n.hi, n.lo, s1.hi, s1.lo, s2.hi, s2.lo)
-        return add_rows(column.values, y, self.rows, *sums)
+        return add_rows(column.values.astype(np.float64, copy=False), y, self.rows, *sums)
 
     @classmethod
     def zeros(cls, n_classes: int, n_columns: int) -> MomentsTable:
