@@ -290,7 +290,8 @@ def _classes(y: Labels, threads: int) -> tuple[tuple[Label, ...], CodeArray, Int
     parts = stretches(len(y), 1, threads)
     shares = [np.zeros(len(y.labels), dtype=np.int64) for _ in parts]
     tasks = [
-        partial(count_codes, y.codes[some], share) for some, share in zip(parts, shares, strict=True)
+        partial(count_codes, y.codes[some], share)
+        for some, share in zip(parts, shares, strict=True)
     ]
     in_parallel(tasks, threads)
     counts = np.add.reduce(shares)

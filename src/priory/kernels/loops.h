@@ -104,6 +104,7 @@ static inline dd dd_quotient(dd a, dd b) /* digit by digit, a digit being a floa
 
 #define PRIORY_LARGEST 1e150 /* beyond it a square overflows */
 #define PRIORY_BLOCK 1024    /* values summed in plain float64 before they join a double-double */
+#define PRIORY_GROWTH 4      /* an origin serves until there are so many times the rows it is of */
 #define PRIORY_AHEAD 1024    /* values that are fetched ahead: the sums take as long as the fetching */
 #define PRIORY_LANES 4       /* copies of a table, so that equal neighbours need not wait */
 
@@ -156,8 +157,8 @@ static inline void move_origin(moments *m, ptrdiff_t at)
 }
 
 /* Add plain sums to the double-doubles. The first origin is one value, perhaps an outlier, so the
- * origin moves to the mean whenever the rows have doubled: |origin| · rows stays below Σ|x|, and
- * the rounding of x − origin below 1e-16 · Σ|x| per doubling. */
+ * origin moves to the mean whenever the rows are four times as many: |origin| · rows stays below
+ * 4·Σ|x|, and the rounding of x − origin below 4e-16 · Σ|x| per move. */
 static inline void flush(moments *m, ptrdiff_t at, double n, double w, double d1, double d2)
 {
     m->rows[at] += (int64_t)n;
@@ -165,7 +166,7 @@ static inline void flush(moments *m, ptrdiff_t at, double n, double w, double d1
     m->sum_d1[at] = dd_plus(m->sum_d1[at], d1);
     m->sum_d2[at] = dd_plus(m->sum_d2[at], d2);
     m->counted[at] += n;
-    if (m->counted[at] >= 2.0 * m->moved[at]) {
+    if (m->counted[at] >= PRIORY_GROWTH * m->moved[at]) {
         move_origin(m, at);
         m->moved[at] = m->counted[at];
     }
@@ -181,7 +182,7 @@ PRIORY_UNUSED static void flush_class(moments *m, ptrdiff_t c)
     m->class_n[c] = m->class_w[c] = 0.0;
     m->pending[c] = 0;
     if (m->block[c] < PRIORY_BLOCK)
-        m->block[c] *= 2;
+        m->block[c] *= PRIORY_GROWTH;
 }
 
 /* Rows of adjacent doubles, `stride` doubles apart. Returns 1 at a value that is too large. */

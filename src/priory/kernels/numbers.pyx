@@ -38,6 +38,7 @@ cdef extern from "loops.h" nogil:
         double *s2_lo
     double PRIORY_LARGEST
     int PRIORY_LANES
+    int PRIORY_GROWTH
     void add_row_exactly(
         const double*, ptrdiff_t, int64_t*, double*, double*, double*, double*, double*, double*
     )
@@ -96,7 +97,7 @@ def class_moments(
     cdef double[:, :, :, ::1] sums = np.zeros((3, K, d, 2))
     cdef double[:, ::1] by_class = np.zeros((2, K))
     cdef int64_t[:, ::1] flushes = np.zeros((3, K), dtype=np.int64)
-    flushes[1, :] = 1
+    flushes[1, :] = PRIORY_GROWTH
     m.classes, m.columns = K, d
     m.origin = &origin[0, 0]
     m.n, m.w, m.d1, m.d2 = &pending[0, 0, 0], &pending[1, 0, 0], &pending[2, 0, 0], &pending[3, 0, 0]
