@@ -19,7 +19,7 @@ __all__ = ["in_parallel", "stretches", "thread_count"]
 T = TypeVar("T")
 
 WORTHWHILE = 500_000
-"""So many entries are worth a thread; fewer are done sooner than it starts and hands over its sums."""
+"""So many entries are worth a thread: fewer are done sooner than it starts and reports."""
 
 
 def thread_count(asked: int | None = None) -> int:
