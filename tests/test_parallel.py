@@ -66,6 +66,16 @@ def test_integers_are_labels_whatever_the_threads(values, low, threads, keen):
         assert np.array(column.labels, dtype=np.int64)[column.codes].tolist() == integers.tolist()
 
 
+def test_little_work_starts_no_thread(monkeypatch):
+    def refuse(threads):
+        raise AssertionError(f"{threads} threads for a hundred rows")
+
+    monkeypatch.setattr(parallel, "_pool", refuse)
+    X, y = np.arange(3000).reshape(100, 30) % 7, np.arange(100) % 3
+    model = priory.CategoricalNB(n_threads=2).fit(X, y)  # a block for each column, so 30 tasks
+    assert model.partial_fit(X, y).predict(X).shape == (100,)
+
+
 def test_an_error_in_a_thread_is_the_error_of_the_call(monkeypatch, keen):
     monkeypatch.setenv("PRIORY_NUM_THREADS", "2")
     X = np.zeros((3000, 2))

@@ -26,7 +26,7 @@ from priory.errors import ForgetError, check_number, listing
 from priory.kernels.labels import count_codes
 from priory.labels import label_key, label_token, token_label, union
 from priory.longtable import Entries
-from priory.parallel import in_parallel, stretches, thread_count
+from priory.parallel import in_parallel, stretches, thread_count, worthwhile
 from priory.schema import Block, Schema
 from priory.tables import TABLES, Table
 from priory.typing import CodeArray, FloatArray, IntArray, Label
@@ -104,7 +104,8 @@ class Statistics:
             for some in _shares(frame[block.name], len(block.columns), threads)
         ]
         tables: dict[str, Table] = {}
-        counted = in_parallel([task for _, task in tasks], threads)
+        entries = len(frame) * sum(len(block.columns) for block in schema.counted)
+        counted = in_parallel([task for _, task in tasks], worthwhile(entries, threads))
         for (name, _), table in zip(tasks, counted, strict=True):
             tables[name] = tables[name] + table if name in tables else table
         return cls(schema, classes, rows, total, tables)
