@@ -8,15 +8,23 @@ import numpy as np
 import pytest
 
 import priory
+from priory import parallel
+from priory.columns import integer_labels
 from priory.errors import SettingError
 from priory.parallel import in_parallel, stretches, thread_count
+
+
+@pytest.fixture
+def keen(monkeypatch):
+    """Let a thread start for little work, so that tests need little data."""
+    monkeypatch.setattr(parallel, "WORTHWHILE", 1000)
 
 
 @pytest.fixture
 def frame():
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
-    n = 400_000
+    n = 40_000
     columns = {
         "number": rng.normal(size=n) + 1e6,
         "label": rng.choice(np.array(["a", "b", "c"], dtype=object), n),
@@ -26,7 +34,7 @@ def frame():
     return data, rng.integers(0, 3, n)
 
 
-def test_threads_change_no_count_and_moments_only_in_rounding(frame, monkeypatch):
+def test_threads_change_no_count_and_moments_only_in_rounding(frame, monkeypatch, keen):
     fitted = []
     for threads in (1, 2, 5):
         monkeypatch.setenv("PRIORY_NUM_THREADS", str(threads))
@@ -43,9 +51,34 @@ def test_threads_change_no_count_and_moments_only_in_rounding(frame, monkeypatch
     np.testing.assert_allclose(a, b, rtol=1e-9)
 
 
-def test_an_error_in_a_thread_is_the_error_of_the_call(monkeypatch):
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("low", [-(2**63), -2, 0, 2**63 - 12])
+@pytest.mark.parametrize("values", [range(10), (0, 7), (3,), (0, 2, 65_535), (0, 1, 70_000)])
+def test_integers_are_labels_whatever_the_threads(values, low, threads, keen):
+    places = np.random.default_rng(0).integers(0, len(values), 10_000)
+    if low > 0 and max(values) > 11:
+        low -= 70_000
+    y = np.array([low + value for value in values], dtype=np.int64)[places]
+    for integers in (y, y[::-2], y[:100], y[:1], y[:0]):
+        column = integer_labels(integers, threads)
+        assert column.codes.dtype == np.int32
+        assert sorted(column.labels) == np.unique(integers).tolist()
+        assert np.array(column.labels, dtype=np.int64)[column.codes].tolist() == integers.tolist()
+
+
+def test_little_work_starts_no_thread(monkeypatch):
+    def refuse(threads):
+        raise AssertionError(f"{threads} threads for a hundred rows")
+
+    monkeypatch.setattr(parallel, "_pool", refuse)
+    X, y = np.arange(3000).reshape(100, 30) % 7, np.arange(100) % 3
+    model = priory.CategoricalNB(n_threads=2).fit(X, y)  # a block for each column, so 30 tasks
+    assert model.partial_fit(X, y).predict(X).shape == (100,)
+
+
+def test_an_error_in_a_thread_is_the_error_of_the_call(monkeypatch, keen):
     monkeypatch.setenv("PRIORY_NUM_THREADS", "2")
-    X = np.zeros((300_000, 2))
+    X = np.zeros((3000, 2))
     X[-1, 1] = np.inf
     with pytest.raises(ValueError, match="'x1' holds inf"):
         priory.NaiveBayes().fit(X, np.arange(len(X)) % 3)
@@ -84,7 +117,7 @@ def test_forking_between_calls_is_safe():
     code = """
 import os, sys
 import numpy as np, priory
-X, y = np.random.default_rng(0).normal(size=(300_000, 3)), np.arange(300_000) % 2
+X, y = np.random.default_rng(0).normal(size=(400_000, 3)), np.arange(400_000) % 2
 model = priory.GaussianNB().fit(X, y)
 child = os.fork()
 if child == 0:

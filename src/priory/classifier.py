@@ -306,7 +306,7 @@ class Classifier:
 
     def _count(self, X: Any, y: Any, weight: Any) -> Statistics:
         raw = open_table(X)
-        labels = read_labels(y)
+        labels = read_labels(y, n_threads=self.settings.n_threads)
         _check_lengths(raw.n_rows, labels)
         weights = read_weights(weight, raw.n_rows)
         if self._statistics is None:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from priory.errors import InputError
-from priory.kernels.labels import encode_integers, pack_codes
+from priory.kernels.labels import encode_integers, encode_range, pack_codes, value_range
 from priory.kernels.text import Splitter
 from priory.parallel import in_parallel, stretches, thread_count
 from priory.typing import AnyArray, BoolArray, FloatArray, Label
@@ -31,11 +31,15 @@ __all__ = [
     "Texts",
     "all_finite",
     "code_columns",
+    "integer_labels",
 ]
 
 
 SMALL = 4096
-"""Fewer entries are looked at one by one: summing them first saves nothing."""
+"""Fewer entries are looked at one by one: a look at all of them first saves nothing."""
+
+CLOSE = 65_536
+"""Integers that are closer together than this need no hashing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,7 +302,43 @@ class Frame:
         return Frame(len(np.arange(self.n_rows)[rows]), picked)
 
 
-def code_columns(X: AnyArray, most: int) -> tuple[tuple[Labels, ...], int | None]:
+def integer_labels(values: AnyArray, n_threads: int | None = None) -> Labels:
+    """Return integers as a column of labels.
+
+    >>> column = integer_labels(np.array([7, 3, 7]))
+    >>> column.codes.tolist(), column.labels
+    ([0, 1, 0], (7, 3))
+    """
+    values = np.ascontiguousarray(values, dtype=np.int64)
+    if len(values) >= SMALL:
+        parts = stretches(len(values), 1, thread_count(n_threads))
+        ends = in_parallel([partial(value_range, values[rows]) for rows in parts], len(parts))
+        low, high = min(low for low, _ in ends), max(high for _, high in ends)
+        if high - low < CLOSE:
+            return _close_integers(values, low, high, parts)
+    codes, distinct = encode_integers(values)
+    return Labels(codes, tuple(distinct.tolist()))
+
+
+def _close_integers(values: AnyArray, low: int, high: int, parts: list[slice]) -> Labels:
+    """Return integers between two limits as labels, in their order."""
+    codes = np.empty(len(values), dtype=np.int32)
+    marks = [np.zeros(high - low + 1, dtype=np.uint8) for _ in parts]
+    tasks = [
+        partial(encode_range, values[rows], low, codes[rows], marked)
+        for rows, marked in zip(parts, marks, strict=True)
+    ]
+    in_parallel(tasks, len(parts))
+    seen = np.bitwise_or.reduce(marks)
+    labels = np.flatnonzero(seen)
+    if len(labels) < len(seen):
+        codes = (np.cumsum(seen, dtype=np.int32) - np.int32(1))[codes]
+    return Labels(codes, tuple((labels + low).tolist()))
+
+
+def code_columns(
+    X: AnyArray, most: int, n_threads: int | None = None
+) -> tuple[tuple[Labels, ...], int | None]:
     """Return the columns of a matrix of codes 0, 1, 2, … as labels, NaN as a gap.
 
     Codes are packed column by column, a byte each where they fit. With a code that is negative, or
@@ -310,7 +350,7 @@ def code_columns(X: AnyArray, most: int) -> tuple[tuple[Labels, ...], int | None
     """
     known = X.dtype in (np.float32, np.float64, np.int32, np.int64)
     X = np.ascontiguousarray(X if known else X.astype(np.float64))
-    parts = stretches(len(X), X.shape[1], thread_count())
+    parts = stretches(len(X), X.shape[1], thread_count(n_threads))
     for dtype in (np.int8, np.int32):
         codes = np.empty(X.shape[::-1], dtype=dtype)
         largest = np.full((len(parts), X.shape[1]), -1, dtype=np.int64)
@@ -328,7 +368,7 @@ def code_columns(X: AnyArray, most: int) -> tuple[tuple[Labels, ...], int | None
     return tuple(columns), None
 
 
-def all_finite(X: AnyArray) -> bool:
+def all_finite(X: AnyArray, n_threads: int | None = None) -> bool:
     """Return whether no entry of an array of numbers is infinite or NaN.
 
     >>> all_finite(np.ones((2, 2))), all_finite(np.array([[1.0, np.nan]]))
@@ -336,7 +376,7 @@ def all_finite(X: AnyArray) -> bool:
     """
     if X.size < SMALL:
         return bool(np.isfinite(X).all())
-    parts = stretches(len(X), X.size // max(len(X), 1), thread_count())
+    parts = stretches(len(X), X.size // max(len(X), 1), thread_count(n_threads))
     with np.errstate(invalid="ignore", over="ignore"):
         sums = in_parallel([partial(np.sum, X[rows]) for rows in parts], len(parts))
     # A sum can overflow though every entry is finite: then look at each.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from priory.kernels.numbers import add_up
 from priory.typing import AnyArray, BoolArray, FloatArray, IntArray
 
 __all__ = ["DoubleDouble"]
@@ -81,8 +82,8 @@ class DoubleDouble:
         1.0
         """
         result = DoubleDouble.zeros((1, *self.hi.shape[1:]))
-        for k in range(len(self.hi)):
-            result = result + DoubleDouble(self.hi[k : k + 1], self.lo[k : k + 1])
+        flat = (len(self.hi), result.hi.size)
+        add_up(self.hi.reshape(flat), self.lo.reshape(flat), result.hi.ravel(), result.lo.ravel())
         return result
 
     def where(self, mask: BoolArray) -> DoubleDouble:

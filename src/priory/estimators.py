@@ -295,7 +295,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("NaiveBayes requires y to be passed, but the target y is None.")
         if len(getattr(y, "shape", ())) == 2:
             y = column_or_1d(y, warn=True)
-        labels = read_labels(y)
+        labels = read_labels(y, n_threads=self.n_threads)
         broken = [v for v in labels.labels if isinstance(v, float)]
         if broken:
             raise InputError(

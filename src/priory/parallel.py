@@ -14,12 +14,12 @@ from typing import TypeVar
 
 from priory.errors import SettingError
 
-__all__ = ["in_parallel", "stretches", "thread_count"]
+__all__ = ["in_parallel", "stretches", "thread_count", "worthwhile"]
 
 T = TypeVar("T")
 
-WORTHWHILE = 200_000
-"""So many entries are worth a second thread; fewer are done sooner than it starts."""
+WORTHWHILE = 500_000
+"""So many entries are worth a thread: fewer are done sooner than it starts and reports."""
 
 
 def thread_count(asked: int | None = None) -> int:
@@ -47,9 +47,18 @@ def stretches(n_rows: int, entries_per_row: int, threads: int) -> list[slice]:
     >>> stretches(10, 30, 2)
     [slice(0, 10, None)]
     """
-    parts = max(1, min(threads, n_rows * entries_per_row // WORTHWHILE))
+    parts = worthwhile(n_rows * entries_per_row, threads)
     ends = [n_rows * i // parts for i in range(parts + 1)]
     return [slice(a, b) for a, b in pairwise(ends)]
+
+
+def worthwhile(entries: int, threads: int) -> int:
+    """Return how many of the threads so much work keeps busy.
+
+    >>> worthwhile(30_000_000, 2), worthwhile(300, 2)
+    (2, 1)
+    """
+    return max(1, min(threads, entries // WORTHWHILE))
 
 
 def in_parallel(tasks: Sequence[Callable[[], T]], threads: int) -> list[T]:

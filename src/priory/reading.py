@@ -13,9 +13,17 @@ from typing import Any
 import numpy as np
 
 from priory.analyzer import Analyzer
-from priory.columns import Column, Combined, Counts, Frame, Labels, Numbers, Texts
+from priory.columns import (
+    Column,
+    Combined,
+    Counts,
+    Frame,
+    Labels,
+    Numbers,
+    Texts,
+    integer_labels,
+)
 from priory.errors import InputError, SchemaError, did_you_mean, listing
-from priory.kernels.labels import encode_integers
 from priory.kernels.text import encode_texts
 from priory.rawtables import EXACT, Natural, RawTable, natural, open_table, texts
 from priory.schema import Block, Kind, Schema
@@ -130,7 +138,7 @@ _FIRST = np.zeros(1, dtype=np.int32)
 _GAP = np.full(1, -1, dtype=np.int32)
 
 
-def read_labels(y: Any, name: str = "y") -> Labels:
+def read_labels(y: Any, name: str = "y", n_threads: int | None = None) -> Labels:
     """Return the class of each row; a missing one is an error.
 
     >>> read_labels(["No", "Yes", "No"]).labels
@@ -139,8 +147,7 @@ def read_labels(y: Any, name: str = "y") -> Labels:
     if isinstance(y, Labels):
         return y
     if isinstance(y, np.ndarray) and y.dtype.kind == "i" and y.ndim == 1:
-        codes, distinct = encode_integers(y.astype(np.int64, copy=False))
-        return Labels(codes, tuple(distinct.tolist()))
+        return integer_labels(y, n_threads)
     column, why = natural(y, name)
     if why.startswith(("date", "duration")):
         raise InputError(

@@ -26,7 +26,7 @@ from priory.errors import ForgetError, check_number, listing
 from priory.kernels.labels import count_codes
 from priory.labels import label_key, label_token, token_label, union
 from priory.longtable import Entries
-from priory.parallel import in_parallel, stretches, thread_count
+from priory.parallel import in_parallel, stretches, thread_count, worthwhile
 from priory.schema import Block, Schema
 from priory.tables import TABLES, Table
 from priory.typing import CodeArray, FloatArray, IntArray, Label
@@ -88,7 +88,8 @@ class Statistics:
         if weight is not None and not weight.all():
             some = weight != 0
             frame, y, weight = frame.take(some), y.take(some), weight[some]
-        classes, codes, rows = _classes(y)
+        threads = thread_count(n_threads)
+        classes, codes, rows = _classes(y, threads)
         total = rows.astype(np.float64)
         if weight is not None:
             total = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
@@ -100,33 +101,30 @@ class Statistics:
             )
             return TABLES[block.kind].count(block, column, codes[some], weights, len(classes))
 
-        threads = thread_count(n_threads)
         tasks = [
             (block.name, partial(count, block, some))
             for block in schema.counted
             for some in _shares(frame[block.name], len(block.columns), threads)
         ]
         tables: dict[str, Table] = {}
-        counted = in_parallel([task for _, task in tasks], threads)
+        entries = len(frame) * sum(len(block.columns) for block in schema.counted)
+        counted = in_parallel([task for _, task in tasks], worthwhile(entries, threads))
         for (name, _), table in zip(tasks, counted, strict=True):
             tables[name] = tables[name] + table if name in tables else table
         return cls(schema, classes, rows, total, tables)
 
-    def absorb(self, frame: Frame, y: Labels) -> bool:
+    def absorb(self, column: Column, y: CodeArray) -> bool:
         """Add a few rows of weight 1 in place, and return whether that could be done.
 
         In a stream of single rows, making new tables would be most of the work. Only the sole
-        owner of statistics with a single block may do this. Nothing is changed where a class
-        is new, a number is missing, or the table cannot grow in place.
+        owner of statistics with a single block may do this: `column` is that block, `y` the place
+        of each row's class. Nothing is changed where a number is missing, or the table cannot
+        grow in place.
         """
-        places = [self.places.get(label_key(label), -1) for label in y.labels]
-        blocks = self.schema.counted
-        if -1 in places or len(blocks) != 1:
+        (table,) = self.tables.values()
+        if not table.absorb(column, y):
             return False
-        codes = np.array(places, dtype=np.int32)[y.codes]
-        if not self.tables[blocks[0].name].absorb(frame[blocks[0].name], codes):
-            return False
-        for k in codes.tolist():
+        for k in y.tolist():
             self.rows[k] += 1
             self.weight[k] += 1.0
         return True
@@ -220,9 +218,9 @@ class Statistics:
 
     def with_classes(self, classes: Sequence[Label]) -> Statistics:
         """Return the same sums with these classes known too, if only by name."""
-        labels, here, _ = union(self.classes, tuple(classes))
-        if len(labels) == len(self.classes):
+        if all(label_key(label) in self.places for label in classes):
             return self
+        labels, here, _ = union(self.classes, tuple(classes))
         rows, weight = np.zeros(len(labels), dtype=np.int64), np.zeros(len(labels))
         rows[here], weight[here] = self.rows, self.weight
         tables = {n: table.with_classes(here, len(labels)) for n, table in self.tables.items()}
@@ -294,10 +292,16 @@ def _shares(column: Column, n_columns: int, threads: int) -> list[slice]:
     return stretches(len(column), n_columns, threads)
 
 
-def _classes(y: Labels) -> tuple[tuple[Label, ...], CodeArray, IntArray]:
+def _classes(y: Labels, threads: int) -> tuple[tuple[Label, ...], CodeArray, IntArray]:
     """Return the classes that have rows, in their order, the class of each row, and rows."""
-    counts = np.zeros(len(y.labels), dtype=np.int64)
-    count_codes(y.codes, counts)
+    parts = stretches(len(y), 1, threads)
+    shares = [np.zeros(len(y.labels), dtype=np.int64) for _ in parts]
+    tasks = [
+        partial(count_codes, y.codes[some], share)
+        for some, share in zip(parts, shares, strict=True)
+    ]
+    in_parallel(tasks, threads)
+    counts = np.add.reduce(shares)
     seen = np.flatnonzero(counts).tolist()
     order = sorted(seen, key=lambda code: label_key(y.labels[code]))
     classes = tuple(y.labels[code] for code in order)

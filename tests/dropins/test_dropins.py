@@ -178,6 +178,86 @@ def test_partial_fit_in_chunks_is_fit(Estimator, size):
         same(getattr(chunked, name), getattr(whole, name))
 
 
+class TestSingleRows:
+    """A stream of single rows takes a shorter way, which must lead to the same place."""
+
+    X, _ = count_data()
+    y = np.arange(120) % 3
+
+    def streamed(self, start, X, y):
+        for i in range(len(y)):
+            start.partial_fit(X[i : i + 1], y[i : i + 1])
+        return start
+
+    @pytest.mark.parametrize("order", ["C", "F"])
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+    @pytest.mark.parametrize("options", [{}, {"missing": "skip", "new_classes": "add"}])
+    def test_as_learned_together(self, options, dtype, order):
+        X = np.asarray(self.X, dtype=dtype, order=order)
+        start = GaussianNB(**options).fit(X[:60], self.y[:60])
+        streamed = self.streamed(start, X[60:], self.y[60:])
+        whole = GaussianNB(**options).fit(X, self.y)
+        same_model(streamed, whole, X)
+        same(streamed.var_, whole.var_)
+        assert streamed.classes_.dtype == whole.classes_.dtype
+        assert (streamed.statistics_.rows == whole.statistics_.rows).all()
+
+    def test_truths_are_classes_too(self):
+        truths = self.y > 0
+        start = GaussianNB().fit(self.X[:60], truths[:60])
+        same_model(
+            self.streamed(start, self.X[60:], truths[60:]), GaussianNB().fit(self.X, truths), self.X
+        )
+
+    def test_what_others_hold_does_not_change(self):
+        model = GaussianNB().fit(self.X, self.y)
+        held, twin = model.statistics_, model + GaussianNB().fit(self.X, self.y)
+        before, twins = held.copy(), twin.statistics_.copy()
+        old_model, answers = model.model_, model.predict_proba(self.X)
+        for _ in range(2):
+            model.partial_fit(self.X[:1], self.y[:1])
+        assert held == before
+        assert twin.statistics_ == twins
+        assert model.statistics_.n_rows == before.n_rows + 2
+        assert model.model_ is not old_model
+        assert (model.predict_proba(self.X) != answers).any()
+
+    def test_what_is_out_of_the_ordinary_is_looked_into(self):
+        model = GaussianNB().fit(self.X, self.y)
+        before = model.statistics_.copy()
+        row, known, gap = self.X[:1], self.y[:1], np.full((1, 5), np.nan)
+        with pytest.raises(InputError, match="do not exist in the initial classes"):
+            model.partial_fit(row, np.array([7]))
+        with pytest.raises(ValueError, match="contains NaN"):
+            model.partial_fit(gap, known)
+        with pytest.raises(ValueError, match="infinity"):
+            model.partial_fit(row + np.inf, known)
+        with pytest.raises(ValueError, match="4 features"):
+            model.partial_fit(row[:, :4], known)
+        with pytest.raises(InputError, match="is not the same as on last call"):
+            model.partial_fit(row, known, classes=[1, 2])
+        with pytest.raises(SettingError, match="missing must be"):
+            model.set_params(missing="what").partial_fit(row, known)
+        assert model.statistics_ == before
+
+    def test_gaps_and_new_classes_are_let_in_if_they_may(self):
+        model = GaussianNB(missing="skip", new_classes="add").fit(self.X, self.y)
+        row = self.X[:1].copy()
+        row[0, 2] = np.nan
+        model.partial_fit(row, self.y[:1]).partial_fit(self.X[1:2], np.array([7]))
+        assert model.classes_.tolist() == [0, 1, 2, 7]
+        assert model.class_count_.tolist() == [41, 40, 40, 1]
+        assert model.statistics_.tables["X"].rows[0].tolist() == [41, 41, 40, 41, 41]
+
+    def test_names_of_columns_are_missed(self):
+        frame = load_iris(as_frame=True)
+        model = GaussianNB().fit(frame.data, frame.target)
+        with pytest.warns(UserWarning, match="does not have valid feature names"):
+            model.partial_fit(frame.data.to_numpy()[:1], frame.target.to_numpy()[:1])
+        plain = model.fit(frame.data.to_numpy(), frame.target.to_numpy())
+        assert not hasattr(plain, "feature_names_in_")
+
+
 # Smoothing
 
 

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.kernels.labels import count_labels, encode_integers, encode_objects, pack_codes
+from priory.kernels.labels import (
+    count_labels,
+    encode_integers,
+    encode_objects,
+    encode_range,
+    pack_codes,
+    value_range,
+)
 
 LABELS = st.one_of(
     st.none(),
@@ -112,6 +119,17 @@ def test_encode_integers_equals_its_twin(values, step):
     assert uniques.dtype == np.int64
     assert uniques.tolist() == list(dict.fromkeys(array.tolist()))
     assert uniques[codes].tolist() == array.tolist()
+
+
+@given(st.lists(st.integers(0, 99), min_size=1), st.sampled_from([-(2**63), -50, 0, 2**63 - 100]))
+def test_close_integers_are_told_by_their_distance(values, low):
+    array = np.array([low + value for value in values], dtype=np.int64)
+    array.flags.writeable = False
+    assert value_range(array) == (low + min(values), low + max(values))
+    codes, seen = np.full(len(values), -1, dtype=np.int32), np.zeros(100, dtype=np.uint8)
+    encode_range(array, low, codes, seen)
+    assert codes.tolist() == values
+    assert np.flatnonzero(seen).tolist() == sorted(set(values))
 
 
 @pytest.mark.parametrize("scale", [1, 2**20, 2**40])

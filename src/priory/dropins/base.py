@@ -24,7 +24,7 @@ from priory.schema import NumberedColumns, Schema
 from priory.statistics import Statistics
 from priory.typing import AnyArray, FloatArray, Label
 
-__all__ = ["Discrete", "DropIn", "Generative", "as_floats"]
+__all__ = ["Discrete", "DropIn", "Generative", "as_floats", "is_plain_target"]
 
 ALPHA_MIN = 1e-10
 """What scikit-learn raises a smaller alpha to, unless `force_alpha`."""
@@ -197,21 +197,29 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        if self._is_plain(X) and _is_plain_target(y, X.shape[0]):
+        if self._is_plain(X) and is_plain_target(y, X.shape[0]):
             # Arrays that the kernels read as they are need not be looked at twice: whatever is
             # not finite is found while counting.
-            if reset or not self._has_our_columns(X):
-                validate_data(self, X, reset=reset, skip_check_array=True)
+            if reset:
+                self._take_columns(X)
+            elif not self._has_our_columns(X):
+                validate_data(self, X, reset=False, skip_check_array=True)
         else:
             X, y = validate_data(self, X, y, reset=reset, **self._data_rules())
             check_classification_targets(y)
-        return X, read_labels(y), y.dtype
+        return X, read_labels(y, n_threads=self.n_threads), y.dtype
 
     def _is_plain(self, X: Any) -> bool:
         """Return whether the kernels can read X as it is."""
         array = type(X) is np.ndarray and X.ndim == 2 and X.size > 0
         sparse = self._reads_sparse and getattr(X, "format", None) == "csr" and min(X.shape) > 0
         return (array or sparse) and X.dtype in self._plain_dtypes and bool(X.dtype.isnative)
+
+    def _take_columns(self, X: Any) -> None:
+        """Keep what scikit-learn wants to know of columns without names."""
+        self.n_features_in_ = X.shape[1]
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _has_our_columns(self, X: Any) -> bool:
         """Return whether X, which has no names, has as many columns as we learned, also without."""
@@ -276,7 +284,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return True
         if self.missing == "skip":
             return False
-        return all_finite(X.data if hasattr(X, "tocsr") else X)
+        return all_finite(X.data if hasattr(X, "tocsr") else X, self.n_threads)
 
     def _become(self, statistics: Statistics, y_dtype: Any) -> None:
         """Keep new statistics, once they have been read out without an error."""
@@ -405,5 +413,6 @@ def _common(a: Any, b: Any) -> Any:
     return np.promote_types(a, b) if numbers or a.kind == b.kind else np.dtype(object)
 
 
-def _is_plain_target(y: Any, n_rows: int) -> bool:
+def is_plain_target(y: Any, n_rows: int) -> bool:
+    """Return whether y holds the classes of so many rows as integers or booleans."""
     return type(y) is np.ndarray and y.dtype.kind in "ib" and y.shape == (n_rows,)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from priory.columns import Frame, Labels, Numbers
-from priory.dropins.base import Generative, as_floats
+from priory.dropins.base import Generative, as_floats, is_plain_target
 from priory.errors import InputError
 from priory.families import Gaussian
 from priory.families.gaussian import class_moments
+from priory.labels import label_key
 from priory.model import Choice, ClassPrior
 from priory.schema import Block, Kind, Schema
 from priory.statistics import Statistics
 from priory.tables import MomentsTable
-from priory.typing import FloatArray
+from priory.typing import AnyArray, FloatArray, Label
 
 __all__ = ["GaussianNB"]
 
@@ -74,13 +75,44 @@ class GaussianNB(Generative):
             self._dtype = X.dtype if X.dtype.kind == "f" else np.dtype(np.float64)
         return X, labels, dtype
 
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows; all classes are named at the first call, unless new ones are added."""
+        plain = classes is None and sample_weight is None
+        if plain and self._is_next_row(X, y) and self._absorb(X, (y.item(),)):
+            return self
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def _is_next_row(self, X: Any, y: Any) -> bool:
+        """Return whether X is one more row, of which nothing is to be looked into but its numbers.
+
+        In a stream of single rows, validating each would be most of the work.
+        """
+        self._check_parameters()
+        return (
+            type(X) is np.ndarray
+            and hasattr(self, "_statistics")
+            and X.shape == (1, self.n_features_in_)
+            and X.dtype == np.float64
+            and is_plain_target(y, 1)
+            and y.dtype == self._y_dtype
+            and self._has_our_columns(X)
+        )
+
     def _learn_on(self, X: Any, labels: Labels, sample_weight: Any, dtype: Any) -> None:
         # A few rows are added in place: new tables would cost more than counting the rows.
         few = sample_weight is None and len(X) <= FEW_ROWS
-        if few and self._own().absorb(self._frame(X, self._statistics.schema), labels):
-            self._read_model = None
-        else:
+        if not (few and self._absorb(as_floats(X), labels.labels, labels.codes)):
             super()._learn_on(X, labels, sample_weight, dtype)
+
+    def _absorb(self, X: AnyArray, labels: Sequence[Label], codes: Any = slice(None)) -> bool:
+        """Add rows to our own statistics in place, unless a class is new or a number missing."""
+        places = [self._statistics.places.get(label_key(label)) for label in labels]
+        if None in places:
+            return False
+        if not self._own().absorb(Numbers(X), np.array(places, dtype=np.int32)[codes]):
+            return False
+        self._read_model = None
+        return True
 
     def _check_counted(self, counted: Statistics) -> None:
         table = cast(MomentsTable, counted.tables["X"])

@@ -9,6 +9,10 @@ def encode_objects(
 def encode_integers(
     values: NDArray[np.int64],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+def value_range(x: NDArray[np.int64]) -> tuple[int, int]: ...
+def encode_range(
+    x: NDArray[np.int64], low: int, codes: NDArray[np.int32], seen: NDArray[np.uint8]
+) -> None: ...
 def pack_codes(
     X: NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int32] | NDArray[np.int64],
     out: NDArray[np.int8] | NDArray[np.int32],

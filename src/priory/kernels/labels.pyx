@@ -5,7 +5,7 @@ from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_CheckExact
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
@@ -46,7 +46,6 @@ ctypedef fused numeric:
 
 cdef enum:
     REMEMBERED = 1024  # objects met lately, by address
-    SMALL_RANGE = 65536  # integers this close together are looked up, not hashed
     SMALL_TABLE = 2048  # cells per copy when counting into four copies
 
 
@@ -101,13 +100,29 @@ def encode_integers(values):
     if n == 0:
         return codes, np.empty(0, dtype=np.int64)
     cdef int32_t[::1] out = codes
-    cdef int64_t low = x[0], high = x[0]
-    for i in range(n):
-        low = min(low, x[i])
-        high = max(high, x[i])
-    if <uint64_t> high - <uint64_t> low < SMALL_RANGE:
-        return codes, _encode_small_range(&x[0], n, low, high - low + 1, &out[0])
     return codes, _encode_by_hash(&x[0], n, &out[0])
+
+
+def value_range(const int64_t[::1] x):
+    """Return the least and the largest of some integers."""
+    cdef int64_t low = x[0], high = x[0]
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(x.shape[0]):
+            low = x[i] if x[i] < low else low
+            high = x[i] if x[i] > high else high
+    return low, high
+
+
+def encode_range(const int64_t[::1] x, int64_t low, int32_t[::1] codes, uint8_t[::1] seen):
+    """Write how far each integer is above the least as its code, and mark the codes seen."""
+    cdef Py_ssize_t i
+    cdef int32_t code
+    with nogil:
+        for i in range(x.shape[0]):
+            code = <int32_t> (x[i] - low)
+            codes[i] = code
+            seen[code] = 1
 
 
 def pack_codes(const numeric[:, ::1] X, packed[:, ::1] out, Py_ssize_t first, int64_t[::1] largest):
@@ -250,27 +265,6 @@ cdef object _label(object value):
 
 cdef object _refuse():
     raise TypeError
-
-
-cdef object _encode_small_range(const int64_t* x, Py_ssize_t n, int64_t low, int64_t span, int32_t* out):
-    """Encode by a table of every value between low and low + span."""
-    cdef Py_ssize_t i
-    cdef int32_t count = 0, code
-    cdef int32_t* table = <int32_t*> calloc(span, sizeof(int32_t))  # code + 1; 0: not yet seen
-    uniques = np.empty(min(n, span), dtype=np.int64)
-    cdef int64_t[::1] seen = uniques
-    if table == NULL:
-        raise MemoryError
-    with nogil:
-        for i in range(n):
-            code = table[x[i] - low]
-            if code == 0:
-                seen[count] = x[i]
-                count += 1
-                table[x[i] - low] = code = count
-            out[i] = code - 1
-        free(table)
-    return uniques[:count].copy()
 
 
 cdef object _encode_by_hash(const int64_t* x, Py_ssize_t n, int32_t* out):

@@ -78,10 +78,34 @@ static inline dd dd_times(dd a, double b)
     return two_sum(p.hi, p.lo + a.lo * b);
 }
 
+static inline dd dd_product(dd a, dd b)
+{
+    dd p = two_prod(a.hi, b.hi);
+    return two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
+}
+
+static inline dd dd_minus(dd a, dd b)
+{
+    dd negative = {-b.hi, -b.lo};
+    return dd_add(a, negative);
+}
+
+static inline dd dd_quotient(dd a, dd b) /* digit by digit, a digit being a float64 */
+{
+    double first = a.hi / b.hi;
+    dd rest = dd_minus(a, dd_times(b, first));
+    double second = rest.hi / b.hi;
+    rest = dd_minus(rest, dd_times(b, second));
+    dd sum = two_sum(first, second);
+    return two_sum(sum.hi, sum.lo + rest.hi / b.hi);
+}
+
 /* ---- moments per class and column ----------------------------------------------------------- */
 
 #define PRIORY_LARGEST 1e150 /* beyond it a square overflows */
 #define PRIORY_BLOCK 1024    /* values summed in plain float64 before they join a double-double */
+#define PRIORY_GROWTH 4      /* an origin serves until there are so many times the rows it is of */
+#define PRIORY_AHEAD 1024    /* values that are fetched ahead: the sums take as long as the fetching */
 #define PRIORY_LANES 4       /* copies of a table, so that equal neighbours need not wait */
 
 /* Sums of one (class, column) about its origin. All arrays are (classes, columns) unless said. */
@@ -133,8 +157,8 @@ static inline void move_origin(moments *m, ptrdiff_t at)
 }
 
 /* Add plain sums to the double-doubles. The first origin is one value, perhaps an outlier, so the
- * origin moves to the mean whenever the rows have doubled: |origin| · rows stays below Σ|x|, and
- * the rounding of x − origin below 1e-16 · Σ|x| per doubling. */
+ * origin moves to the mean whenever the rows are four times as many: |origin| · rows stays below
+ * 4·Σ|x|, and the rounding of x − origin below 4e-16 · Σ|x| per move. */
 static inline void flush(moments *m, ptrdiff_t at, double n, double w, double d1, double d2)
 {
     m->rows[at] += (int64_t)n;
@@ -142,7 +166,7 @@ static inline void flush(moments *m, ptrdiff_t at, double n, double w, double d1
     m->sum_d1[at] = dd_plus(m->sum_d1[at], d1);
     m->sum_d2[at] = dd_plus(m->sum_d2[at], d2);
     m->counted[at] += n;
-    if (m->counted[at] >= 2.0 * m->moved[at]) {
+    if (m->counted[at] >= PRIORY_GROWTH * m->moved[at]) {
         move_origin(m, at);
         m->moved[at] = m->counted[at];
     }
@@ -158,20 +182,23 @@ PRIORY_UNUSED static void flush_class(moments *m, ptrdiff_t c)
     m->class_n[c] = m->class_w[c] = 0.0;
     m->pending[c] = 0;
     if (m->block[c] < PRIORY_BLOCK)
-        m->block[c] *= 2;
+        m->block[c] *= PRIORY_GROWTH;
 }
 
 /* Rows of adjacent doubles, `stride` doubles apart. Returns 1 at a value that is too large. */
 PRIORY_CLONES static int moments_by_row(moments *m, const double *x, ptrdiff_t stride, ptrdiff_t rows,
                                         const int32_t *y, const double *weight)
 {
-    ptrdiff_t i, j, d = m->columns;
+    ptrdiff_t i, j, d = m->columns, ahead = PRIORY_AHEAD / d + 1;
     for (i = 0; i < rows; i++, x += stride) {
         ptrdiff_t c = y[i];
         double w = weight != NULL ? weight[i] : 1.0;
         double *restrict o = m->origin + c * d;
         double *restrict d1 = m->d1 + c * d, *restrict d2 = m->d2 + c * d;
         int64_t odd = !m->ready[c]; /* or gaps, or values that are too large */
+        if (i + ahead < rows)
+            for (j = 0; j < d; j += 8)
+                PRIORY_PREFETCH(x + ahead * stride + j);
         for (j = 0; j < d; j++)
             odd += !(fabs(x[j]) <= PRIORY_LARGEST);
         if (odd == 0) {
@@ -261,6 +288,14 @@ PRIORY_UNUSED static void finish_moments(moments *m)
         for (ptrdiff_t at = c * m->columns; at < (c + 1) * m->columns; at++)
             move_origin(m, at);
     }
+}
+
+/* Read n, Σx and Σx² out: the mean Σx / n, and Σ(x − mean)² = Σx² − (Σx)²/n. */
+PRIORY_UNUSED static void about_mean(dd n, dd s1, dd s2, double *mean, double *squares)
+{
+    dd ratio = dd_quotient(s1, n), left = dd_minus(s2, dd_product(ratio, s1));
+    *mean = ratio.hi + ratio.lo;
+    *squares = left.hi + left.lo;
 }
 
 /* Add one row of finite numbers to raw sums, every step exact to the last bit of a double-double. */

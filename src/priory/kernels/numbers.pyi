@@ -16,7 +16,7 @@ def class_moments(
     total_lo: NDArray[np.float64] | None = None,
 ) -> int: ...
 def add_rows(
-    X: Floats,
+    X: NDArray[np.float64],
     y: NDArray[np.int32],
     rows: NDArray[np.int64],
     n_hi: NDArray[np.float64],
@@ -26,6 +26,22 @@ def add_rows(
     s2_hi: NDArray[np.float64],
     s2_lo: NDArray[np.float64],
 ) -> bool: ...
+def central_moments(
+    n_hi: NDArray[np.float64],
+    n_lo: NDArray[np.float64],
+    s1_hi: NDArray[np.float64],
+    s1_lo: NDArray[np.float64],
+    s2_hi: NDArray[np.float64],
+    s2_lo: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    squares: NDArray[np.float64],
+) -> None: ...
+def add_up(
+    hi: NDArray[np.float64],
+    lo: NDArray[np.float64],
+    total_hi: NDArray[np.float64],
+    total_lo: NDArray[np.float64],
+) -> None: ...
 def count_cells(
     x: Floats,
     y: NDArray[np.int32],

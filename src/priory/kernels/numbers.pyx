@@ -11,7 +11,7 @@ ctypedef fused floating:
 
 cdef extern from "loops.h" nogil:
     ctypedef struct dd:
-        pass
+        double hi, lo
     ctypedef struct moments:
         ptrdiff_t classes, columns
         double *origin
@@ -38,6 +38,7 @@ cdef extern from "loops.h" nogil:
         double *s2_lo
     double PRIORY_LARGEST
     int PRIORY_LANES
+    int PRIORY_GROWTH
     void add_row_exactly(
         const double*, ptrdiff_t, int64_t*, double*, double*, double*, double*, double*, double*
     )
@@ -46,6 +47,8 @@ cdef extern from "loops.h" nogil:
         moments*, const double*, ptrdiff_t, const int32_t*, const double*, ptrdiff_t, double*, int
     )
     void finish_moments(moments*)
+    dd dd_add(dd, dd)
+    void about_mean(dd, dd, dd, double*, double*)
     ctypedef struct cells:
         int level, bits
         ptrdiff_t classes, count
@@ -94,7 +97,7 @@ def class_moments(
     cdef double[:, :, :, ::1] sums = np.zeros((3, K, d, 2))
     cdef double[:, ::1] by_class = np.zeros((2, K))
     cdef int64_t[:, ::1] flushes = np.zeros((3, K), dtype=np.int64)
-    flushes[1, :] = 1
+    flushes[1, :] = PRIORY_GROWTH
     m.classes, m.columns = K, d
     m.origin = &origin[0, 0]
     m.n, m.w, m.d1, m.d2 = &pending[0, 0, 0], &pending[1, 0, 0], &pending[2, 0, 0], &pending[3, 0, 0]
@@ -120,7 +123,7 @@ def class_moments(
 
 
 def add_rows(
-    const floating[:, :] X,
+    const double[:, :] X,
     const int32_t[:] y,
     int64_t[:, ::1] rows,
     double[:, ::1] n_hi,
@@ -151,6 +154,43 @@ def add_rows(
             &s2_hi[k, 0], &s2_lo[k, 0],
         )
     return True
+
+
+def central_moments(
+    const double[:, :] n_hi,
+    const double[:, :] n_lo,
+    const double[:, :] s1_hi,
+    const double[:, :] s1_lo,
+    const double[:, :] s2_hi,
+    const double[:, :] s2_lo,
+    double[:, ::1] mean,
+    double[:, ::1] squares,
+):
+    """Write Σx / n and Σx² − (Σx)²/n, zero where n is; rounding may leave the latter below zero."""
+    cdef Py_ssize_t i, j
+    cdef dd n, s1, s2
+    with nogil:
+        for i in range(mean.shape[0]):
+            for j in range(mean.shape[1]):
+                n.hi, n.lo = n_hi[i, j], n_lo[i, j]
+                s1.hi, s1.lo = s1_hi[i, j], s1_lo[i, j]
+                s2.hi, s2.lo = s2_hi[i, j], s2_lo[i, j]
+                mean[i, j] = squares[i, j] = 0.0
+                if n.hi > 0.0:
+                    about_mean(n, s1, s2, &mean[i, j], &squares[i, j])
+
+
+def add_up(const double[:, :] hi, const double[:, :] lo, double[::1] total_hi, double[::1] total_lo):
+    """Add double-doubles over the first axis to those of the totals."""
+    cdef Py_ssize_t i, j
+    cdef dd total, term
+    with nogil:
+        for i in range(hi.shape[0]):
+            for j in range(hi.shape[1]):
+                total.hi, total.lo = total_hi[j], total_lo[j]
+                term.hi, term.lo = hi[i, j], lo[i, j]
+                total = dd_add(total, term)
+                total_hi[j], total_lo[j] = total.hi, total.lo
 
 
 def count_cells(const floating[:] x, y, weight, int K, int level, int limit):

@@ -10,7 +10,7 @@ import numpy as np
 
 from priory.columns import Numbers
 from priory.doubledouble import DoubleDouble
-from priory.kernels.numbers import add_rows, class_moments
+from priory.kernels.numbers import add_rows, central_moments, class_moments
 from priory.labels import label_token
 from priory.longtable import Entries
 from priory.schema import Block
@@ -48,7 +48,7 @@ class MomentsTable(SumsTable):
         """Add a few rows in place, unless a number is missing or too large."""
         n, s1, s2 = self.n, self.s1, self.s2
         sums = (n.hi, n.lo, s1.hi, s1.lo, s2.hi, s2.lo)
-        return add_rows(column.values, y, self.rows, *sums)
+        return add_rows(column.values.astype(np.float64, copy=False), y, self.rows, *sums)
 
     @classmethod
     def zeros(cls, n_classes: int, n_columns: int) -> MomentsTable:
@@ -65,7 +65,7 @@ class MomentsTable(SumsTable):
     @property
     def mean(self) -> FloatArray:
         """Return Σx / n, zero where nothing was seen."""
-        return (self.s1 / divisor(self.n)).value
+        return self._central()[0]
 
     @property
     def scatter(self) -> FloatArray:
@@ -80,7 +80,13 @@ class MomentsTable(SumsTable):
     @property
     def squares(self) -> FloatArray:
         """Return Σx² − (Σx)²/n, which rounding may leave below zero."""
-        return (self.s2 - (self.s1 / divisor(self.n)) * self.s1).value
+        return self._central()[1]
+
+    def _central(self) -> tuple[FloatArray, FloatArray]:
+        n, s1, s2 = self.n, self.s1, self.s2
+        mean, squares = np.empty(n.hi.shape), np.empty(n.hi.shape)
+        central_moments(n.hi, n.lo, s1.hi, s1.lo, s2.hi, s2.lo, mean, squares)
+        return mean, squares
 
     @property
     def raw_squares(self) -> FloatArray:
