@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priory.errors import InputError
-from priory.kernels.text import split_words
+from priory.kernels.text import Splitter
 from priory.messages import email_words, html_text
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "spamassassin.csv.gz"
@@ -37,11 +37,11 @@ def letter(**headers):
 def words(message):
     """Return the words of a message, which are the same however it is handed over."""
     data = message if isinstance(message, bytes) else message.as_bytes()
-    found = email_words(data, split_words)
-    assert email_words(data.decode("latin-1"), split_words) == found
-    assert email_words(data.decode("ascii", "surrogateescape"), split_words) == found
-    assert email_words(data.replace(b"\n", b"\r\n"), split_words) == found
-    assert email_words(b"From x@y Mon Jan  1 00:00:00 2001\n" + data, split_words) == found
+    found = email_words(data, Splitter().split)
+    assert email_words(data.decode("latin-1"), Splitter().split) == found
+    assert email_words(data.decode("ascii", "surrogateescape"), Splitter().split) == found
+    assert email_words(data.replace(b"\n", b"\r\n"), Splitter().split) == found
+    assert email_words(b"From x@y Mon Jan  1 00:00:00 2001\n" + data, Splitter().split) == found
     return found
 
 
@@ -114,12 +114,12 @@ def test_a_message_that_was_decoded_before():
     """A str of characters beyond Latin-1 is text, whatever charset its headers declare."""
     head = "Subject: привет\nContent-Type: text/plain; charset={}\n\n"
     for charset in ("koi8-r", "utf-8", "us-ascii"):
-        found = email_words(head.format(charset) + "мир “naïve”", split_words)
+        found = email_words(head.format(charset) + "мир “naïve”", Splitter().split)
         assert [w for w in found if ":" not in w] == ["мир", "naïve"]
         assert "subject:привет" in found
     quoted = "Subject: “x”\nContent-Transfer-Encoding: quoted-printable\n"
     quoted += "Content-Type: text/plain; charset=koi8-r\n\n=D0=D2=C9"
-    assert "при" in email_words(quoted, split_words)
+    assert "при" in email_words(quoted, Splitter().split)
 
 
 def test_html_is_read_as_it_is_seen():
@@ -280,10 +280,10 @@ def test_links_and_addresses_in_text(text, expected):
 
 
 def test_a_text_that_is_no_message_is_read_whole():
-    assert email_words("Note: buy milk\n\nand bread", split_words) == split_words(
+    assert email_words("Note: buy milk\n\nand bread", Splitter().split) == Splitter().split(
         "Note: buy milk and bread"
     )
-    assert email_words("", split_words) == []
+    assert email_words("", Splitter().split) == []
 
 
 BROKEN = {
@@ -317,7 +317,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_messages_give_what_can_be_read(name):
-    found = email_words(BROKEN[name], split_words)
+    found = email_words(BROKEN[name], Splitter().split)
     assert "found" in found
     assert not any(re.search("[\ud800-\udfff]|\\s", word) for word in found)
 
@@ -337,7 +337,7 @@ PIECES = [
 
 @given(st.binary() | st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join))
 def test_any_bytes_give_words(data):
-    found = email_words(data, split_words)
+    found = email_words(data, Splitter().split)
     for word in found:
         assert isinstance(word, str) and word
         assert not re.search(r"\s", word)
@@ -346,7 +346,7 @@ def test_any_bytes_give_words(data):
 
 @given(st.text() | st.text("\ud800\udc80é€\n:x", max_size=20))
 def test_any_text_gives_words(text):
-    for word in email_words("Subject: x\n\n" + text, split_words):
+    for word in email_words("Subject: x\n\n" + text, Splitter().split):
         word.encode("utf-8")
 
 
@@ -356,8 +356,8 @@ def test_subjects_as_the_standard_library_writes_them(subject):
     from email.header import Header
 
     head = Header(subject, "utf-8").encode()
-    found = email_words(f"From: a@example.com\nSubject: {head}\n\n", split_words)
-    assert [w[8:] for w in found if w.startswith("subject:")] == split_words(subject)
+    found = email_words(f"From: a@example.com\nSubject: {head}\n\n", Splitter().split)
+    assert [w[8:] for w in found if w.startswith("subject:")] == Splitter().split(subject)
 
 
 @given(
@@ -369,8 +369,8 @@ def test_bodies_as_the_standard_library_writes_them(text, cte):
     message["Subject"] = "x"
     message.set_content(text + "\n", cte=cte)
     if not re.search(r"@|://|www\.|^\s*<", text, re.IGNORECASE):
-        found = email_words(message.as_bytes(), split_words)
-        assert [w for w in found if ":" not in w] == split_words(text)
+        found = email_words(message.as_bytes(), Splitter().split)
+        assert [w for w in found if ":" not in w] == Splitter().split(text)
 
 
 HOSTILE = [
@@ -396,12 +396,12 @@ HEADS = [
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_messages_take_linear_time(head, piece):
     """It would not end within the hour if the rest were read again at every piece."""
-    email_words(head + piece * (SIZE // len(piece)), split_words)
+    email_words(head + piece * (SIZE // len(piece)), Splitter().split)
 
 
 def test_refuses_what_is_no_message():
     with pytest.raises(InputError, match=r"message must be a str or bytes, not int"):
-        email_words(5, split_words)
+        email_words(5, Splitter().split)
 
 
 def test_html_text_is_there_too():
@@ -428,7 +428,7 @@ def test_better_than_plain_splitting_on_real_mail():
         rows = list(csv.DictReader(file))[::6]
     y = np.array([row["target"] for row in rows])
     figures = []
-    for analyzer in (split_words, lambda text: email_words(text, split_words)):
+    for analyzer in (Splitter().split, lambda text: email_words(text, Splitter().split)):
         X = CountVectorizer(analyzer=analyzer).fit_transform(row["text"] for row in rows)
         p = cross_val_predict(MultinomialNB(), X, y, cv=5, method="predict_proba")
         labels = np.unique(y)

@@ -34,9 +34,9 @@ def data():
 
 def of(data, column, family, smoothing):
     table, y = data
-    model = NaiveBayes(families={column: family}, smoothing=smoothing).fit(
-        {column: table[column]}, y
-    )
+    model = NaiveBayes(
+        weights=None, missing="skip", families={column: family}, smoothing=smoothing
+    ).fit({column: table[column]}, y)
     return model, model.posterior(column)
 
 
@@ -95,7 +95,9 @@ def test_columns_of_counts_each_have_one():
     X, y = np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 1.0], [1.0, 1.0, 0.0]]), [0, 1, 1]
     for family in ("multinomial", "bernoulli"):
         names = ("x0", "x1", "x2")
-        model = NaiveBayes(families={names: family}, smoothing=1.0).fit(X, y)
+        model = NaiveBayes(
+            weights=None, missing="skip", families={names: family}, smoothing=1.0
+        ).fit(X, y)
         belief = model.posterior("x1")
         log_p = model.model_.terms[0].parameters
         on = np.exp(log_p.log_p if family == "multinomial" else log_p.log_on)
@@ -109,7 +111,9 @@ def test_bins_and_combinations(data):
     assert isinstance(belief, DirichletPosterior)
     np.testing.assert_allclose(belief.mean.sum(axis=1), 1.0)
     columns = {"colour": table["colour"], "wet": table["wet"]}
-    model = NaiveBayes(families={("colour", "wet"): "joint"}, smoothing=1.0).fit(columns, y)
+    model = NaiveBayes(
+        weights=None, missing="skip", families={("colour", "wet"): "joint"}, smoothing=1.0
+    ).fit(columns, y)
     belief = model.posterior("wet")
     assert belief.values[-1] == "any other"
     some = {"colour": ["blue"], "wet": [True]}
@@ -184,7 +188,11 @@ def test_intervals_of_probabilities_cover():
     # A class for each data set: one fit answers for all of them.
     y = np.repeat(np.arange(N_SETS), 12)
     values = np.concatenate([rng.choice(["x", "y", "z"], 12, p=p) for p in truth])
-    belief = NaiveBayes(smoothing={"v": prior}).fit({"v": values}, y).posterior("v")
+    belief = (
+        NaiveBayes(weights=None, missing="skip", smoothing={"v": prior})
+        .fit({"v": values}, y)
+        .posterior("v")
+    )
     for v in range(3):
         ends = [end[:, v] for end in belief.interval(LEVEL)]
         assert covered(ends, truth[:, v]) == pytest.approx(LEVEL, abs=ALLOWED)
@@ -197,7 +205,9 @@ def test_intervals_of_means_and_variances_cover():
     mean = rng.normal(3.0, np.sqrt(variance / 0.5))
     y = np.repeat(np.arange(N_SETS), 6)
     x = rng.normal(mean[y], np.sqrt(variance[y]))
-    model = NaiveBayes(families="student-t", smoothing=prior).fit({"x": x}, y)
+    model = NaiveBayes(weights=None, missing="skip", families="student-t", smoothing=prior).fit(
+        {"x": x}, y
+    )
     belief = model.posterior("x")
     assert covered(belief.interval(LEVEL), mean) == pytest.approx(LEVEL, abs=ALLOWED)
     assert covered(belief.variance_interval(LEVEL), variance) == pytest.approx(LEVEL, abs=ALLOWED)
@@ -209,7 +219,9 @@ def test_intervals_of_rates_cover():
     truth = rng.gamma(10.0, 1 / 2, N_SETS)
     y = np.repeat(np.arange(N_SETS), 4)
     x = rng.poisson(truth[y]).astype(float)
-    model = NaiveBayes(families="poisson", smoothing=MEstimate(2.0)).fit({"x": x}, y)
+    model = NaiveBayes(
+        weights=None, missing="skip", families="poisson", smoothing=MEstimate(2.0)
+    ).fit({"x": x}, y)
     found = covered(model.posterior("x").interval(LEVEL), truth)
     assert found == pytest.approx(LEVEL, abs=ALLOWED)
 
@@ -229,7 +241,9 @@ def test_intervals_of_rates_cover():
 def test_families_without_one_refuse(data, columns, family, name):
     table, y = data
     X = {c: np.abs(table[c]) for c in columns}
-    model = NaiveBayes(families={columns if len(columns) > 1 else columns[0]: family}).fit(X, y)
+    model = NaiveBayes(
+        weights=None, missing="skip", families={columns if len(columns) > 1 else columns[0]: family}
+    ).fit(X, y)
     with pytest.raises(NoPosteriorError, match=rf"Column 'calls' is modelled by {name}, whose"):
         model.posterior("calls")
 

@@ -20,7 +20,9 @@ def data():
 
 
 def fitted(data, smoothing=1.0):
-    return NaiveBayes(families=Binomial(TRIALS), smoothing=smoothing).fit(*data)
+    return NaiveBayes(
+        weights=None, missing="skip", families=Binomial(TRIALS), smoothing=smoothing
+    ).fit(*data)
 
 
 def log_likelihood(X, data, alpha):
@@ -45,7 +47,7 @@ def test_agrees_with_scipy(data, alpha):
 def test_weights_are_repetition(data):
     X, y = data
     times = np.arange(len(y)) % 3
-    model = NaiveBayes(families=Binomial(TRIALS)).fit(X, y, times)
+    model = NaiveBayes(weights=None, missing="skip", families=Binomial(TRIALS)).fit(X, y, times)
     repeated = fitted((np.repeat(X, times, axis=0), np.repeat(y, times)), "auto")
     np.testing.assert_allclose(model.predict_proba(X), repeated.predict_proba(X), rtol=1e-12)
 
@@ -96,6 +98,8 @@ def test_samples_have_its_mean(data):
 
 def test_linear_form_is_the_log_odds(data):
     X, y = data
-    model = NaiveBayes(families=Binomial(TRIALS), smoothing=1.0).fit(X, y > 0)
+    model = NaiveBayes(weights=None, missing="skip", families=Binomial(TRIALS), smoothing=1.0).fit(
+        X, y > 0
+    )
     form, scores = model.linear_form(), model.predict_joint_log_proba(X)
     np.testing.assert_allclose(X @ form.w + form.b, scores[:, 1] - scores[:, 0], atol=1e-10)

@@ -17,7 +17,9 @@ def data():
 
 def fitted(data, family=None, smoothing=1.0):
     family = family if family is not None else Complement()
-    return NaiveBayes(families=family, smoothing=smoothing).fit(sp.csr_array(data[0]), data[1])
+    return NaiveBayes(weights=None, missing="skip", families=family, smoothing=smoothing).fit(
+        sp.csr_array(data[0]), data[1]
+    )
 
 
 @pytest.mark.parametrize("norm", [False, True])
@@ -56,4 +58,6 @@ def test_there_is_no_evidence_and_nothing_to_sample(data):
 
 def test_it_is_for_counts():
     with pytest.raises(SchemaError, match=r"Column 'x' is read as numbers, but holds 'a'"):
-        NaiveBayes(families="complement").fit({"x": ["a", "b"]}, [0, 1])
+        NaiveBayes(weights=None, missing="skip", families="complement").fit(
+            {"x": ["a", "b"]}, [0, 1]
+        )

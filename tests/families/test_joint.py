@@ -29,7 +29,9 @@ def data():
 
 
 def fitted(data, smoothing=1.0):
-    return NaiveBayes(families={COLUMNS: "joint"}, smoothing=smoothing).fit(*data)
+    return NaiveBayes(
+        weights=None, missing="skip", families={COLUMNS: "joint"}, smoothing=smoothing
+    ).fit(*data)
 
 
 def likelihood(model, frame):
@@ -117,7 +119,9 @@ def test_rows_with_a_gap_are_not_counted(data):
 def test_it_stands_beside_other_columns(data):
     frame, y = data
     x = np.random.default_rng(0).normal(size=len(y))
-    model = NaiveBayes(families={COLUMNS: "joint"}, smoothing=1.0).fit(frame.assign(x=x), y)
+    model = NaiveBayes(
+        weights=None, missing="skip", families={COLUMNS: "joint"}, smoothing=1.0
+    ).fit(frame.assign(x=x), y)
     alone = NaiveBayes.textbook().fit({"x": x}, y)
     expected = np.log(likelihood(fitted(data), frame)) + alone.predict_joint_log_proba({"x": x})
     found = model.predict_joint_log_proba(frame.assign(x=x))
@@ -151,4 +155,9 @@ def test_samples_have_its_frequencies(data, smoothing):
 
 def test_guesses_for_single_values_are_refused(data):
     with pytest.raises(SettingError, match=r"joint takes an m-estimate with p='uniform'"):
-        NaiveBayes(families={COLUMNS: Joint()}, smoothing=MEstimate(1.0, {"red": 1.0})).fit(*data)
+        NaiveBayes(
+            weights=None,
+            missing="skip",
+            families={COLUMNS: Joint()},
+            smoothing=MEstimate(1.0, {"red": 1.0}),
+        ).fit(*data)

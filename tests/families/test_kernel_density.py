@@ -20,7 +20,9 @@ def data():
 def fitted(data, bandwidth=None, smoothing=0.0, weight=None):
     x, y = data
     family = KernelDensity(bandwidth)
-    return NaiveBayes(families=family, smoothing=smoothing).fit({"x": x}, y, weight)
+    return NaiveBayes(weights=None, missing="skip", families=family, smoothing=smoothing).fit(
+        {"x": x}, y, weight
+    )
 
 
 def log_likelihood(model, x):

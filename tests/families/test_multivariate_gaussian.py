@@ -21,7 +21,9 @@ def iris():
 
 
 def fitted(data, weight=None, **options):
-    return NaiveBayes(families=MultivariateGaussian(**options)).fit(*data, weight)
+    return NaiveBayes(weights=None, missing="skip", families=MultivariateGaussian(**options)).fit(
+        *data, weight
+    )
 
 
 def parameters(model):
@@ -114,7 +116,7 @@ def test_fixed_shrinkage_draws_correlations_to_0(iris):
 
 def test_full_shrinkage_is_naive(iris):
     joint = fitted(iris, shrinkage=1)
-    naive = NaiveBayes(families="gaussian").fit(*iris)
+    naive = NaiveBayes(weights=None, missing="skip", families="gaussian").fit(*iris)
     np.testing.assert_allclose(
         joint.predict_joint_log_proba(iris[0]), naive.predict_joint_log_proba(iris[0]), atol=1e-10
     )
@@ -180,7 +182,7 @@ def test_covariance_far_from_the_origin():
 def test_chunks_and_forgetting(iris):
     X, y = iris
     order = np.random.default_rng(1).permutation(len(y))
-    model = NaiveBayes(families=MultivariateGaussian())
+    model = NaiveBayes(weights=None, missing="skip", families=MultivariateGaussian())
     for part in np.array_split(order, 7):
         model.partial_fit(X[part], y[part])
     whole = fitted(iris)

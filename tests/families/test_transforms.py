@@ -26,7 +26,9 @@ def data():
 
 
 def fitted(data, transform):
-    return NaiveBayes(families=StudentT(transform=transform)).fit({"x": data[0]}, data[1])
+    return NaiveBayes(weights=None, missing="skip", families=StudentT(transform=transform)).fit(
+        {"x": data[0]}, data[1]
+    )
 
 
 def predictive(t, pooled):
@@ -151,4 +153,4 @@ def test_refusals(data):
     X = np.random.default_rng(0).normal(size=(9, 2))
     families = {("x0", "x1"): StudentT(transform="log")}
     with pytest.raises(SettingError, match=r"needs the cells of a single column"):
-        NaiveBayes(families=families).fit(X, [0, 1, 2] * 3)
+        NaiveBayes(weights=None, missing="skip", families=families).fit(X, [0, 1, 2] * 3)
