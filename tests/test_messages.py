@@ -212,7 +212,7 @@ def test_delivery_reports_are_read():
         ("=?utf-8?q?caf=C3?= =?utf-8?q?=A9?=", ["café"]),
         ("=?iso-8859-1?q?gr=FC=DF?= =?koi8-r?b?0NLJ?=", ["grüßпри"]),
         ("=?nonsense?q?caf=C3=A9?=", ["café"]),
-        ("=?utf-8*en?q?free?= money", ["free", "money"]),
+        ("=?koi8-r*ru?b?0NLJ?= money", ["при", "money"]),
         ("=?utf-8?q?free money?=", ["free", "money"]),
         ("=?utf-8?x?free?= =?", ["utf", "free"]),
         ("folded\n\tover", ["folded", "over"]),

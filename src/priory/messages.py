@@ -43,7 +43,9 @@ _LONGEST_HEADER = 10_000
 _MOST_BOUNDARIES = 40
 """More than a letter has. Parsing takes the square of the one, and the other times each line."""
 
-_ENCODED_WORD = re.compile(r"=\?([^?\s]*+)\?([bBqQ])\?([^?]*+)\?=")
+_ENCODED_WORD = re.compile(
+    r"=\?([^?*\s]*+)(?:\*[^?\s]*+)?\?([bBqQ])\?([^?]*+)\?="
+)  # RFC 2047, 2231
 _BETWEEN_ENCODED = re.compile(r"(?<=\?=)\s++(?==\?)")
 _CHARSET_NAME = re.compile(r"(?:^|(?<=[;\s]))charset(?=[\s*=])", re.IGNORECASE)
 _CHARSET = re.compile(r"x-charset\s*+=\s*+[\"']?([\w.:-]{1,40})", re.ASCII)
