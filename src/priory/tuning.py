@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -205,8 +206,13 @@ class _Sample:
 
     def scores(self, block: Block, table: Table, choice: Choice) -> AnyArray:
         """Return log P(x_i | k) without row i, but for what is the same for all classes."""
-        column = self.frame[block.name]
-        given = (block, choice.family, choice.prior, table, column, self.codes, self.weight)
+        column, family = self.frame[block.name], choice.family
+        if isinstance(family, Histogram) and family.cut == "equal-frequency":
+            # Where these bins end does not depend on the classes, so they may stay while a row is
+            # left out: moving them with every row would cost much and change nothing.
+            cuts, table = family.binned(table)  # type: ignore[arg-type]
+            column, family = _binned(column, cuts), Categorical()
+        given = (block, family, choice.prior, table, column, self.codes, self.weight)
         return _clipped(term_scores_without(*given, self.n_threads))
 
     def best(
@@ -290,6 +296,12 @@ def _smoothing(n: FloatArray) -> FloatArray:
     """Return log of (n_k + 1) / (n + K) over the class's share of the rows."""
     seen = np.where(n > 0, n, 1.0)
     return np.where(n > 0, np.log((n + 1.0) / (n.sum() + len(n))) - np.log(seen / n.sum()), 0.0)
+
+
+def _binned(column: Any, cuts: FloatArray) -> Labels:
+    x = column.values[:, 0]
+    codes = np.searchsorted(cuts, x, side="left").astype(np.int32)
+    return Labels(np.where(np.isnan(x), -1, codes), tuple(range(len(cuts) + 1)))
 
 
 def _prior_without(n: FloatArray, y: CodeArray, weight: FloatArray | None) -> FloatArray:

@@ -18,7 +18,7 @@ from priory.families.left_out import LeftOut, log_share, own_pseudo
 from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
-from priory.tables import CellsTable, NumbersTable
+from priory.tables import CellsTable, LabelsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
 
 __all__ = ["Histogram", "HistogramParameters"]
@@ -70,6 +70,17 @@ class Histogram(Family):
             return mdl(cells)
         n = float(cells.weight.sum())
         return equal_frequency(cells, self.bins or int(np.clip(np.sqrt(n), 5, 20)))
+
+    def binned(self, table: NumbersTable) -> tuple[FloatArray, LabelsTable]:
+        """Return the cuts, and the counts of the bins 0, 1, 2, … as those of labels."""
+        cells = table.cells
+        after = self._after(cells)
+        starts = np.concatenate([[0], after + 1])
+        shape = (len(cells.weight), len(starts))
+        rows, weight = np.zeros(shape, dtype=np.int64), np.zeros(shape)
+        if len(cells.keys):
+            rows, weight = (np.add.reduceat(a, starts, axis=1) for a in (cells.rows, cells.weight))
+        return between_cells(cells, after), LabelsTable(tuple(range(len(starts))), rows, weight)
 
     def _counts(
         self, table: NumbersTable, prior: DiscretePrior
@@ -206,12 +217,7 @@ class Histogram(Family):
 
     def feature_counts(self, table: NumbersTable, parameters: HistogramParameters) -> FloatArray:
         """Return how many numbers of each class each bin has."""
-        cells = table.cells
-        after = np.searchsorted(cells.upper, parameters.cuts, side="right") - 1
-        starts = np.concatenate([[0], after + 1])
-        if not len(cells.keys):
-            return np.zeros((len(starts), len(cells.weight)))
-        return np.add.reduceat(cells.weight, starts, axis=1).T
+        return self.binned(table)[1].weight.T
 
 
 @dataclass(frozen=True, eq=False)
