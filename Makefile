@@ -1,6 +1,7 @@
 # make demo   set up and show the classifier at work
 # make test   set up, check the style, the types and the imports, and run the tests
 # make docs   set up and build the documentation into site/
+# make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
 # make bench  set up and compare with other libraries, into benchmarks/results.md (some minutes)
 # All need only python3, a C compiler and make. PYTHON=... chooses another interpreter.
 
@@ -13,7 +14,7 @@ SOURCES := pyproject.toml setup.py $(wildcard src/priory/kernels/*.pyx src/prior
 # What `make bench` compares with, beside scikit-learn, as far as it can be installed.
 PEERS := mlpack river wnb
 
-.PHONY: demo test docs bench build format clean
+.PHONY: demo test docs fuzz bench build format clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python -m priory.demo
@@ -28,6 +29,16 @@ test: $(VENV)/.installed-test
 docs: $(VENV)/.installed-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "The documentation is in site/index.html"
+
+# The sanitizers' library must be loaded before all others, and C++'s with it. What Python itself never frees is
+# no leak; with the C library's malloc every object has its guards.
+fuzz: $(VENV)/.installed-test
+	@mkdir -p build/fuzz/lib && cp -r src/priory build/fuzz/lib
+	@PRIORY_SANITIZE=1 $(BIN)/python setup.py --quiet build_ext --force \
+	    --build-lib build/fuzz/lib --build-temp build/fuzz/temp
+	@LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so)" \
+	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc PYTHONPATH=build/fuzz/lib \
+	    $(BIN)/python -m tests.kernels.fuzz $(or $(STRINGS),100000)
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m benchmarks $(BENCH)

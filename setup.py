@@ -1,5 +1,6 @@
 """Compile the kernels; everything else about the package is in pyproject.toml."""
 
+import os
 import sys
 
 import numpy
@@ -22,6 +23,16 @@ FLAGS = (
     else ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno"]
 )
 
+# `make fuzz` asks for the kernels of text alone, watched by sanitizers.
+SANITIZE = (
+    ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    if os.environ.get("PRIORY_SANITIZE")
+    else []
+)
+if SANITIZE:
+    FLAGS = ["-O1", "-g", "-fno-omit-frame-pointer", *FLAGS[1:]]
+    HEADERS = {name: headers for name, headers in HEADERS.items() if headers is TEXT}
+
 setup(
     ext_modules=cythonize(
         [
@@ -31,7 +42,8 @@ setup(
                 depends=[f"src/priory/kernels/{header}.h" for header in headers],
                 include_dirs=["src/priory/kernels", numpy.get_include()],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-                extra_compile_args=FLAGS,
+                extra_compile_args=[*FLAGS, *SANITIZE],
+                extra_link_args=SANITIZE,
             )
             for name, headers in HEADERS.items()
         ],

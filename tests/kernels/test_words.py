@@ -1,7 +1,7 @@
 import pickle
 import threading
 from collections import Counter, defaultdict
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 import pandas as pd
@@ -25,44 +25,17 @@ from priory.kernels.words import (
 )
 
 from .texts import NASTY, OPTIONS, TEXTS, analyze, analyzer, decoded, load, random_bytes, zipf_texts
+from .twins import assert_counts, random_scores, scores_twin
 
 # ---- counting ------------------------------------------------------------------------------------
 
 
-def twin(texts, y, weight=None, split=analyze):
-    """Count with Counters: {(word, class): (rows, weight, count, log_tf)} and sums per class."""
-    sums, classes, order = defaultdict(lambda: np.zeros(4)), defaultdict(lambda: np.zeros(3)), {}
-    for i, (text, k) in enumerate(zip(texts, y, strict=True)):
-        if text is None or k < 0:
-            continue
-        w = 1.0 if weight is None else weight[i]
-        counter = Counter(split(text))
-        norm = np.sqrt(sum(np.log1p(tf) ** 2 for tf in counter.values()))
-        for word, tf in counter.items():
-            order.setdefault(word, len(order))
-            sums[word, k] += (1, w, w * tf, w * np.log1p(tf) / norm)
-        classes[k] += (1, w, w * sum(counter.values()))
-    return sums, classes, list(order)
-
-
 def check(counts, vocabulary, texts, y, weight=None, fresh=True, split=analyze):
-    found = counts.pairs
-    sums, classes, order = twin(texts, y, weight, split)
-    words = vocabulary.words()
+    documents = [None if text is None else split(text) for text in texts]
+    assert_counts(counts, vocabulary, documents, y, weight)
     if fresh:
-        assert words == order
-    pairs = list(zip(found.word.tolist(), found.label.tolist(), strict=True))
-    assert pairs == sorted((vocabulary.find(word), k) for word, k in sums)
-    expected = np.array([sums[words[word], k] for word, k in pairs]).reshape(-1, 4)
-    assert (found.word.dtype, found.label.dtype, found.rows.dtype) == (np.int32, np.int32, np.int64)
-    np.testing.assert_array_equal(found.rows, expected[:, 0])
-    for j, array in enumerate((found.weight, found.count, found.log_tf), 1):
-        np.testing.assert_allclose(array, expected[:, j], rtol=1e-12)
-    per_class = np.array([classes[k] for k in range(len(counts.class_rows))]).reshape(-1, 3)
-    assert len(per_class) > max(classes, default=-1)
-    np.testing.assert_array_equal(counts.class_rows, per_class[:, 0])
-    np.testing.assert_allclose(counts.class_weight, per_class[:, 1], rtol=1e-12)
-    np.testing.assert_allclose(counts.class_words, per_class[:, 2], rtol=1e-12)
+        words = [words for words, k in zip(documents, y, strict=True) if words and k >= 0]
+        assert vocabulary.words() == list(dict.fromkeys(chain.from_iterable(words)))
 
 
 ROWS = st.lists(st.tuples(st.none() | TEXTS, st.integers(-1, 4), st.floats(0.1, 3)))
@@ -388,54 +361,6 @@ def scores(texts, vocabulary, words, start=0.5, **options):
     out = np.full((len(texts), len(words.class_part)), start)
     score_words(*encode_texts(texts), vocabulary, words, out, **options)
     return out - start
-
-
-def multiples(X, tf):
-    """Return what a text has of each word."""
-    if tf == "count":
-        return X
-    if tf == "binary":
-        return (X > 0).astype(float)
-    logs = np.log1p(X)
-    return logs / np.maximum(np.linalg.norm(logs, axis=1, keepdims=True), 1e-300)
-
-
-def scores_twin(X, s, tf):
-    """Return the scores of texts × words by NumPy."""
-    V, K = len(s.place), len(s.class_part)
-    x = multiples(np.where(s.place == -2, 0.0, X[:, :V]), tf)
-    weights, lacks = np.zeros((V, K)), np.zeros((V, K), dtype=bool)
-    for word in range(V):
-        if s.place[word] >= 0:
-            weights[word] = s.dense[s.place[word]]
-        elif s.place[word] == -1:
-            entries = slice(s.starts[word], s.starts[word + 1])
-            weights[word] = s.scale[word] * s.class_part + s.constant[word]
-            weights[word, s.labels[entries]] += s.deltas[entries]
-            lacks[word] = s.zero
-            lacks[word, s.labels[entries]] = False
-    with np.errstate(invalid="ignore"):
-        out = np.where(x[:, :, None] > 0, x[:, :, None] * weights, 0.0).sum(axis=1)
-    return np.where((x > 0) @ lacks, -np.inf, out)
-
-
-def random_scores(rng, V, K, kinds=(-2, -1, 0), zero=False):
-    place = rng.choice(kinds, V)
-    place[place == 0] = rng.permutation(V)[: (place == 0).sum()]
-    entries = [np.flatnonzero(rng.random(K) < 0.5) for _ in range(V)]
-    labels = np.concatenate([np.zeros(0, int), *entries])
-    dense = rng.normal(size=(V, K))
-    dense[rng.random((V, K)) < 0.1] = -np.inf
-    return WordScores(
-        place,
-        dense,
-        np.cumsum([0, *map(len, entries)]),
-        labels,
-        rng.normal(size=len(labels)),
-        *rng.normal(size=(2, V)),
-        rng.normal(size=K),
-        zero,
-    )
 
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-9}

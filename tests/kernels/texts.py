@@ -1,6 +1,7 @@
 """Texts that are hard to split, and what scikit-learn finds in them."""
 
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +21,15 @@ def analyzer(unit="word", lowercase=True, ngrams=(1, 1), stop_words=None):
     }
     if unit == "given":
         return CountVectorizer(
-            tokenizer=list, token_pattern=None, preprocessor=list, **options
+            tokenizer=as_given, preprocessor=lambda words: words, token_pattern=None, **options
         ).build_analyzer()
     if unit != "word":
         del options["stop_words"]
     return CountVectorizer(analyzer=unit, lowercase=lowercase, **options).build_analyzer()
+
+
+def as_given(words):
+    return [words] if isinstance(words, str) else list(words)  # stop words come one by one
 
 
 analyze = analyzer()
@@ -91,19 +96,33 @@ def utf8(text):
     return text.encode("utf-8", "surrogatepass")
 
 
-def decoded(data, instead=" "):
-    """Return the text of bytes, with a space for each byte that is no UTF-8."""
-    text, at = "", 0
+def pieces(data):
+    """Return the characters of bytes, with None for each byte that is no UTF-8."""
+    found, at = [], 0
     while at < len(data):
         for size in (1, 2, 3, 4):
             try:
-                text += data[at : at + size].decode("utf-8", "surrogatepass")
+                found.append(data[at : at + size].decode("utf-8", "surrogatepass"))
                 break
             except UnicodeDecodeError:
                 size = 0
-        text += "" if size else instead
+        if size == 0:
+            found.append(None)
         at += size or 1
-    return text
+    return found
+
+
+def decoded(data):
+    """Return the text of bytes, with a space for each byte that is no UTF-8."""
+    return "".join(" " if piece is None else piece for piece in pieces(data))
+
+
+def parted(data):
+    """Return what is between bytes that are no UTF-8."""
+    marked = pieces(data)
+    ends = [i for i, piece in enumerate([*marked, None]) if piece is None]
+    words = ("".join(marked[a + 1 : b]) for a, b in pairwise([-1, *ends]))
+    return [word for word in words if word]
 
 
 LEADS = bytes([0xC2, 0xC4, 0xCE, 0xE0, 0xE4, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xC0, 0xC1, 0xFF])
