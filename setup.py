@@ -11,6 +11,7 @@ TEXT = ("loops", "text_utf8", "vocabulary", "text", "words")
 HEADERS = {
     **dict.fromkeys(("labels", "numbers", "counts", "score"), ("loops",)),
     **dict.fromkeys(("vocabulary", "text", "words"), TEXT),
+    "without": ("loops", "without"),
 }
 """The kernels, and the headers that they are built from."""
 

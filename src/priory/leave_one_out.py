@@ -22,12 +22,13 @@ from priory.families import Bernoulli, Family
 from priory.families.base import Adder, Lookup, log, n_classes
 from priory.families.left_out import LeftOut, reduced, tabulate
 from priory.families.multinomial import row_totals
+from priory.kernels.words import count_matrix
 from priory.labels import label_key
-from priory.model import Choice, ClassPrior, Model, add_up, presence
+from priory.model import Choice, ClassPrior, Model, add_up, n_words, presence
 from priory.priors import Prior
 from priory.schema import Block
 from priory.statistics import Statistics
-from priory.tables import CountsTable, Table
+from priory.tables import CountsTable, Table, WordsTable
 from priory.typing import AnyArray, CodeArray, FloatArray
 
 __all__ = ["log_joint_folds", "log_joint_without", "term_scores_without"]
@@ -216,16 +217,20 @@ def _prior_adder(
         everything = np.zeros(len(frame), dtype=np.int32)
         return Lookup(*tabulate(everything, 1, K, left_out, scores))
     if isinstance(class_prior, str) and class_prior == "words":
-        names = [name for name, table in statistics.tables.items() if type(table) is CountsTable]
-        tables: list[Any] = [statistics.tables[name] for name in names]
-        columns: list[Any] = [frame[name] for name in names]
-        words = np.sum([table.s1.sum(axis=1) for table in tables], axis=0)
-        taken = left_out.amount * np.sum([row_totals(column) for column in columns], axis=0)
+        words = n_words(statistics)
+        counted = [
+            (frame[name], table)
+            for name, table in statistics.tables.items()
+            if isinstance(table, CountsTable | WordsTable)
+        ]
 
         def add(some: slice, out: FloatArray) -> None:
             y = left_out.y[some]
             gone = rows[y] == left_out.whole[some]
-            shares = reduced(np.tile(words, (len(y), 1)), y, taken[some], gone)
+            taken = np.sum(
+                [_lengths(column.take(some), table) for column, table in counted], axis=0
+            )
+            shares = reduced(np.tile(words, (len(y), 1)), y, left_out.amount[some] * taken, gone)
             out += log(shares / shares.sum(axis=1, keepdims=True))
 
         return add
@@ -235,6 +240,16 @@ def _prior_adder(
         out += log_prior
 
     return add_given
+
+
+def _lengths(column: Any, table: CountsTable | WordsTable) -> FloatArray:
+    """Return how many words each row has."""
+    if isinstance(table, CountsTable):
+        return row_totals(column)
+    texts = (column.data, column.offsets, column.gaps, table.vocabulary, column.splitter)
+    starts, _, tf = count_matrix(*texts)
+    ends = np.concatenate([[0], np.cumsum(tf, dtype=np.float64)])
+    return np.diff(ends[starts])
 
 
 def _check_learned(out: FloatArray, y: Labels | None, where: str) -> None:

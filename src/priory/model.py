@@ -33,11 +33,11 @@ from priory.parallel import in_parallel, stretches, thread_count
 from priory.priors import Laplace, Prior
 from priory.schema import Block
 from priory.statistics import Statistics
-from priory.tables import CountsTable, LabelsTable, Table, WordsTable
+from priory.tables import CountsTable, LabelsTable, WordsTable
 from priory.tables.sums import refuse_large
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
-__all__ = ["Choice", "ClassPrior", "LinearForm", "Model", "Term", "add_up", "presence"]
+__all__ = ["Choice", "ClassPrior", "LinearForm", "Model", "Term", "add_up", "n_words", "presence"]
 
 STRETCH = 131_072
 """So many scores are worked out together: a megabyte, which stays in the cache."""
@@ -396,15 +396,8 @@ def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:
             seen = statistics.rows > 0
             return seen / seen.sum()
         if given == "words":
-            found = [_n_words(t) for t in statistics.tables.values()]
-            words = [n for n in found if n is not None]
-            if not words:
-                raise SettingError(
-                    "class_prior='words' needs a column of text or a block of counts; there is "
-                    "none."
-                )
-            total = np.sum(words, axis=0)
-            return np.asarray(total / total.sum())
+            words = n_words(statistics)
+            return np.asarray(words / words.sum())
         raise SettingError(
             f"class_prior must be None, 'uniform', 'words' or a probability for each class, "
             f"not {given!r}."
@@ -433,11 +426,20 @@ def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:
     return prior
 
 
-def _n_words(table: Table) -> FloatArray | None:
-    """Return how many words each class has, if the table counts words."""
-    if isinstance(table, CountsTable):
-        return np.asarray(table.s1.sum(axis=1))
-    return table.per_label(table.pairs.count) if isinstance(table, WordsTable) else None
+def n_words(statistics: Statistics) -> FloatArray:
+    """Return how many words each class has, in columns of text and blocks of counts."""
+    words = [
+        table.per_label(table.pairs.count)
+        if isinstance(table, WordsTable)
+        else table.s1.sum(axis=1)
+        for table in statistics.tables.values()
+        if isinstance(table, WordsTable | CountsTable)
+    ]
+    if not words:
+        raise SettingError(
+            "class_prior='words' needs a column of text or a block of counts; there is none."
+        )
+    return np.asarray(np.sum(words, axis=0))
 
 
 def _with_gaps(values: AnyArray, gone: AnyArray) -> AnyArray:

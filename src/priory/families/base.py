@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from priory.columns import Column, Counts, Labels, Numbers
+from priory.columns import Column, Counts, Labels, Numbers, Texts
 from priory.errors import NoPosteriorError, NotLinearError, SettingError
 from priory.families.left_out import LeftOut, distinct
 from priory.kernels.score import Lookups
@@ -146,10 +146,14 @@ class Family(ABC):
         scores = np.empty((len(leaders), n_classes(table)))
         for i, row in enumerate(leaders.tolist()):
             one = slice(row, row + 1)
-            rest = without(table, column.take(one), left_out.take(one))
+            rest = self.table_without(table, column.take(one), left_out.take(one))
             parameters = self.parameters(rest, prior)
             scores[i] = self.log_likelihood(column.take(one), parameters, scores.shape[1])[0]
         return Lookup(where.astype(np.int32), np.arange(len(leaders), dtype=np.int32), scores)
+
+    def table_without(self, table: Any, row: Any, left_out: LeftOut) -> Any:
+        """Return the table to read out when one row is left out."""
+        return without(table, row, left_out)
 
     def log_base_measure(self, column: Any, parameters: Any) -> FloatArray:
         """Return what log P(x | k) has beside `add_log_likelihood`, the same for every class."""
@@ -270,7 +274,7 @@ def log(p: FloatArray) -> FloatArray:
 
 
 def _width(column: Any) -> int:
-    if isinstance(column, Labels):
+    if isinstance(column, Labels | Texts):
         return 1
     return int((column.matrix if isinstance(column, Counts) else column.values).shape[1])
 

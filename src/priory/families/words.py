@@ -12,6 +12,8 @@ import numpy as np
 from priory.columns import Texts
 from priory.errors import NoLikelihoodError, SettingError
 from priory.families.base import Adder, Family, Linear, log_gamma
+from priory.families.left_out import LeftOut
+from priory.families.words_without import closed_form
 from priory.families.wordweights import Sums, WordWeights, bernoulli, complement, multinomial
 from priory.kernels.vocabulary import Vocabulary
 from priory.kernels.words import count_matrix, score_words
@@ -152,6 +154,26 @@ class Words(Family):
                 out[lacks & ~some.missing[:, None]] = -np.inf
 
         return add
+
+    def adder_without(
+        self, column: Texts, left_out: LeftOut, table: WordsTable, prior: DiscretePrior
+    ) -> Adder:
+        """Take the text's words from the sums of its class; those in too few texts then leave.
+
+        Which words a limit of the vocabulary keeps stays as it is. Read anew for each text are
+        `norm`, priors that name words, and pseudo-counts of 0.
+        """
+        found = closed_form(self, column, left_out, table, prior, self._kept(table))
+        return found or super().adder_without(column, left_out, table, prior)
+
+    def table_without(self, table: WordsTable, row: Texts, left_out: LeftOut) -> WordsTable:
+        """Return the table without a text; what a limit of the vocabulary kept stays as it was."""
+        rest: WordsTable = super().table_without(table, row, left_out)
+        if table.limit is None or table.n_words <= table.limit:
+            return rest
+        return rest.only_words(
+            table.vocabulary.take(np.flatnonzero(table.most_frequent(table.limit)))
+        )
 
     def log_base_measure(self, column: Texts, parameters: WordsParameters) -> FloatArray:
         """Return the log of the multinomial coefficient of the words that are known."""

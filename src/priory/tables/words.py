@@ -204,6 +204,11 @@ class WordsTable(Table):
             dropped=self.dropped[kept],
         )
 
+    def only_words(self, vocabulary: Vocabulary) -> WordsTable:
+        """Return the sums of the words that a vocabulary has, without a limit of their own."""
+        where = vocabulary.copy().extend(self.vocabulary)
+        return replace(self, limit=None)._only_words(where < len(vocabulary))
+
     def in_order(self) -> WordsTable:
         """Return the same sums with the words numbered in the order of their bytes."""
         return self._numbered(self.vocabulary.order())

@@ -1,0 +1,275 @@
+/* The scores of a text under the sums of all texts but itself. Everything here runs without Python. */
+#ifndef PRIORY_WITHOUT_H
+#define PRIORY_WITHOUT_H
+
+#include "loops.h"
+
+#define WITHOUT_BLOCK 1024 /* pairs whose logarithms are taken together, or K if that is more */
+#define WITHOUT_AHEAD 8
+
+enum { TERM_COUNT, TERM_LOG, TERM_BINARY };                /* x: tf, log(1 + tf) / length, 1 */
+enum { SCORE_FIXED, SCORE_MULTINOMIAL, SCORE_COMPLEMENT }; /* of the classes that are not the text's own */
+enum { PSEUDO_SAME, PSEUDO_UNIFORM, PSEUDO_MARGINAL };     /* a_w: m, m / words, m · share of the word */
+
+/* The sums of all texts, per word and class that occur together, by word, then class. */
+typedef struct {
+    int64_t K;
+    const int64_t *starts; /* of each word's pairs */
+    const int32_t *labels;
+    const int64_t *rows;  /* texts of each pair */
+    const double *n;      /* what each pair counted */
+    const double *total;  /* what each word counted in all classes */
+    const int64_t *texts; /* that have each word; 0 for a word that is not read out */
+    int64_t words, least; /* words that are read out; texts that such a word must be in */
+    double everything;    /* what those words counted */
+    int term, score, pseudo;
+    double m;
+    const double *leaves;         /* of each pair: what its class loses when the word leaves */
+    const double *deltas;         /* fixed, of each pair: what the word adds beyond a word never seen */
+    const double *texts_of;       /* Bernoulli, of each class: texts + a_0; or NULL */
+    const double *with_word;      /* idf, of each word: the weight of the texts that have it; or NULL */
+    const double *log1p_with_word;
+    double all_texts;
+} left_sums;
+
+/* The words of one text that stay when it leaves. */
+typedef struct {
+    int64_t n;
+    int32_t *word;
+    int64_t *own;      /* the pair of the word and the text's class, −1 for none */
+    double *x, *taken; /* what the text has of the word; what goes with it */
+    double *idf, *pseudo, *logs;
+    double *pairs; /* room for a block */
+} left_words;
+
+typedef struct {
+    double weight;      /* Σ x·idf of the words that stay */
+    double taken;       /* from the sums of the own class, by these words */
+    double own;         /* Σ x·idf·log of the own class */
+    int64_t n_leaving;  /* words that leave */
+    int64_t is_learned; /* whether the sums can hold this text */
+} left_text;
+
+PRIORY_CLONES static void logs_of(double *restrict u, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        u[i] = log_of(u[i], 0.0);
+}
+
+PRIORY_INLINE double positive(double a)
+{
+    return a > 0.0 ? a : 0.0;
+}
+
+static inline int64_t pair_of(const left_sums *s, int32_t word, int32_t label)
+{
+    int64_t low = s->starts[word], end = s->starts[word + 1], high = end;
+    if (end - low == s->K)
+        return low + label;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (s->labels[middle] < label)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && s->labels[low] == label ? low : -1;
+}
+
+/* Add times · (values[j] − minus) to the class of each of a word's pairs. */
+PRIORY_INLINE void add_to_classes(const left_sums *s, int32_t word, const double *restrict values, double minus,
+                                  double times, double *restrict out)
+{
+    int64_t start = s->starts[word], n = s->starts[word + 1] - start;
+    const int32_t *restrict labels = s->labels + start;
+    if (n == s->K)
+        for (int64_t k = 0; k < n; k++)
+            out[k] += times * (values[k] - minus);
+    else
+        for (int64_t j = 0; j < n; j++)
+            out[labels[j]] += times * (values[j] - minus);
+}
+
+/* Part the words of a text into those that stay and those that leave with it. */
+static left_text part_words(const left_sums *s, const int32_t *words, const int32_t *tf, int64_t n, int32_t y,
+                            double amount, int whole, left_words *t, double *restrict gone)
+{
+    left_text text = {0.0, 0.0, 0.0, 0, 1};
+    double squares = 0.0, staying_squares = 0.0, off = 0.0;
+    double lift = s->with_word ? 1.0 + log1p(positive(s->all_texts - amount)) : 1.0;
+    t->n = 0;
+    for (int64_t i = 0; i < n; i++)
+        t->x[i] = s->term == TERM_COUNT ? tf[i] : s->term == TERM_LOG ? 1.0 + tf[i] : 1.0;
+    if (s->term == TERM_LOG)
+        logs_of(t->x, n);
+    for (int64_t i = 0; i < n; i++) {
+        int32_t word = words[i];
+        double x = t->x[i];
+        if (i + 2 * WITHOUT_AHEAD < n) {
+            PRIORY_PREFETCH(s->starts + words[i + 2 * WITHOUT_AHEAD]);
+            PRIORY_PREFETCH(s->texts + words[i + 2 * WITHOUT_AHEAD]);
+            PRIORY_PREFETCH(s->total + words[i + 2 * WITHOUT_AHEAD]);
+        }
+        if (i + WITHOUT_AHEAD < n)
+            PRIORY_PREFETCH(s->labels + s->starts[words[i + WITHOUT_AHEAD]]);
+        squares += x * x;
+        if (s->texts[word] == 0)
+            continue;
+        int64_t own = pair_of(s, word, y);
+        if (own < 0)
+            text.is_learned = 0;
+        if (s->texts_of) { /* the word is no longer one that the text might have lacked */
+            double lacking = s->texts_of[y] - amount - (own < 0 ? 0.0 : s->n[own]);
+            off += lacking > 0.0 ? log(lacking) : 0.0;
+        }
+        if (s->texts[word] - whole < s->least) {
+            double times = s->with_word ? lift - s->log1p_with_word[word] : 1.0;
+            add_to_classes(s, word, s->leaves + s->starts[word], 0.0, times, gone);
+            text.n_leaving++;
+            continue;
+        }
+        staying_squares += x * x;
+        t->word[t->n] = word;
+        t->own[t->n] = own;
+        t->x[t->n++] = x;
+    }
+    double scale = s->term == TERM_LOG && t->n ? 1.0 / sqrt(staying_squares) : 1.0;
+    if (s->term == TERM_LOG && n)
+        amount /= sqrt(squares);
+    for (int64_t i = 0; i < t->n; i++) {
+        t->taken[i] = amount * t->x[i];
+        t->x[i] *= scale;
+        t->idf[i] = 1.0;
+    }
+    text.own = -off;
+    return text;
+}
+
+/* Weigh the words that stay by their idf, which the text's leaving changes for all classes. */
+static void weigh_words(const left_sums *s, double amount, left_words *t, double *restrict gone)
+{
+    double lift = 1.0 + log1p(positive(s->all_texts - amount));
+    for (int64_t i = 0; i < t->n; i++) {
+        int32_t word = t->word[i];
+        double log_with = log1p(positive(s->with_word[word] - amount));
+        t->idf[i] = lift - log_with;
+        t->x[i] *= t->idf[i];
+        /* `gone` is taken from sums that were weighed by texts − amount, but by all texts with the word. */
+        add_to_classes(s, word, s->n + s->starts[word], 0.0, log_with - s->log1p_with_word[word], gone);
+    }
+}
+
+/* Write the pseudo-count of each word that stays. */
+static void smooth_words(const left_sums *s, double everything, int64_t words, left_words *t)
+{
+    double each = s->m, share = 0.0;
+    if (s->pseudo == PSEUDO_UNIFORM)
+        each = s->m / (double)(words > 1 ? words : 1);
+    if (s->pseudo == PSEUDO_MARGINAL)
+        each = share = s->m / (everything + (double)words);
+    for (int64_t i = 0; i < t->n; i++)
+        t->pseudo[i] = each + share * positive(s->total[t->word[i]] - t->taken[i]);
+}
+
+/* Sum x·log (n + a) of the text's own class, or of its complement, which loses nothing. */
+static void score_own(const left_sums *s, int whole, const left_words *t, left_text *text)
+{
+    for (int64_t i = 0; i < t->n; i++) {
+        int64_t own = t->own[i];
+        double n = own < 0 ? 0.0 : s->n[own], left = n - t->taken[i];
+        if (left < -1e-9 * n)
+            text->is_learned = 0;
+        if (s->score == SCORE_COMPLEMENT)
+            left = s->total[t->word[i]] - n;
+        else if (own < 0 || s->rows[own] == whole)
+            left = 0.0;
+        t->logs[i] = t->idf[i] * positive(left) + t->pseudo[i];
+    }
+    logs_of(t->logs, t->n);
+    for (int64_t i = 0; i < t->n; i++) {
+        text->own += t->x[i] * t->logs[i];
+        text->weight += t->x[i];
+        text->taken += t->idf[i] * t->taken[i];
+    }
+}
+
+/* Add what does not depend on the text but through x. */
+PRIORY_CLONES static void score_fixed(const left_sums *s, const left_words *t, double *restrict out)
+{
+    for (int64_t i = 0; i < t->n; i++) {
+        if (i + WITHOUT_AHEAD < t->n)
+            PRIORY_PREFETCH(s->deltas + s->starts[t->word[i + WITHOUT_AHEAD]]);
+        add_to_classes(s, t->word[i], s->deltas + s->starts[t->word[i]], 0.0, t->x[i], out);
+    }
+}
+
+/* Add x·log (n + a), or of the complement without the text, for every class: the logarithm for a
+ * class without the word, and what that of each pair is more. */
+PRIORY_CLONES static void score_changed(const left_sums *s, const left_words *t, double *restrict out)
+{
+    int64_t room = s->K > WITHOUT_BLOCK ? s->K : WITHOUT_BLOCK, first = 0;
+    int is_complement = s->score == SCORE_COMPLEMENT;
+    double shared = 0.0;
+    for (int64_t i = 0; i < t->n; i++) {
+        double rest = is_complement ? positive(s->total[t->word[i]] - t->taken[i]) : 0.0;
+        t->logs[i] = t->idf[i] * rest + t->pseudo[i];
+    }
+    logs_of(t->logs, t->n);
+    while (first < t->n) {
+        int64_t used = 0, last = first;
+        for (; last < t->n; last++) {
+            int32_t word = t->word[last];
+            int64_t start = s->starts[word], m = s->starts[word + 1] - start;
+            const double *restrict n = s->n + start;
+            double *restrict to = t->pairs + used;
+            double idf = t->idf[last], pseudo = t->pseudo[last], rest = s->total[word] - t->taken[last];
+            if (used + m > room)
+                break;
+            if (last + WITHOUT_AHEAD < t->n)
+                PRIORY_PREFETCH(s->n + s->starts[t->word[last + WITHOUT_AHEAD]]);
+            if (is_complement)
+                for (int64_t j = 0; j < m; j++)
+                    to[j] = idf * positive(rest - n[j]) + pseudo;
+            else
+                for (int64_t j = 0; j < m; j++)
+                    to[j] = idf * n[j] + pseudo;
+            used += m;
+        }
+        logs_of(t->pairs, used);
+        for (used = 0; first < last; first++) {
+            int32_t word = t->word[first];
+            add_to_classes(s, word, t->pairs + used, t->logs[first], t->x[first], out);
+            used += s->starts[word + 1] - s->starts[word];
+            shared += t->x[first] * t->logs[first];
+        }
+    }
+    for (int64_t k = 0; k < s->K; k++)
+        out[k] += shared;
+}
+
+/* Add to `out`, for every class, what the words that stay add before the sums they are shares of are
+ * known; of the own class that is in the result. Add what the sums lose by the words that leave to `gone`. */
+PRIORY_UNUSED static left_text text_without(const left_sums *s, const int32_t *words, const int32_t *tf, int64_t n,
+                                            int32_t y, double amount, int whole, left_words *t, double *out,
+                                            double *gone)
+{
+    left_text text = part_words(s, words, tf, n, y, amount, whole, t, gone);
+    double everything = s->everything;
+    if (s->with_word)
+        weigh_words(s, amount, t, gone);
+    if (s->pseudo == PSEUDO_MARGINAL) {
+        for (int64_t k = 0; k < s->K; k++)
+            everything -= gone[k];
+        for (int64_t i = 0; i < t->n; i++)
+            everything -= t->taken[i];
+    }
+    smooth_words(s, positive(everything), s->words - text.n_leaving, t);
+    score_own(s, whole, t, &text);
+    if (s->score == SCORE_FIXED)
+        score_fixed(s, t, out);
+    else
+        score_changed(s, t, out);
+    return text;
+}
+
+#endif

@@ -1,0 +1,169 @@
+"""Score texts by their words, each under the sums of all texts but itself."""
+
+from collections import namedtuple
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+import numpy as np
+
+cdef extern from "without.h" nogil:
+    enum:
+        WITHOUT_BLOCK
+
+    ctypedef struct left_sums:
+        int64_t K
+        const int64_t* starts
+        const int32_t* labels
+        const int64_t* rows
+        const double* n
+        const double* total
+        const int64_t* texts
+        int64_t words, least
+        double everything
+        int term, score, pseudo
+        double m
+        const double* leaves
+        const double* deltas
+        const double* texts_of
+        const double* with_word
+        const double* log1p_with_word
+        double all_texts
+
+    ctypedef struct left_words:
+        int32_t* word
+        int64_t* own
+        double* x
+        double* taken
+        double* idf
+        double* pseudo
+        double* logs
+        double* pairs
+
+    ctypedef struct left_text:
+        double weight, taken, own
+        int64_t n_leaving, is_learned
+
+    left_text text_without(
+        const left_sums*, const int32_t*, const int32_t*, int64_t, int32_t, double, int, left_words*, double*, double*
+    )
+
+TERMS = ("count", "log", "binary")
+SCORES = ("fixed", "multinomial", "complement")
+PSEUDO = ("same", "uniform", "marginal")
+
+LeftTexts = namedtuple("LeftTexts", "scores gone own weight taken n_leaving is_learned", module=__name__)
+LeftTexts.__doc__ = """What was worked out of texts that were left out, each of its own sums.
+
+    scores        (texts, K) Σ x·log (n + a) of the words that stay; of the own class it means nothing
+    gone          (texts, K) what the sums of each class lose with the words that leave
+    own           Σ x·log (n + a) of the own class
+    weight        Σ x
+    taken         what the words that stay lose in the own class
+    n_leaving     int64: the words that leave
+    is_learned    bool: whether the sums can hold the text
+"""
+
+
+cdef class LeftSums:
+    """The sums of texts per word and class that occur together, by word, then class.
+
+    starts (int64, V + 1), labels (int32), rows (int64), n     the pairs: texts, and what was counted
+    total (V), texts (int64, V)     of each word in all classes; texts is 0 where it is not read out
+    least         a word that is in fewer texts leaves
+    term          x, what a text has of a word: "count", "log" or "binary", as score_words has it
+    score         what other classes than the text's own add for a word: "fixed", x·deltas of the pair;
+                  x·log (n + a), "multinomial"; x·log (total − n without the text + a), "complement"
+    pseudo        a: m, "same"; m / words, "uniform"; m·(total + 1) / Σ (total + 1), "marginal"
+    leaves        of each pair: what its class loses with the word (n where it is None)
+    texts_of (K)  texts + a_0, for the own class's texts without the word to be taken from `own`
+    with_word (V), all_texts      for idf = 1 + log (1 + all_texts) / (1 + with_word), which weighs x, n and total
+
+    It never changes, and threads may share it.
+    """
+
+    cdef left_sums at
+    cdef list held
+    cdef Py_ssize_t n_words
+
+    def __init__(
+        self, starts, labels, rows, n, total, texts, n_classes, least=1, term="count", score="multinomial",
+        pseudo="same", m=1.0, leaves=None, deltas=None, texts_of=None, with_word=None, all_texts=0.0,
+    ):
+        starts, rows, texts = (np.ascontiguousarray(each, dtype=np.int64) for each in (starts, rows, texts))
+        labels = np.ascontiguousarray(labels, dtype=np.int32)
+        n, total = (np.ascontiguousarray(each, dtype=np.float64) for each in (n, total))
+        leaves, deltas = (n if each is None else np.ascontiguousarray(each, dtype=np.float64) for each in (leaves, deltas))
+        if not len(starts) - 1 == len(total) == len(texts):
+            raise ValueError(f"There are {len(total)} words: starts must be one longer, texts as long.")
+        if not len(labels) == len(rows) == len(n) == len(leaves) == len(deltas):
+            raise ValueError(f"There are {len(n)} pairs: labels, rows, leaves and deltas must be as long.")
+        if starts[0] != 0 or starts[len(total)] != len(n) or np.diff(starts).min(initial=0) < 0:
+            raise ValueError(f"starts must ascend from 0 to {len(n)}.")
+        if len(n) and not 0 <= labels.min() <= labels.max() < n_classes:
+            raise ValueError(f"labels must be from 0 to {n_classes - 1}.")
+        read_out = texts > 0
+        self.at.K, self.at.least, self.at.words = n_classes, least, read_out.sum()
+        self.at.everything, self.at.all_texts = total[read_out].sum(), all_texts
+        self.at.term, self.at.score = TERMS.index(term), SCORES.index(score)
+        self.at.pseudo, self.at.m = PSEUDO.index(pseudo), m
+        cdef const int64_t[::1] starts_ = starts, rows_ = rows, texts_ = texts
+        cdef const int32_t[::1] labels_ = labels
+        cdef const double[::1] n_ = n, total_ = total, leaves_ = leaves, deltas_ = deltas
+        self.at.starts, self.at.rows, self.at.texts, self.at.labels = &starts_[0], &rows_[0], &texts_[0], &labels_[0]
+        self.at.n, self.at.total, self.at.leaves, self.at.deltas = &n_[0], &total_[0], &leaves_[0], &deltas_[0]
+        self.n_words = len(total)
+        self.held = [starts, rows, texts, labels, n, total, leaves, deltas]
+        self.at.texts_of = self.hold(texts_of, n_classes)
+        self.at.with_word = self.hold(with_word, len(total))
+        self.at.log1p_with_word = self.hold(None if with_word is None else np.log1p(with_word), len(total))
+
+    cdef const double* hold(self, given, Py_ssize_t size) except? NULL:
+        """Return where so many numbers are, or NULL for None."""
+        if given is None:
+            return NULL
+        self.held.append(np.ascontiguousarray(given, dtype=np.float64))
+        cdef const double[::1] numbers = self.held[len(self.held) - 1]
+        if numbers.shape[0] != size:
+            raise ValueError(f"There must be {size} numbers, not {numbers.shape[0]}.")
+        return &numbers[0]
+
+    def without(
+        self, const int64_t[::1] indptr, const int32_t[::1] words, const int32_t[::1] tf,
+        const int32_t[::1] y, const double[::1] amount, whole,
+    ):
+        """Return the LeftTexts of a matrix of counts: `amount` of each text goes, and if `whole`, all."""
+        cdef Py_ssize_t n = y.shape[0], i, a, b, longest, K = self.at.K
+        cdef const uint8_t[::1] whole_ = np.ascontiguousarray(whole).view(np.uint8)
+        if indptr.shape[0] != n + 1 or amount.shape[0] != n or whole_.shape[0] != n:
+            raise ValueError(f"There are {n} classes: indptr must be one longer, amount and whole as long.")
+        if words.shape[0] != tf.shape[0] or (words.shape[0] and not 0 <= np.min(words) <= np.max(words) < self.n_words):
+            raise ValueError(f"Words must be from 0 to {self.n_words - 1}, and each have a tf.")
+        if n and not 0 <= np.min(y) <= np.max(y) < K:
+            raise ValueError(f"y must be from 0 to {K - 1}.")
+        out = LeftTexts(
+            np.zeros((n, K)), np.zeros((n, K)), np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int64),
+            np.empty(n, np.bool_),
+        )
+        cdef double[:, ::1] scores = out.scores, gone = out.gone
+        cdef double[::1] own = out.own, weight = out.weight, taken = out.taken
+        cdef int64_t[::1] n_leaving = out.n_leaving
+        cdef uint8_t[::1] is_learned = out.is_learned.view(np.uint8)
+        longest = np.diff(indptr).max(initial=0)
+        cdef int32_t[::1] word = np.empty(longest, np.int32)
+        cdef int64_t[::1] own_pair = np.empty(longest, np.int64)
+        cdef double[:, ::1] room = np.empty((5, longest))
+        cdef double[::1] pairs = np.empty(max(WITHOUT_BLOCK, K))
+        cdef left_words t
+        cdef left_text text
+        t.word, t.own, t.x, t.taken = &word[0], &own_pair[0], &room[0, 0], &room[1, 0]
+        t.idf, t.pseudo, t.logs, t.pairs = &room[2, 0], &room[3, 0], &room[4, 0], &pairs[0]
+        with nogil:
+            for i in range(n):
+                a, b = indptr[i], indptr[i + 1]
+                text = text_without(
+                    &self.at, &words[a], &tf[a], b - a, y[i], amount[i], whole_[i], &t, &scores[i, 0], &gone[i, 0]
+                )
+                own[i], weight[i], taken[i] = text.own, text.weight, text.taken
+                n_leaving[i], is_learned[i] = text.n_leaving, text.is_learned
+        return out
+
