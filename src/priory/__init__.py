@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         MultinomialNB,
     )
     from priory.estimators import NaiveBayes
+    from priory.evaluation import Comparison, Evaluation, Threshold, compare, evaluate
     from priory.explanation import Explanation
     from priory.families import (
         Bernoulli,
@@ -53,6 +54,11 @@ _HOME = {
     "Classifier": "classifier",
     "Settings": "settings",
     "Explanation": "explanation",
+    "Comparison": "evaluation",
+    "Evaluation": "evaluation",
+    "Threshold": "evaluation",
+    "compare": "evaluation",
+    "evaluate": "evaluation",
     "Model": "model",
     "Statistics": "statistics",
     "Schema": "schema",
@@ -81,9 +87,11 @@ __all__ = [
     "Categorical",
     "CategoricalNB",
     "Classifier",
+    "Comparison",
     "Complement",
     "ComplementNB",
     "Dirichlet",
+    "Evaluation",
     "Explanation",
     "Gaussian",
     "GaussianNB",
@@ -103,6 +111,9 @@ __all__ = [
     "Settings",
     "Statistics",
     "StudentT",
+    "Threshold",
+    "compare",
+    "evaluate",
 ]
 
 
