@@ -107,7 +107,7 @@ class Comparison:
 
     def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         a, b = self.first, self.second
-        names = tuple(shown(name, 16) for name in self.names)
+        names = tuple(shown(name, 20) for name in self.names)
         rows = [
             _row(
                 "accuracy", a.accuracy, b.accuracy, self.accuracy_difference, self.accuracy_interval
@@ -120,7 +120,7 @@ class Comparison:
         return (f"{a.n_rows} rows", *names, "difference", f"{100 * self.level:g} %"), rows
 
     def _words(self) -> list[str]:
-        names = [shown(name, 16) for name in self.names]
+        names = [shown(name, 20) for name in self.names]
         alone = ", ".join(f"{name} {n}" for name, n in zip(names, self.right_alone, strict=True))
         lines = [f"right alone: {alone}; {self.test} p = {self.p_value:.2g}"]
         better = int(self.accuracy_difference > 0)

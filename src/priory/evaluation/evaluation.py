@@ -119,7 +119,7 @@ class Evaluation(LabelFigures):
     True
     """
 
-    @property
+    @cached_property
     def by_class(self) -> tuple[ClassFigures, ...]:
         """Return the figures of each class against the rest.
 
@@ -182,17 +182,10 @@ class Evaluation(LabelFigures):
 
         It is NaN for a class without rows, or with all of them, which averages leave out.
         """
-        from sklearn.metrics import roc_auc_score
-
         check_average(average, ("macro", "weighted"))
-        areas = np.full(len(self.classes), np.nan)
-        for k in self._separable:
-            areas[k] = roc_auc_score(
-                self.gold == k, self.probabilities[:, k], sample_weight=self.weights
-            )
-        return areas if average is None else self._mean(areas, average)
+        return self._areas.copy() if average is None else self._mean(self._areas, average)
 
-    @cached_property
+    @property
     def auc(self) -> float:
         """Return the area under the ROC curve; with more classes the mean of each against the rest.
 
@@ -200,8 +193,8 @@ class Evaluation(LabelFigures):
         are no rows of the one or of the other.
         """
         if len(self.classes) == 2:
-            return float(self.one_vs_rest_auc()[1])
-        return float(self.one_vs_rest_auc("macro"))
+            return float(self._areas[1])
+        return self._mean(self._areas, "macro")
 
     @cached_property
     def average_precision(self) -> float:
@@ -255,7 +248,11 @@ class Evaluation(LabelFigures):
         >>> [round(e.empirical_risk(loss), 4) for loss in ("zero-one", "hinge", "exponential")]
         [0.3333, 0.4685, 0.6667]
         """
-        return float(np.average(self.losses(loss, positive), weights=self.weights))
+        losses = self.losses(loss, positive)
+        if self.weights is None:
+            return float(np.mean(losses))
+        some = self.weights > 0  # an infinite loss that weighs nothing is no loss
+        return float(np.average(losses[some], weights=self.weights[some]))
 
     # How sure the figures are
 
@@ -385,6 +382,17 @@ class Evaluation(LabelFigures):
         """Return the classes that have rows and leave some to others."""
         weight = self.support
         return [int(k) for k in np.flatnonzero((weight > 0) & (weight < weight.sum()))]
+
+    @cached_property
+    def _areas(self) -> FloatArray:
+        from sklearn.metrics import roc_auc_score
+
+        areas = np.full(len(self.classes), np.nan)
+        for k in self._separable:
+            areas[k] = roc_auc_score(
+                self.gold == k, self.probabilities[:, k], sample_weight=self.weights
+            )
+        return areas
 
     def _mean(self, areas: FloatArray, average: str) -> float:
         some = ~np.isnan(areas)

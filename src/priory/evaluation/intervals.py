@@ -56,7 +56,8 @@ def wilson(hits: BoolArray, weights: FloatArray | None, level: float = 0.95) -> 
     z = NormalDist().inv_cdf(upper)
     centre, shrink = p + z * z / (2 * n), 1 + z * z / n
     half = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return Interval(max(0.0, (centre - half) / shrink), min(1.0, (centre + half) / shrink))
+    low, high = float((centre - half) / shrink), float((centre + half) / shrink)
+    return Interval(max(0.0, low), min(1.0, high))
 
 
 def bootstrap(
@@ -137,19 +138,22 @@ def auc_of(gold: IntArray, scores: FloatArray, places: list[int]) -> Statistic:
     """
     prepared = []
     for k in places:
-        order = np.argsort(scores[:, k], kind="stable")
-        ordered = scores[order, k]
-        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-        prepared.append((order, starts, gold[order] == k))
+        score, is_positive = scores[:, k], gold == k
+        positive, negative = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
+        negative = negative[np.argsort(score[negative], kind="stable")]
+        below, up_to = (
+            np.searchsorted(score[negative], score[positive], side) for side in ("left", "right")
+        )
+        prepared.append((positive, negative, below, up_to))
 
     def areas(weights: FloatArray) -> FloatArray:
         total = np.zeros(len(weights))
-        for order, starts, positive in prepared:
-            w = weights[:, order]
-            pos = np.add.reduceat(w * positive, starts, axis=1)
-            neg = np.add.reduceat(w * ~positive, starts, axis=1)
-            below = np.cumsum(neg, axis=1) - neg / 2
-            total += (pos * below).sum(axis=1) / (pos.sum(axis=1) * neg.sum(axis=1))
+        for positive, negative, below, up_to in prepared:
+            beneath = np.zeros((len(weights), len(negative) + 1))
+            np.cumsum(weights[:, negative], axis=1, out=beneath[:, 1:])
+            weight = weights[:, positive]
+            won = (weight * (beneath[:, below] + beneath[:, up_to])).sum(axis=1) / 2
+            total += won / (weight.sum(axis=1) * beneath[:, -1])
         return total / len(prepared)
 
     return areas

@@ -61,6 +61,8 @@ class LabelFigures(Forecasts):
         """
         from sklearn.metrics import matthews_corrcoef
 
+        if (self.gold == self.gold[0]).all() and self.right.all():
+            return 0.0  # one class and nothing else: scikit-learn would warn
         return float(matthews_corrcoef(self.gold, self.predicted, sample_weight=self.weights))
 
     @cached_property
@@ -70,14 +72,10 @@ class LabelFigures(Forecasts):
         >>> LabelFigures.of_predictions(list("aab"), list("abb")).confusion_matrix.tolist()
         [[1, 1], [0, 1]]
         """
-        from sklearn.metrics import confusion_matrix
-
-        places = np.arange(len(self.classes))
-        counts = confusion_matrix(
-            self.gold, self.predicted, labels=places, sample_weight=self.weights
-        )
+        k = len(self.classes)
+        counts = np.bincount(self.gold * k + self.predicted, self.weights, k * k).reshape(k, k)
         counts.flags.writeable = False
-        return np.asarray(counts)
+        return counts
 
     @property
     def confusion_table(self) -> ConfusionTable:

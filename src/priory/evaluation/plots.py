@@ -11,8 +11,9 @@ import numpy as np
 
 from priory.errors import InputError
 from priory.evaluation.curves import Roc, macro_roc
+from priory.evaluation.reliability import Reliability
 from priory.evaluation.rendering import amount, shown
-from priory.typing import FloatArray
+from priory.typing import FloatArray, Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,61 +32,58 @@ MOST_NUMBERS = 25
 """With more classes than this the cells of a confusion matrix have no numbers."""
 MOST_TICKS = 50
 """With more classes than this not every one has its name at the axes."""
-LONGEST = 18
+LONGEST = 24
 
 
 def plot_evaluation(e: Evaluation) -> Figure:
     """Draw the three pictures of an evaluation, or the one that needs no probabilities."""
     plt = _pyplot()
     k = len(e.classes)
-    longest = max(len(shown(label, LONGEST)) for label in e.classes)
-    side = float(np.clip(2.2 + 0.07 * longest + 0.32 * k, 3.6, 10.0))
+    longest = max(len(_name(label)) for label in e.classes)
+    side = float(np.clip(2.2 + 0.07 * longest + 0.34 * k, 3.7, 10.0))
     if not e.has_probabilities:
-        figure, axes = plt.subplots(figsize=(side + 0.6, side), layout="constrained")
-        _draw_confusion(axes, e)
+        figure, confusion = plt.subplots(figsize=(side + 0.6, side), layout="constrained")
     elif k <= MOST_CURVES:
-        size, shape = (side + 7.9, max(3.7, side)), [["confusion", "roc", "reliability"]]
-        figure, places = plt.subplot_mosaic(
-            shape, figsize=size, layout="constrained", width_ratios=[side, 3.9, 3.9]
+        figure, (confusion, roc, reliability) = plt.subplots(
+            1,
+            3,
+            figsize=(side + 8.2, max(4.0, side)),
+            layout="constrained",
+            width_ratios=[side, 4, 4],
         )
     else:  # a large matrix, and the curves one above the other beside it
-        size, shape = (
-            (side + 4.6, max(7.6, side)),
-            [["confusion", "roc"], ["confusion", "reliability"]],
-        )
-        figure, places = plt.subplot_mosaic(
-            shape, figsize=size, layout="constrained", width_ratios=[side, 4.2]
-        )
+        figure = plt.figure(figsize=(side + 4.4, max(8.4, side)), layout="constrained")
+        left, beside = figure.subfigures(1, 2, width_ratios=[side, 4.2])
+        confusion, (roc, reliability) = left.subplots(), beside.subplots(2, 1)
+    _draw_confusion(confusion, e)
     if e.has_probabilities:
-        _draw_confusion(places["confusion"], e)
-        _draw_roc(places["roc"], e)
-        _draw_reliability(places["reliability"], e)
-    figure.suptitle(f"{e.how}: {e.n_rows} rows, accuracy {e.accuracy:.3f}", fontsize=11)
+        _draw_roc(roc, e)
+        _draw_reliability(reliability, e)
+    figure.suptitle(
+        f"{_name(e.how, None)}: {e.n_rows} rows, accuracy {e.accuracy:.3f}", fontsize=11
+    )
     return figure
 
 
 def plot_comparison(c: Comparison) -> Figure:
     """Draw the ROC curves of two models over each other, and their reliabilities."""
     plt = _pyplot()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 4.2), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 5.3), layout="constrained")
     for which, (e, name) in enumerate(zip((c.first, c.second), c.names, strict=True)):
         style = {"color": COLOURS[which], "linestyle": DASHES[which]}
         false, true = _mean_curve(e)
-        label = f"{shown(name, LONGEST)}, AUC {e.auc:.3f}"
+        label = f"{_name(name)}, AUC {e.auc:.3f}"
         left.plot(false, true, label=label, linewidth=1.8, **style)
         table = e.reliability()
-        some = table.weight > 0
-        label = f"{shown(name, LONGEST)}, error {table.error:.3f}"
-        marker = "os"[which]
-        right.plot(table.confidence[some], table.right[some], marker, label=label, ms=4, **style)
+        label = f"{_name(name)}, error {table.error:.3f}"
+        _draw_bins(right, table, color=COLOURS[which], marker="os"[which], label=label)
     several = len(c.first.classes) > 2
-    title = (
-        "ROC, mean of the classes" if several else f"ROC of {shown(c.first.classes[1], LONGEST)}"
-    )
+    title = "ROC, mean of the classes" if several else f"ROC of {_name(c.first.classes[1])}"
     _finish_square(left, "false positive rate", "true positive rate", title)
-    _finish_square(right, "confidence", "share right", "reliability")
-    left.legend(loc="lower right", fontsize=8)
-    right.legend(loc="upper left", fontsize=8)
+    _finish_square(right, "confidence", "share right, with 95 %", "reliability")
+    for axes in (left, right):  # below, where they hide nothing
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), fontsize=8, frameon=False)
+    figure.suptitle(f"{c.first.n_rows} rows, McNemar's p = {c.p_value:.2g}", fontsize=11)
     return figure
 
 
@@ -101,7 +99,7 @@ def draw_curve(
     if axes is None:
         axes = _pyplot().subplots(figsize=(4.4, 4.2), layout="constrained")[1]
     style: Any = {"drawstyle": "steps-post"} if steps else {}
-    axes.plot(*points, label=label, linewidth=1.8, **style)
+    axes.plot(*points, label=_name(label, None), linewidth=1.8, **style)
     _finish_square(axes, *names, "", diagonal)
     axes.legend(loc="lower right" if diagonal else "lower left", fontsize=8)
     return axes
@@ -123,7 +121,7 @@ def _draw_confusion(axes: Axes, e: Evaluation) -> None:
             )
     every = -(-k // MOST_TICKS)
     ticks = np.arange(0, k, every)
-    names = [shown(e.classes[i], LONGEST) for i in ticks]
+    names = [_name(e.classes[i]) for i in ticks]
     upright = k <= 4 and max(map(len, names)) <= 10
     axes.set_xticks(ticks, names, rotation=0 if upright else 90, fontsize=8)
     axes.set_yticks(ticks, names, fontsize=8)
@@ -154,7 +152,7 @@ def _draw_roc(axes: Axes, e: Evaluation) -> None:
             linestyle=DASHES[place % len(DASHES)] if named else "-",
             linewidth=1.5 if named else 0.6,
             zorder=3 if named else 2,
-            label=f"{shown(curve.positive, LONGEST)}  {curve.auc:.3f}" if named else None,
+            label=f"{_name(curve.positive)}  {curve.auc:.3f}" if named else None,
         )
     if len(curves) > 1:
         axes.plot(*macro_roc(curves), color="black", linewidth=2, label=f"mean  {e.auc:.3f}")
@@ -169,29 +167,25 @@ def _draw_roc(axes: Axes, e: Evaluation) -> None:
 
 def _draw_reliability(axes: Axes, e: Evaluation) -> None:
     table = e.reliability()
-    some = table.weight > 0
     share = table.weight / table.weight.sum()
-    width = np.diff(table.edges)
-    axes.bar(
-        table.edges[:-1], share, width, align="edge", color="#d9d9d9", label="share of the rows"
+    axes.bar(table.edges[:-1], share, np.diff(table.edges), align="edge", color="#d9d9d9", zorder=0)
+    _draw_bins(axes, table, color=COLOURS[0])
+    _finish_square(
+        axes,
+        "confidence (grey: share of the rows)",
+        "share right, with 95 %",
+        f"reliability, error {table.error:.3f}",
     )
+
+
+def _draw_bins(axes: Axes, table: Reliability, **style: Any) -> None:
+    """Draw a point for each bin, the larger the more it weighs, with its interval."""
+    some = table.weight > 0
     x, y = table.confidence[some], table.right[some]
     ends = np.clip([y - table.low[some], table.high[some] - y], 0, None)
-    axes.errorbar(
-        x,
-        y,
-        yerr=ends,
-        fmt="o-",
-        ms=4,
-        linewidth=1.5,
-        elinewidth=0.9,
-        color=COLOURS[0],
-        label="share right, with 95 %",
-    )
-    _finish_square(
-        axes, "confidence", "share right", f"reliability, error {e.calibration_error:.3f}"
-    )
-    axes.legend(loc="upper left", fontsize=7.5)
+    size = 18 + 82 * table.weight[some] / table.weight.sum()
+    axes.errorbar(x, y, yerr=ends, fmt="none", elinewidth=0.9, ecolor=style["color"], zorder=3)
+    axes.scatter(x, y, s=size, zorder=4, edgecolors="white", linewidths=0.5, **style)
 
 
 def _finish_square(axes: Axes, x: str, y: str, title: str, diagonal: bool = True) -> None:
@@ -199,7 +193,7 @@ def _finish_square(axes: Axes, x: str, y: str, title: str, diagonal: bool = True
         axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle=(0, (4, 4)), zorder=1)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=x, ylabel=y)
     axes.set_title(title, fontsize=10)
-    axes.set_aspect("equal")
+    axes.set_box_aspect(1)
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -213,6 +207,12 @@ def _mean_curve(e: Evaluation) -> tuple[FloatArray, FloatArray]:
     if not curves:
         raise InputError("There is no ROC curve to draw: all rows are of one class.")
     return macro_roc(curves[1:] if len(e.classes) == 2 else curves)
+
+
+def _name(label: Label, longest: int | None = LONGEST) -> str:
+    """Return a label as matplotlib is to write it: no mathematics, and never hidden."""
+    name = shown(label, longest).replace("$", r"\$")
+    return f" {name}" if name.startswith("_") else name
 
 
 def _pyplot() -> Any:
