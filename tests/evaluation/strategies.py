@@ -1,7 +1,10 @@
 """Labels and probabilities for the tests of evaluations, with ties, zeros and gaps."""
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
+
+few = settings(max_examples=30, deadline=None)  # scikit-learn is slow to look at its arguments
 
 
 @st.composite

@@ -10,9 +10,10 @@ from priory import Comparison, Evaluation, compare
 from priory.errors import InputError, SettingError
 from priory.evaluation.comparison import mcnemar
 
-from .strategies import judged
+from .strategies import few, judged
 
 
+@few
 @given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 3))
 def test_exact_mcnemar(b, c, agreed):
     d = np.array([-1.0] * b + [1.0] * c + [0.0] * agreed)
@@ -21,6 +22,7 @@ def test_exact_mcnemar(b, c, agreed):
     assert p == pytest.approx(min(1.0, 2 * binom.cdf(min(b, c), b + c, 0.5)))
 
 
+@few
 @given(st.integers(0, 60), st.integers(25, 60))
 def test_mcnemar_of_many(b, c):
     p, name = mcnemar(np.array([-1.0] * b + [1.0] * c), None)
@@ -37,6 +39,7 @@ def test_weighted_mcnemar():
     assert mcnemar(np.zeros(3), np.ones(3))[0] == 1.0
 
 
+@few
 @given(judged(classes=(2, 3)), st.randoms(use_true_random=False))
 def test_differences(rows, random):
     gold, p, w = rows

@@ -9,7 +9,7 @@ from priory import Evaluation
 from priory.errors import InputError, SettingError
 from priory.evaluation.curves import macro_roc
 
-from .strategies import judged
+from .strategies import few, judged
 
 
 def both(rows):
@@ -20,6 +20,7 @@ def both(rows):
     return Evaluation(gold, p, [0, 1], w), gold == 1, p[:, 1], w
 
 
+@few
 @given(judged(classes=(2, 2)))
 def test_roc(rows):
     e, positive, score, w = both(rows)
@@ -32,6 +33,7 @@ def test_roc(rows):
     assert e.roc(0).auc == pytest.approx(e.auc)
 
 
+@few
 @given(judged(classes=(2, 2)))
 def test_every_point_is_what_its_threshold_gives(rows):
     e, *_ = both(rows)
@@ -43,6 +45,7 @@ def test_every_point_is_what_its_threshold_gives(rows):
         assert at.recall()[1] == pytest.approx(true)
 
 
+@few
 @given(judged(classes=(2, 2)))
 def test_precision_recall(rows):
     e, positive, score, w = both(rows)
@@ -56,6 +59,7 @@ def test_precision_recall(rows):
     assert e.average_precision == pytest.approx(area)
 
 
+@few
 @given(judged(classes=(2, 2)))
 def test_gain(rows):
     e, positive, score, w = both(rows)
@@ -72,6 +76,7 @@ def test_gain(rows):
     assert curve.lift(1) == 1
 
 
+@few
 @given(judged(classes=(3, 3)))
 def test_the_area_under_the_mean_curve_is_the_mean_area(rows):
     gold, p, w = rows

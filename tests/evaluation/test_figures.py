@@ -12,7 +12,7 @@ from sklearn import metrics
 from priory import Evaluation
 from priory.errors import NoProbabilitiesError, SettingError
 
-from .strategies import judged
+from .strategies import few, judged
 
 NAMES = ("a", "b", "c", "d")
 
@@ -38,6 +38,7 @@ def kept(rows):
     return gold[some], probabilities[some], weights[some]
 
 
+@few
 @given(judged())
 def test_right_or_wrong(rows):
     e = evaluation(rows)
@@ -55,6 +56,7 @@ def test_right_or_wrong(rows):
     np.testing.assert_allclose(e.support, matrix.sum(axis=1))
 
 
+@few
 @given(judged(), st.sampled_from([0.5, 1.0, 2.0]))
 def test_precision_recall_and_f(rows, beta):
     e = evaluation(rows)
@@ -80,6 +82,7 @@ def test_precision_recall_and_f(rows, beta):
         assert np.isnan(np.delete(found, places)).all()
 
 
+@few
 @given(judged())
 def test_log_loss_and_brier(rows):
     e = evaluation(rows)
@@ -109,6 +112,7 @@ def slow_auc(positive, score, w):
     return won / total if total else float("nan")
 
 
+@few
 @given(judged())
 def test_auc_counts_pairs(rows):
     e = evaluation(rows)
@@ -126,6 +130,7 @@ def test_auc_counts_pairs(rows):
     assert e.auc == pytest.approx(areas[1] if len(e.classes) == 2 else areas.mean())
 
 
+@few
 @given(judged(classes=(3, 3)))
 def test_auc_and_average_precision_of_several_classes(rows):
     gold, probabilities, w = kept(rows)
@@ -141,6 +146,7 @@ def test_auc_and_average_precision_of_several_classes(rows):
     assert e.average_precision == pytest.approx(expected)
 
 
+@few
 @given(judged(), st.integers(1, 20))
 def test_reliability(rows, bins):
     e = evaluation(rows)
@@ -159,6 +165,7 @@ def test_reliability(rows, bins):
     assert (table.right[some] <= table.high[some] + 1e-12).all()
 
 
+@few
 @given(judged(classes=(2, 2)))
 def test_losses_of_a_margin(rows):
     e = evaluation(rows)
@@ -185,6 +192,7 @@ def test_losses_of_a_margin(rows):
         assert e.empirical_risk("hinge") == pytest.approx(hinge)
 
 
+@few
 @given(judged())
 def test_outcomes_and_their_rates(rows):
     e = evaluation(rows)
@@ -226,6 +234,7 @@ def scalars(e):
     return {name: pytest.approx(getattr(e, name), abs=1e-7, nan_ok=True) for name in SCALARS}
 
 
+@few
 @given(judged(weighted=True))
 def test_rows_that_weigh_nothing_are_no_rows(rows):
     assert scalars(evaluation(kept(rows))) == {
@@ -233,6 +242,7 @@ def test_rows_that_weigh_nothing_are_no_rows(rows):
     }
 
 
+@few
 @given(judged(weighted=False), st.data())
 def test_a_whole_weight_is_so_many_rows(rows, data):
     gold, p, _ = rows
@@ -242,6 +252,7 @@ def test_a_whole_weight_is_so_many_rows(rows, data):
     assert scalars(evaluation(again)) == {name: getattr(weighted, name) for name in SCALARS}
 
 
+@few
 @given(judged(classes=(3, 4)), st.randoms(use_true_random=False))
 def test_the_order_of_rows_and_classes_is_free(rows, random):
     gold, p, w = rows

@@ -12,9 +12,10 @@ from priory.evaluation.evaluation import RESAMPLED
 from priory.evaluation.intervals import auc_of, bootstrap, calibration_of, mean_of, wilson
 from priory.evaluation.reliability import bins_of
 
-from .strategies import judged
+from .strategies import few, judged
 
 
+@few
 @given(st.integers(0, 30), st.integers(1, 30), st.sampled_from([0.5, 0.9, 0.95]))
 def test_wilson(hits, others, level):
     n = hits + others
@@ -34,6 +35,7 @@ def test_wilson_of_weighted_rows_has_fewer():
     assert wilson(np.array([], dtype=bool), None) == (0, 1)
 
 
+@few
 @given(judged(classes=(2, 3), weighted=False))
 def test_shares(rows):
     gold, p, _ = rows
@@ -59,6 +61,7 @@ def test_shares(rows):
     assert (low, high) == pytest.approx((1 - told.high, 1 - told.low), abs=1e-12)
 
 
+@few
 @given(judged())
 def test_what_is_bootstrapped_is_the_figure(rows):
     """Each figure as a function of weights, at the rows' own weights, is the figure."""
@@ -74,6 +77,7 @@ def test_what_is_bootstrapped_is_the_figure(rows):
         np.testing.assert_allclose(found, [getattr(e, name)] * 2, atol=1e-12)
 
 
+@few
 @given(judged(classes=(3, 3)), st.data())
 def test_many_weights_at_once(rows, data):
     gold, p, _ = rows

@@ -10,7 +10,7 @@ from hypothesis import given
 from priory import Evaluation
 from priory.evaluation.rendering import shown
 
-from .strategies import judged
+from .strategies import few, judged
 
 
 def many(k, n=500, names=None, how="10-fold"):
@@ -23,6 +23,7 @@ def many(k, n=500, names=None, how="10-fold"):
     return Evaluation([names[g] for g in gold], p, names, how=how)
 
 
+@few
 @given(judged())
 def test_json(rows):
     gold, p, w = rows

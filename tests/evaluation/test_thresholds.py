@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from priory import Evaluation
 from priory.errors import SettingError
 
-from .strategies import judged
+from .strategies import few, judged
 
 
 def both(rows):
@@ -31,6 +31,7 @@ def attained(e):
     return result
 
 
+@few
 @given(judged(classes=(2, 2)), st.sampled_from([0.0, 0.3, 0.5, 0.8, 1.0]))
 def test_precision(rows, least):
     e = both(rows)
@@ -47,6 +48,7 @@ def test_precision(rows, least):
     check(e, found)
 
 
+@few
 @given(judged(classes=(2, 2)), st.sampled_from([0.0, 0.3, 0.5, 0.8, 1.0]))
 def test_recall(rows, least):
     e = both(rows)
@@ -57,6 +59,7 @@ def test_recall(rows, least):
     check(e, found)
 
 
+@few
 @given(judged(classes=(2, 2)), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
 def test_false_positive_rate(rows, most):
     e = both(rows)
@@ -71,6 +74,7 @@ def test_false_positive_rate(rows, most):
     check(e, found)
 
 
+@few
 @given(judged(classes=(2, 2)), st.sampled_from([(1, 1), (0, 1), (1, 0), (1, 10), (5, 1)]))
 def test_cost(rows, cost):
     e = both(rows)
@@ -93,6 +97,7 @@ def check(e, found):
     return at
 
 
+@few
 @given(judged(classes=(2, 2)))
 def test_the_other_class_may_be_the_positive_one(rows):
     e = both(rows)

@@ -28,7 +28,7 @@ from priory.evaluation.intervals import (
 from priory.evaluation.label_figures import LabelFigures, check_average
 from priory.evaluation.losses import brier_scores, log_losses, log_odds, margin_losses
 from priory.evaluation.reliability import BINS, Reliability, bins_of, reliability
-from priory.evaluation.rendering import as_dict, as_html, as_text
+from priory.evaluation.rendering import as_dict, as_html, as_text, probability
 from priory.evaluation.thresholds import Threshold, choose
 from priory.typing import BoolArray, FloatArray, Label
 
@@ -346,7 +346,7 @@ class Evaluation(LabelFigures):
         if threshold == np.inf:
             how = f"{self.how}, no row called {self.classes[k]}"
         else:
-            how = f"{self.how}, {self.classes[k]} from {threshold:g} on"
+            how = f"{self.how}, {self.classes[k]} from {probability(threshold)} on"
         return self._with(predicted=predicted, how=how)
 
     # For people and machines

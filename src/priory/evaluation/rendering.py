@@ -15,7 +15,17 @@ from priory.typing import Label
 if TYPE_CHECKING:
     from priory.evaluation.evaluation import Evaluation
 
-__all__ = ["amount", "as_dict", "as_html", "as_text", "figure", "html_table", "plain", "shown"]
+__all__ = [
+    "amount",
+    "as_dict",
+    "as_html",
+    "as_text",
+    "figure",
+    "html_table",
+    "plain",
+    "probability",
+    "shown",
+]
 
 MOST_CLASSES, MOST_MISTAKES, LONGEST_LABEL = 25, 10, 24
 
@@ -39,6 +49,15 @@ def figure(value: float | None) -> str:
     ('0.6667', '–', '–')
     """
     return "–" if value is None or math.isnan(value) else f"{value:.4f}"
+
+
+def probability(value: float) -> str:
+    """Return a probability in six digits, or in full where it is next to 1.
+
+    >>> probability(1 / 3), probability(0.99999999), probability(0.5)
+    ('0.333333', '0.99999999', '0.5')
+    """
+    return f"{value:.6g}" if value < 0.999 or value == 1 else repr(float(value))
 
 
 def amount(value: float) -> str:

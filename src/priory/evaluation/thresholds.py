@@ -10,7 +10,7 @@ import numpy as np
 
 from priory.errors import SettingError, check_number
 from priory.evaluation.curves import Sweep
-from priory.evaluation.rendering import figure, plain, shown
+from priory.evaluation.rendering import figure, plain, probability, shown
 from priory.text import aligned
 from priory.typing import BoolArray, FloatArray, Label
 
@@ -52,7 +52,11 @@ class Threshold:
 
     def __str__(self) -> str:
         nobody = math.isinf(self.threshold)
-        told = f"none: no row is called {shown(self.positive)}" if nobody else f"{self.threshold:g}"
+        told = (
+            f"none: no row is called {shown(self.positive)}"
+            if nobody
+            else probability(self.threshold)
+        )
         rows = [
             ("threshold", f"{told}  {self.asked}"),
             ("precision", figure(self.precision)),
