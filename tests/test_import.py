@@ -39,6 +39,13 @@ def test_classifier_needs_numpy_alone():
     assert not loaded & {"sklearn", "pandas", "duckdb", "scipy", "polars", "pyarrow"}
 
 
+def test_evaluation_brings_nothing_before_it_is_asked():
+    code = "import priory; e = priory.Evaluation([0, 1], [0.2, 0.7], [0, 1]); e.accuracy, e.brier"
+    heavy = {"sklearn", "pandas", "duckdb", "scipy", "polars", "pyarrow", "matplotlib"}
+    assert not modules_after(code) & heavy
+    assert {"sklearn", "scipy"} <= modules_after(code + "; e.auc; priory.compare(e, e)")
+
+
 def test_estimator_brings_scikit_learn():
     assert "sklearn" in modules_after("import priory; priory.NaiveBayes")
 

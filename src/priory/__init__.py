@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         MultinomialNB,
     )
     from priory.estimators import NaiveBayes
+    from priory.evaluation import Comparison, Evaluation, Threshold, compare, evaluate
     from priory.explanation import Explanation
     from priory.families import (
         Bernoulli,
@@ -60,6 +61,11 @@ _HOME = {
     "Analyzer": "analyzer",
     "Informative": "informative",
     "Explanation": "explanation",
+    "Comparison": "evaluation",
+    "Evaluation": "evaluation",
+    "Threshold": "evaluation",
+    "compare": "evaluation",
+    "evaluate": "evaluation",
     "Model": "model",
     "Statistics": "statistics",
     "Schema": "schema",
@@ -90,9 +96,11 @@ __all__ = [
     "Categorical",
     "CategoricalNB",
     "Classifier",
+    "Comparison",
     "Complement",
     "ComplementNB",
     "Dirichlet",
+    "Evaluation",
     "Explanation",
     "Gaussian",
     "GaussianNB",
@@ -114,7 +122,10 @@ __all__ = [
     "Statistics",
     "StudentT",
     "TextNB",
+    "Threshold",
     "Words",
+    "compare",
+    "evaluate",
 ]
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "MissingValueError",
     "NoLikelihoodError",
     "NoPosteriorError",
+    "NoProbabilitiesError",
     "NotFittedError",
     "NotLinearError",
     "PrioryError",
@@ -65,6 +66,10 @@ class NoLikelihoodError(PrioryError, ValueError):
 
 class NoPosteriorError(PrioryError, ValueError):
     """Say that a family has no distribution over its parameters."""
+
+
+class NoProbabilitiesError(PrioryError, ValueError):
+    """Say that a figure needs probabilities, where there are predictions alone."""
 
 
 class NotFittedError(PrioryError, ValueError, AttributeError):

@@ -22,6 +22,7 @@ __all__ = [
     "GammaPosterior",
     "NormalInverseGammaPosterior",
     "ParameterPosterior",
+    "tails",
 ]
 
 
@@ -60,7 +61,7 @@ class DirichletPosterior:
         """Return the ends of the central interval of each probability."""
         from scipy.stats import beta
 
-        low, high = _tails(level)
+        low, high = tails(level)
         rest = self._total() - self.counts
         # With no prior a value never seen has the probability 0, and one always seen 1.
         certain = (self.counts <= 0) | (rest <= 0)
@@ -111,7 +112,7 @@ class GammaPosterior:
 
         known = (self.shape > 0) & (self.rate > 0)
         shape, scale = np.where(known, self.shape, 1.0), 1 / np.where(known, self.rate, 1.0)
-        ends = [np.where(known, gamma.ppf(q, shape, scale=scale), 0.0) for q in _tails(level)]
+        ends = [np.where(known, gamma.ppf(q, shape, scale=scale), 0.0) for q in tails(level)]
         return ends[0], ends[1]
 
     def __str__(self) -> str:
@@ -161,14 +162,14 @@ class NormalInverseGammaPosterior:
         from scipy.stats import t
 
         scale = np.sqrt(self.beta / (self.alpha * self.kappa))
-        ends = [t.ppf(q, 2 * self.alpha, self.location, scale) for q in _tails(level)]
+        ends = [t.ppf(q, 2 * self.alpha, self.location, scale) for q in tails(level)]
         return np.asarray(ends[0]), np.asarray(ends[1])
 
     def variance_interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the central interval of each variance."""
         from scipy.stats import invgamma
 
-        ends = [invgamma.ppf(q, self.alpha, scale=self.beta) for q in _tails(level)]
+        ends = [invgamma.ppf(q, self.alpha, scale=self.beta) for q in tails(level)]
         return np.asarray(ends[0]), np.asarray(ends[1])
 
     def __str__(self) -> str:
@@ -186,7 +187,12 @@ class NormalInverseGammaPosterior:
 ParameterPosterior = DirichletPosterior | GammaPosterior | NormalInverseGammaPosterior
 
 
-def _tails(level: float) -> tuple[float, float]:
+def tails(level: float) -> tuple[float, float]:
+    """Return where a central interval begins and ends, as quantiles.
+
+    >>> tails(0.5)
+    (0.25, 0.75)
+    """
     if not 0 < level < 1:
         raise SettingError(f"level must be between 0 and 1, not {level!r}.")
     return (1 - level) / 2, (1 + level) / 2

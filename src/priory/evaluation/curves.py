@@ -1,0 +1,261 @@
+"""Figures that depend on a threshold, over all of them: ROC, precision and recall, gain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from priory.errors import InputError, SettingError
+from priory.evaluation.rendering import figure, shown
+from priory.text import aligned
+from priory.typing import BoolArray, FloatArray, Label
+
+__all__ = [
+    "Gain",
+    "PrecisionRecall",
+    "Roc",
+    "Sweep",
+    "gain",
+    "macro_roc",
+    "precision_recall",
+    "roc",
+    "sweep",
+]
+
+MOST_POINTS = 12
+"""How many points of a curve are printed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Roc:
+    """Hold a receiver operating characteristic: what each threshold finds, and what it costs.
+
+        true positive rate  = TP / (TP + FN)
+        false positive rate = FP / (FP + TN)
+
+    A row is called positive if P(positive | x) ≥ threshold; the first threshold is infinite
+    and calls none so. Points on a straight line between others are left out.
+
+    >>> from priory import Evaluation
+    >>> e = Evaluation([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0, 1])  # P(1 | x)
+    >>> print(e.roc())
+    ROC of 1, AUC 0.7500
+    threshold  false positive rate  true positive rate
+    inf                     0.0000              0.0000
+    0.8                     0.0000              0.5000
+    0.4                     0.5000              0.5000
+    0.35                    0.5000              1.0000
+    0.1                     1.0000              1.0000
+    """
+
+    positive: Label
+    thresholds: FloatArray
+    false_positive_rate: FloatArray
+    true_positive_rate: FloatArray
+    auc: float
+
+    def __str__(self) -> str:
+        points = (self.thresholds, self.false_positive_rate, self.true_positive_rate)
+        head = ("threshold", "false positive rate", "true positive rate")
+        return f"ROC of {shown(self.positive)}, AUC {figure(self.auc)}\n{_table(head, points)}"
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the curve, and return matplotlib's axes."""
+        from priory.evaluation.plots import draw_curve
+
+        return draw_curve(
+            axes,
+            (self.false_positive_rate, self.true_positive_rate),
+            f"{shown(self.positive)}, AUC {self.auc:.3f}",
+            ("false positive rate", "true positive rate"),
+            steps=False,
+            diagonal=True,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecall:
+    """Hold the precision and recall of every threshold, the highest threshold last.
+
+    The last point, with precision 1 and recall 0, has no threshold. Average precision is
+
+        AP = Σ_n (R_n − R_{n−1}) P_n
+
+    >>> from priory import Evaluation
+    >>> e = Evaluation([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0, 1])
+    >>> curve = e.precision_recall()
+    >>> curve.precision.round(4).tolist(), curve.recall.tolist()
+    ([0.5, 0.6667, 0.5, 1.0, 1.0], [1.0, 1.0, 0.5, 0.5, 0.0])
+    >>> round(curve.average_precision, 4)
+    0.8333
+    """
+
+    positive: Label
+    thresholds: FloatArray
+    precision: FloatArray
+    recall: FloatArray
+    average_precision: float
+
+    def __str__(self) -> str:
+        head = ("threshold", "precision", "recall")
+        title = f"average precision {figure(self.average_precision)}"
+        points = (self.thresholds, self.precision[:-1], self.recall[:-1])
+        return f"{shown(self.positive)}, {title}\n{_table(head, points)}"
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the curve, and return matplotlib's axes."""
+        from priory.evaluation.plots import draw_curve
+
+        return draw_curve(
+            axes,
+            (self.recall, self.precision),
+            f"{shown(self.positive)}, AP {self.average_precision:.3f}",
+            ("recall", "precision"),
+            steps=True,
+            diagonal=False,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Gain:
+    """Hold what share of the positive rows is found among the rows of the highest scores.
+
+    gain(s) = share of the positive rows that are among the share s of all rows that score
+    highest; lift(s) = gain(s) / s.
+
+    >>> from priory import Evaluation
+    >>> e = Evaluation([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0, 1])
+    >>> gain = e.gain()
+    >>> gain.share.tolist(), gain.found.tolist()
+    ([0.0, 0.25, 0.5, 0.75, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
+    >>> gain.at(0.25), gain.lift(0.25)
+    (0.5, 2.0)
+    """
+
+    positive: Label
+    share: FloatArray
+    """The share of the rows, from none to all."""
+    found: FloatArray
+    """The share of the positive rows among them."""
+
+    def at(self, share: float) -> float:
+        """Return the share of the positive rows found in a share of the rows."""
+        if not 0 <= share <= 1:
+            raise SettingError(f"share must be between 0 and 1, not {share!r}.")
+        return float(np.interp(share, self.share, self.found))
+
+    def lift(self, share: float) -> float:
+        """Return how many times more positive rows are found than by drawing at random."""
+        if share == 0:
+            raise SettingError("share must be above 0: in no rows there is nothing to find.")
+        return self.at(share) / share
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the curve, and return matplotlib's axes."""
+        from priory.evaluation.plots import draw_curve
+
+        return draw_curve(
+            axes,
+            (self.share, self.found),
+            shown(self.positive),
+            ("share of the rows", "share of the positive rows found"),
+            steps=False,
+            diagonal=True,
+        )
+
+
+class Sweep(NamedTuple):
+    """Hold the weight of true and false positives at each threshold, the highest first."""
+
+    thresholds: FloatArray
+    true_positives: FloatArray
+    false_positives: FloatArray
+
+
+def sweep(positive: BoolArray, scores: FloatArray, weights: FloatArray | None) -> Sweep:
+    """Return what each distinct score gives as the threshold, and before them an infinite one."""
+    w = np.ones(len(scores)) if weights is None else weights
+    some = np.flatnonzero(w > 0)
+    order = some[np.argsort(-scores[some], kind="stable")]
+    ordered = scores[order]
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+    hits, misses = (np.cumsum(w[order] * of)[last] for of in (positive[order], ~positive[order]))
+    return Sweep(np.append(np.inf, ordered[last]), np.append(0.0, hits), np.append(0.0, misses))
+
+
+def roc(label: Label, positive: BoolArray, scores: FloatArray, weights: FloatArray | None) -> Roc:
+    """Return the ROC curve of one class against the rest."""
+    from sklearn.metrics import auc, roc_curve
+
+    _check_both(label, positive, weights)
+    false, true, thresholds = roc_curve(positive, scores, sample_weight=weights)
+    return Roc(label, thresholds, false, true, float(auc(false, true)))
+
+
+def precision_recall(
+    label: Label, positive: BoolArray, scores: FloatArray, weights: FloatArray | None
+) -> PrecisionRecall:
+    """Return the curve of precision and recall of one class against the rest."""
+    from sklearn.metrics import average_precision_score, precision_recall_curve
+
+    _check_both(label, positive, weights)
+    precision, recall, thresholds = precision_recall_curve(positive, scores, sample_weight=weights)
+    average = average_precision_score(positive, scores, sample_weight=weights)
+    return PrecisionRecall(label, thresholds, precision, recall, float(average))
+
+
+def gain(label: Label, positive: BoolArray, scores: FloatArray, weights: FloatArray | None) -> Gain:
+    """Return the gain curve of one class against the rest."""
+    _check_both(label, positive, weights)
+    _, hits, misses = sweep(positive, scores, weights)
+    called = hits + misses
+    return Gain(label, called / called[-1], hits / hits[-1])
+
+
+def macro_roc(curves: list[Roc]) -> tuple[FloatArray, FloatArray]:
+    """Return the mean of ROC curves at every false positive rate; its area is their mean area.
+
+    >>> thresholds, line = np.array([np.inf, 0.5, 0.0]), np.array([0.0, 0.5, 1.0])
+    >>> steep = Roc("a", thresholds, np.array([0, 0, 1.0]), np.array([0, 1.0, 1.0]), 1.0)
+    >>> flat = Roc("b", thresholds, line, line, 0.5)
+    >>> [points.tolist() for points in macro_roc([steep, flat])]
+    [[0.0, 0.0, 0.5, 0.5, 1.0, 1.0], [0.0, 0.5, 0.75, 0.75, 1.0, 1.0]]
+    """
+    grid = np.unique(np.concatenate([curve.false_positive_rate for curve in curves]))
+    # A curve may rise straight up: the rate before the step and the one after it both count.
+    means = np.zeros((len(grid), 2))
+    for curve in curves:
+        false, true = curve.false_positive_rate, curve.true_positive_rate
+        first, last = np.searchsorted(false, grid), np.searchsorted(false, grid, "right") - 1
+        between = np.interp(grid, false, true)
+        there = false[np.minimum(first, len(false) - 1)] == grid
+        means[:, 0] += np.where(there, true[np.minimum(first, len(true) - 1)], between)
+        means[:, 1] += np.where(there, true[last], between)
+    return np.repeat(grid, 2), (means / len(curves)).ravel()
+
+
+def _check_both(label: Label, positive: BoolArray, weights: FloatArray | None) -> None:
+    counted = np.ones(len(positive), dtype=np.bool_) if weights is None else weights > 0
+    for there, which in ((positive, "no row is"), (~positive, "every row is")):
+        if not (there & counted).any():
+            raise InputError(
+                f"A curve of {label!r} needs rows of that class and rows of others, but {which} of "
+                "that class."
+            )
+
+
+def _table(head: tuple[str, ...], points: tuple[FloatArray, ...]) -> str:
+    n = len(points[0])
+    places = np.arange(n)
+    if n > MOST_POINTS:
+        places = np.unique(np.linspace(0, n - 1, MOST_POINTS).round().astype(np.int64))
+    rows = [
+        (f"{points[0][i]:.4g}", *(figure(float(column[i])) for column in points[1:]))
+        for i in places
+    ]
+    text = aligned([head, *rows], right=True)
+    return text + (
+        f"\n({n - len(rows)} points between these are not shown)" if n > len(rows) else ""
+    )

@@ -1,0 +1,264 @@
+"""What was forecast beside what was so: checked once, then only read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from priory.classifier import label_array
+from priory.errors import InputError, NoProbabilitiesError, SettingError, did_you_mean, listing
+from priory.labels import label_key, sorted_labels
+from priory.reading import read_labels, read_weights
+from priory.typing import AnyArray, FloatArray, IntArray, Label
+
+__all__ = ["Forecasts"]
+
+
+class Forecasts:
+    """Hold the gold label of each row, its prediction and, where there are any, P(k | x)."""
+
+    classes: tuple[Label, ...]
+    """The classes, in the order of the columns of `probabilities`."""
+    how: str
+    """How the predictions came about, such as "held-out" or "10-fold"."""
+    gold: IntArray
+    """The place of each row's gold label in `classes`."""
+    predicted: IntArray
+    """The place of each row's prediction in `classes`."""
+    weights: FloatArray | None
+    """How much each row counts; None if each counts 1."""
+    _probabilities: FloatArray | None
+
+    def __init__(
+        self,
+        labels: Any,
+        probabilities: Any,
+        classes: Any,
+        sample_weight: Any = None,
+        how: str = "held-out",
+        *,
+        predictions: Any = None,
+    ) -> None:
+        known = _read_classes(classes)
+        gold = _codes(labels, known, "labels")
+        n = _check_rows(gold)
+        matrix = _read_probabilities(probabilities, n, known)
+        if predictions is None:
+            predicted = matrix.argmax(axis=1)
+        else:
+            predicted = _codes(predictions, known, "predictions")
+            _check_length("predictions", predicted, n)
+        self._hold(known, gold, predicted, matrix, _read_weights(sample_weight, n), how)
+
+    @classmethod
+    def of_predictions(
+        cls,
+        labels: Any,
+        predictions: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        how: str = "held-out",
+    ) -> Self:
+        """Return the evaluation of bare predictions, for models that give no probabilities.
+
+        Without `classes` they are the labels that occur. What needs probabilities is refused.
+        """
+        if classes is None:
+            found = [*read_labels(labels, "labels").labels]
+            found += read_labels(predictions, "predictions").labels
+            known = sorted_labels(found)
+        else:
+            known = _read_classes(classes)
+        gold = _codes(labels, known, "labels")
+        predicted = _codes(predictions, known, "predictions")
+        n = _check_rows(gold)
+        _check_length("predictions", predicted, n)
+        result = cls.__new__(cls)
+        result._hold(known, gold, predicted, None, _read_weights(sample_weight, n), how)
+        return result
+
+    @property
+    def n_rows(self) -> int:
+        """Return how many rows there are."""
+        return len(self.gold)
+
+    @property
+    def labels(self) -> AnyArray:
+        """Return the gold label of each row."""
+        return label_array(self.classes)[self.gold]
+
+    @property
+    def predictions(self) -> AnyArray:
+        """Return the predicted label of each row."""
+        return label_array(self.classes)[self.predicted]
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Return whether there are probabilities, or predictions alone."""
+        return self._probabilities is not None
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """Return P(k | x), rows × classes."""
+        if self._probabilities is None:
+            raise NoProbabilitiesError(
+                "This evaluation was made of predictions alone, and the figure needs "
+                "probabilities. Make it with Evaluation(labels, probabilities, classes)."
+            )
+        return self._probabilities
+
+    @property
+    def support(self) -> FloatArray:
+        """Return how much the rows of each class weigh; without weights, how many there are."""
+        return np.bincount(self.gold, self.weights, len(self.classes)).astype(np.float64)
+
+    def place(self, positive: Label | None = None) -> int:
+        """Return the place of the positive class: of two, the second unless another is named."""
+        if positive is None:
+            if len(self.classes) == 2:
+                return 1
+            raise SettingError(
+                f"There are {len(self.classes)} classes: say which is the positive one, "
+                f"positive={self.classes[-1]!r} for example."
+            )
+        places = {label_key(label): k for k, label in enumerate(self.classes)}
+        try:
+            return places[label_key(positive)]
+        except (KeyError, TypeError):
+            raise SettingError(
+                f"positive must be a class, not {positive!r}. Classes: {listing(self.classes)}."
+                f"{did_you_mean(str(positive), map(str, self.classes))}"
+            ) from None
+
+    def _with(self, **changed: Any) -> Self:
+        """Return the same with something changed."""
+        kept: dict[str, Any] = dict(
+            classes=self.classes,
+            gold=self.gold,
+            predicted=self.predicted,
+            probabilities=self._probabilities,
+            weights=self.weights,
+            how=self.how,
+        )
+        result = type(self).__new__(type(self))
+        result._hold(**(kept | changed))
+        return result
+
+    def _hold(
+        self,
+        classes: tuple[Label, ...],
+        gold: IntArray,
+        predicted: IntArray,
+        probabilities: FloatArray | None,
+        weights: FloatArray | None,
+        how: str,
+    ) -> None:
+        if not isinstance(how, str):
+            raise SettingError(f"how must be a few words, such as 'held-out', not {how!r}.")
+        for array in (gold, predicted, probabilities, weights):
+            if array is not None:
+                array.flags.writeable = False
+        self.__dict__.update(
+            classes=classes,
+            gold=gold,
+            predicted=predicted,
+            weights=weights,
+            how=how,
+            _probabilities=probabilities,
+        )
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"An evaluation does not change: {name} cannot be set.")
+
+
+def _read_classes(classes: Any) -> tuple[Label, ...]:
+    coded = read_labels(classes, "classes")
+    if not len(coded):
+        raise InputError("classes must name at least one class; there is none.")
+    if len(coded.labels) < len(coded):
+        twice = coded.labels[int(np.bincount(coded.codes).argmax())]
+        raise InputError(f"classes must be distinct; {twice!r} is there twice.")
+    return tuple(coded.labels[code] for code in coded.codes)
+
+
+def _codes(labels: Any, classes: tuple[Label, ...], name: str) -> IntArray:
+    """Return the place of each label among the classes."""
+    coded = read_labels(labels, name)
+    places = {label_key(label): k for k, label in enumerate(classes)}
+    unknown = [label for label in coded.labels if label_key(label) not in places]
+    if unknown:
+        raise InputError(
+            f"{name} must be among the classes {listing(classes)}; {listing(unknown)} is not."
+            f"{_hint(unknown[0], classes)}"
+        )
+    place = np.array([places[label_key(label)] for label in coded.labels], dtype=np.int64)
+    return place[coded.codes] if len(coded) else place
+
+
+def _hint(unknown: Label, classes: Iterable[Label]) -> str:
+    """Return what an unknown label may have meant: often it is of another type."""
+    for label in classes:
+        if str(label) == str(unknown) or label == unknown:
+            return f" {unknown!r} is {_kind(unknown)}, the class {label!r} is {_kind(label)}."
+    return did_you_mean(str(unknown), map(str, classes))
+
+
+def _kind(label: Label) -> str:
+    return "a string" if isinstance(label, str) else f"of type {type(label).__name__}"
+
+
+def _check_rows(gold: IntArray) -> int:
+    if not len(gold):
+        raise InputError("There are no rows to evaluate: labels is empty.")
+    return len(gold)
+
+
+def _check_length(name: str, array: AnyArray, n: int) -> None:
+    if len(array) != n:
+        raise InputError(f"{name} has {len(array)} rows, labels has {n}: they must be as many.")
+
+
+def _read_weights(weight: Any, n: int) -> FloatArray | None:
+    weights = read_weights(weight, n)
+    if weights is None:
+        return None
+    if not weights.any():
+        raise InputError("sample_weight is 0 in every row: there is nothing to evaluate.")
+    return weights.copy()  # what is held cannot be written to, and this may be the caller's
+
+
+def _read_probabilities(values: Any, n: int, classes: tuple[Label, ...]) -> FloatArray:
+    """Return rows × classes, each row adding to 1, or say what is wrong."""
+    try:
+        given = np.asarray(values)
+        matrix = given.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"probabilities must be numbers, rows × classes: {error}.") from None
+    if matrix.ndim == 1 and len(classes) == 2:  # P(second class), as scikit-learn's users write it
+        matrix = np.column_stack([1 - matrix, matrix])
+    if matrix.ndim != 2 or matrix.shape[1] != len(classes):
+        raise InputError(
+            f"probabilities must have a column for each of the {len(classes)} classes "
+            f"({listing(classes)}); its shape is {given.shape}."
+        )
+    _check_length("probabilities", matrix, n)
+    wrong = ~((matrix >= 0) & (matrix <= 1 + 1e-9)).all(axis=1)  # NaN is wrong too
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(
+            f"probabilities must be between 0 and 1; row {row} is {matrix[row, :6].tolist()}. "
+            "Scores that are no probabilities belong to Evaluation.of_predictions, by their labels."
+        )
+    total = matrix.sum(axis=1)
+    precision = np.finfo(given.dtype).eps if given.dtype.kind == "f" else np.finfo(float).eps
+    off = np.abs(total - 1)
+    row = int(np.argmax(off))
+    if off[row] > max(1e-6, float(np.sqrt(precision))):
+        raise InputError(
+            f"probabilities must add to 1 in every row; row {row} adds to {float(total[row])!r}. "
+            "Divide each row by its sum, if that is what is meant."
+        )
+    # Single precision leaves sums such as 1 + 1e-7; rounding of doubles is left as it is.
+    return matrix / total[:, None] if off[row] > 1e-12 else matrix

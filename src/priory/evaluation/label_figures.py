@@ -1,0 +1,187 @@
+"""The figures that predicted labels alone give, without probabilities."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, overload
+
+import numpy as np
+
+from priory.errors import SettingError, check_number, did_you_mean, listing
+from priory.evaluation.confusion import ConfusionTable, Outcomes
+from priory.evaluation.forecasts import Forecasts
+from priory.typing import AnyArray, BoolArray, FloatArray, Label
+
+__all__ = ["LabelFigures", "check_average"]
+
+Average: TypeAlias = Literal["macro", "micro", "weighted"]
+
+
+class LabelFigures(Forecasts):
+    """Give what follows from labels and predictions: accuracy, confusions, precision, recall."""
+
+    @property
+    def right(self) -> BoolArray:
+        """Return whether each row was predicted right."""
+        return np.asarray(self.gold == self.predicted)
+
+    @property
+    def accuracy(self) -> float:
+        """Return the share of rows predicted right."""
+        return float(np.average(self.right, weights=self.weights))
+
+    @property
+    def error_rate(self) -> float:
+        """Return the share of rows predicted wrong, 1 − accuracy."""
+        return float(np.average(~self.right, weights=self.weights))
+
+    @cached_property
+    def balanced_accuracy(self) -> float:
+        """Return the mean recall of the classes that occur."""
+        from sklearn.metrics import recall_score
+
+        return float(
+            recall_score(
+                self.gold,
+                self.predicted,
+                labels=np.flatnonzero(self.support),
+                average="macro",
+                sample_weight=self.weights,
+                zero_division=0.0,
+            )
+        )
+
+    @cached_property
+    def matthews(self) -> float:
+        """Return the correlation of labels and predictions: 1 if all are right, 0 by chance.
+
+            two classes: (TP·TN − FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN))
+
+        It is 0 if only one class occurs, or only one is predicted.
+        """
+        from sklearn.metrics import matthews_corrcoef
+
+        if (self.gold == self.gold[0]).all() and self.right.all():
+            return 0.0  # one class and nothing else: scikit-learn would warn
+        return float(matthews_corrcoef(self.gold, self.predicted, sample_weight=self.weights))
+
+    @cached_property
+    def confusion_matrix(self) -> AnyArray:
+        """Return how many rows of each class (row) were predicted as each (column).
+
+        >>> LabelFigures.of_predictions(list("aab"), list("abb")).confusion_matrix.tolist()
+        [[1, 1], [0, 1]]
+        """
+        k = len(self.classes)
+        counts = np.bincount(self.gold * k + self.predicted, self.weights, k * k).reshape(k, k)
+        counts.flags.writeable = False
+        return counts
+
+    @property
+    def confusion_table(self) -> ConfusionTable:
+        """Return the confusion matrix with its labels; print it."""
+        return ConfusionTable(self.classes, self.confusion_matrix)
+
+    def outcomes(self, positive: Label | None = None) -> Outcomes:
+        """Return the true and false positives and negatives of one class against the rest.
+
+        >>> LabelFigures.of_predictions([0, 0, 1, 1, 1], [0, 1, 1, 1, 0]).outcomes()
+        Outcomes(true_positives=2, false_positives=1, false_negatives=1, true_negatives=1)
+        """
+        k = self.place(positive)
+        counts = self.confusion_matrix
+        hits, called, there = counts[k, k], counts[:, k].sum(), counts[k].sum()
+        rest = counts.sum() - called - there + hits
+        return Outcomes(*(x.item() for x in (hits, called - hits, there - hits, rest)))
+
+    # Precision and recall
+
+    @overload
+    def precision(self, average: None = None) -> FloatArray: ...
+    @overload
+    def precision(self, average: Average) -> float: ...
+    def precision(self, average: Average | None = None) -> FloatArray | float:
+        """Return TP / (TP + FP) of each class, or an average.
+
+        "macro" is the mean over the classes, "weighted" the mean by how often they occur,
+        "micro" the share of all rows together (the accuracy).
+
+        >>> e = LabelFigures.of_predictions([0, 0, 1, 1, 1], [0, 1, 1, 1, 0])
+        >>> e.precision().round(4).tolist(), round(e.precision("macro"), 4)
+        ([0.5, 0.6667], 0.5833)
+        """
+        return self._scores(1.0, average, 0)
+
+    @overload
+    def recall(self, average: None = None) -> FloatArray: ...
+    @overload
+    def recall(self, average: Average) -> float: ...
+    def recall(self, average: Average | None = None) -> FloatArray | float:
+        """Return TP / (TP + FN) of each class, the true positive rate, or an average."""
+        return self._scores(1.0, average, 1)
+
+    @overload
+    def f(self, beta: float = 1.0, average: None = None) -> FloatArray: ...
+    @overload
+    def f(self, beta: float = 1.0, *, average: Average) -> float: ...
+    @overload
+    def f(self, beta: float, average: Average) -> float: ...
+    def f(self, beta: float = 1.0, average: Average | None = None) -> FloatArray | float:
+        """Return the F-measure of each class, or an average; β > 1 favours recall.
+
+            F_β = (β² + 1) P R / (β² P + R)
+
+        >>> e = LabelFigures.of_predictions([0, 0, 1, 1, 1], [0, 1, 1, 1, 1])
+        >>> e.f(2).round(4).tolist()  # class 1: P = 3/4, R = 1, F_2 = 5 · 0.75 / (4 · 0.75 + 1)
+        [0.5556, 0.9375]
+        """
+        check_number("beta", beta)
+        return self._scores(float(beta), average, 2)
+
+    def false_positive_rate(self) -> FloatArray:
+        """Return FP / (FP + TN) of each class, NaN if there is no row of another class."""
+        counts = self.confusion_matrix
+        hits, called, there = np.diag(counts), counts.sum(axis=0), counts.sum(axis=1)
+        others = counts.sum() - there
+        rates = np.full(len(hits), np.nan)
+        np.divide(called - hits, others, out=rates, where=others > 0)
+        return rates
+
+    def specificity(self) -> FloatArray:
+        """Return TN / (FP + TN) of each class, 1 − the false positive rate."""
+        return 1 - self.false_positive_rate()
+
+    @property
+    def amounts(self) -> str:
+        """Return what counts of rows are to be called: "rows", or "weight" where they weigh."""
+        return "rows" if self.weights is None else "weight"
+
+    def _scores(self, beta: float, average: str | None, which: int) -> Any:
+        from sklearn.metrics import precision_recall_fscore_support
+
+        check_average(average, ("macro", "micro", "weighted"))
+        called = np.bincount(self.predicted, self.weights, len(self.classes))
+        there = np.flatnonzero(self.support + called)
+        found = precision_recall_fscore_support(
+            self.gold,
+            self.predicted,
+            beta=beta,
+            labels=there,
+            average=average,
+            sample_weight=self.weights,
+            zero_division=0.0,
+        )[which]
+        if average is not None:
+            return float(found)
+        result = np.full(len(self.classes), np.nan)
+        result[there] = found
+        return result
+
+
+def check_average(average: str | None, known: tuple[str, ...]) -> None:
+    """Refuse an average that there is not."""
+    if average is not None and average not in known:
+        raise SettingError(
+            f"average must be one of {listing(known)} or None, not {average!r}."
+            f"{did_you_mean(str(average), known)}"
+        )

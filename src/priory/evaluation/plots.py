@@ -1,0 +1,223 @@
+"""Pictures of evaluations, by matplotlib: confusion matrix, ROC curves, reliability.
+
+The colours are those of Okabe and Ito (2008), which colour-blind people can tell apart.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from priory.errors import InputError
+from priory.evaluation.curves import Roc, macro_roc
+from priory.evaluation.reliability import Reliability
+from priory.evaluation.rendering import amount, shown
+from priory.typing import FloatArray, Label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from priory.evaluation.comparison import Comparison
+    from priory.evaluation.evaluation import Evaluation
+
+__all__ = ["draw_curve", "plot_comparison", "plot_evaluation"]
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F6A00", "#000000")
+DASHES = ("-", "--", "-.", ":")
+GREY = "#9a9a9a"
+MOST_CURVES = len(COLOURS) - 1
+MOST_NUMBERS = 25
+"""With more classes than this the cells of a confusion matrix have no numbers."""
+MOST_TICKS = 50
+"""With more classes than this not every one has its name at the axes."""
+LONGEST = 24
+
+
+def plot_evaluation(e: Evaluation) -> Figure:
+    """Draw the three pictures of an evaluation, or the one that needs no probabilities."""
+    plt = _pyplot()
+    k = len(e.classes)
+    longest = max(len(_name(label)) for label in e.classes)
+    side = float(np.clip(2.2 + 0.07 * longest + 0.34 * k, 3.7, 10.0))
+    if not e.has_probabilities:
+        figure, confusion = plt.subplots(figsize=(side + 0.6, side), layout="constrained")
+    elif k <= MOST_CURVES:
+        figure, (confusion, roc, reliability) = plt.subplots(
+            1,
+            3,
+            figsize=(side + 8.2, max(4.0, side)),
+            layout="constrained",
+            width_ratios=[side, 4, 4],
+        )
+    else:  # a large matrix, and the curves one above the other beside it
+        figure = plt.figure(figsize=(side + 4.4, max(8.4, side)), layout="constrained")
+        left, beside = figure.subfigures(1, 2, width_ratios=[side, 4.2])
+        confusion, (roc, reliability) = left.subplots(), beside.subplots(2, 1)
+    _draw_confusion(confusion, e)
+    if e.has_probabilities:
+        _draw_roc(roc, e)
+        _draw_reliability(reliability, e)
+    figure.suptitle(
+        f"{_name(e.how, None)}: {e.n_rows} rows, accuracy {e.accuracy:.3f}", fontsize=11
+    )
+    return figure
+
+
+def plot_comparison(c: Comparison) -> Figure:
+    """Draw the ROC curves of two models over each other, and their reliabilities."""
+    plt = _pyplot()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 5.3), layout="constrained")
+    for which, (e, name) in enumerate(zip((c.first, c.second), c.names, strict=True)):
+        style = {"color": COLOURS[which], "linestyle": DASHES[which]}
+        false, true = _mean_curve(e)
+        label = f"{_name(name)}, AUC {e.auc:.3f}"
+        left.plot(false, true, label=label, linewidth=1.8, **style)
+        table = e.reliability()
+        label = f"{_name(name)}, error {table.error:.3f}"
+        _draw_bins(right, table, color=COLOURS[which], marker="os"[which], label=label)
+    several = len(c.first.classes) > 2
+    title = "ROC, mean of the classes" if several else f"ROC of {_name(c.first.classes[1])}"
+    _finish_square(left, "false positive rate", "true positive rate", title)
+    _finish_square(right, "confidence", "share right, with 95 %", "reliability")
+    for axes in (left, right):  # below, where they hide nothing
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), fontsize=8, frameon=False)
+    figure.suptitle(f"{c.first.n_rows} rows, McNemar's p = {c.p_value:.2g}", fontsize=11)
+    return figure
+
+
+def draw_curve(
+    axes: Axes | None,
+    points: tuple[FloatArray, FloatArray],
+    label: str,
+    names: tuple[str, str],
+    steps: bool,
+    diagonal: bool,
+) -> Axes:
+    """Draw one curve on axes, or on new ones."""
+    if axes is None:
+        axes = _pyplot().subplots(figsize=(4.4, 4.2), layout="constrained")[1]
+    style: Any = {"drawstyle": "steps-post"} if steps else {}
+    axes.plot(*points, label=_name(label, None), linewidth=1.8, **style)
+    _finish_square(axes, *names, "", diagonal)
+    axes.legend(loc="lower right" if diagonal else "lower left", fontsize=8)
+    return axes
+
+
+def _draw_confusion(axes: Axes, e: Evaluation) -> None:
+    """Draw the matrix: colours are shares of each gold label, numbers are rows."""
+    counts, k = np.asarray(e.confusion_matrix, dtype=np.float64), len(e.classes)
+    total = counts.sum(axis=1, keepdims=True)
+    shares = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="equal")
+    if k <= MOST_NUMBERS:
+        longest = max(len(amount(x)) for x in counts.flat)
+        size = float(np.clip(min(10.0, 46 / max(longest, 2)), 5, 10)) if k > 8 else 9.0
+        for i, j in np.argwhere((counts > 0) | np.eye(k, dtype=np.bool_)):
+            colour = "white" if shares[i, j] > 0.55 else "black"
+            axes.text(
+                j, i, amount(counts[i, j]), ha="center", va="center", color=colour, fontsize=size
+            )
+    every = -(-k // MOST_TICKS)
+    ticks = np.arange(0, k, every)
+    names = [_name(e.classes[i]) for i in ticks]
+    upright = k <= 4 and max(map(len, names)) <= 10
+    axes.set_xticks(ticks, names, rotation=0 if upright else 90, fontsize=8)
+    axes.set_yticks(ticks, names, fontsize=8)
+    axes.set_xlabel("predicted")
+    axes.set_ylabel("gold label")
+    axes.set_title("confusion matrix", fontsize=10)
+    axes.tick_params(length=0)
+    axes.set_xticks(np.arange(k + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(k + 1) - 0.5, minor=True)
+    if k <= MOST_TICKS:
+        axes.grid(which="minor", color="white", linewidth=1)
+    axes.tick_params(which="minor", length=0)
+
+
+def _draw_roc(axes: Axes, e: Evaluation) -> None:
+    curves = _curves(e)
+    if len(e.classes) == 2:
+        curves = curves[1:]
+    few = len(curves) <= MOST_CURVES
+    worst = sorted(curves, key=lambda curve: curve.auc)[:3]
+    for i, curve in enumerate(curves):
+        named = few or curve in worst
+        place = i if few else worst.index(curve) if named else 0
+        axes.plot(
+            curve.false_positive_rate,
+            curve.true_positive_rate,
+            color=COLOURS[place] if named else GREY,
+            linestyle=DASHES[place % len(DASHES)] if named else "-",
+            linewidth=1.5 if named else 0.6,
+            zorder=3 if named else 2,
+            label=f"{_name(curve.positive)}  {curve.auc:.3f}" if named else None,
+        )
+    if len(curves) > 1:
+        axes.plot(*macro_roc(curves), color="black", linewidth=2, label=f"mean  {e.auc:.3f}")
+    title = "ROC, each class against the rest" if len(curves) > 1 else "ROC"
+    _finish_square(axes, "false positive rate", "true positive rate", title)
+    if curves:
+        named_so = "AUC" if few else "AUC, the three lowest"
+        axes.legend(loc="lower right", fontsize=7.5, title=named_so, title_fontsize=8)
+    else:
+        axes.text(0.5, 0.5, "all rows are of one class", ha="center", fontsize=9)
+
+
+def _draw_reliability(axes: Axes, e: Evaluation) -> None:
+    table = e.reliability()
+    share = table.weight / table.weight.sum()
+    axes.bar(table.edges[:-1], share, np.diff(table.edges), align="edge", color="#d9d9d9", zorder=0)
+    _draw_bins(axes, table, color=COLOURS[0])
+    _finish_square(
+        axes,
+        "confidence (grey: share of the rows)",
+        "share right, with 95 %",
+        f"reliability, error {table.error:.3f}",
+    )
+
+
+def _draw_bins(axes: Axes, table: Reliability, **style: Any) -> None:
+    """Draw a point for each bin, the larger the more it weighs, with its interval."""
+    some = table.weight > 0
+    x, y = table.confidence[some], table.right[some]
+    ends = np.clip([y - table.low[some], table.high[some] - y], 0, None)
+    size = 18 + 82 * table.weight[some] / table.weight.sum()
+    axes.errorbar(x, y, yerr=ends, fmt="none", elinewidth=0.9, ecolor=style["color"], zorder=3)
+    axes.scatter(x, y, s=size, zorder=4, edgecolors="white", linewidths=0.5, **style)
+
+
+def _finish_square(axes: Axes, x: str, y: str, title: str, diagonal: bool = True) -> None:
+    if diagonal:
+        axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle=(0, (4, 4)), zorder=1)
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=x, ylabel=y)
+    axes.set_title(title, fontsize=10)
+    axes.set_box_aspect(1)
+    axes.tick_params(labelsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _curves(e: Evaluation) -> list[Roc]:
+    return [e.roc(e.classes[k]) for k in e._separable]
+
+
+def _mean_curve(e: Evaluation) -> tuple[FloatArray, FloatArray]:
+    curves = _curves(e)
+    if not curves:
+        raise InputError("There is no ROC curve to draw: all rows are of one class.")
+    return macro_roc(curves[1:] if len(e.classes) == 2 else curves)
+
+
+def _name(label: Label, longest: int | None = LONGEST) -> str:
+    """Return a label as matplotlib is to write it: no mathematics, and never hidden."""
+    name = shown(label, longest).replace("$", r"\$")
+    return f" {name}" if name.startswith("_") else name
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError("Pictures need matplotlib: pip install 'priory[plot]'.") from None
+    return plt

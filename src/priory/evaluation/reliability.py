@@ -1,0 +1,91 @@
+"""Whether probabilities mean what they say: confidence beside the share that was right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from priory.errors import SettingError
+from priory.evaluation.intervals import Interval, wilson
+from priory.text import aligned
+from priory.typing import FloatArray, IntArray
+
+__all__ = ["BINS", "Reliability", "bins_of", "reliability"]
+
+BINS = 15
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Hold the reliability table: rows by how sure the prediction was, in bins of equal width.
+
+        calibration error = Σ_bins (weight / total) · |mean confidence − share right|
+
+    The confidence is the probability of the predicted class (top-label calibration error).
+
+    >>> from priory import Evaluation
+    >>> p = [[0.9, 0.1], [0.9, 0.1], [0.3, 0.7], [0.2, 0.8]]
+    >>> print(Evaluation(["a", "b", "b", "b"], p, ["a", "b"]).reliability(bins=5))
+    confidence  rows    mean   right           95 %
+    0.60–0.80      1  0.7000  1.0000  0.2065–1.0000
+    0.80–1.00      3  0.8667  0.6667  0.2077–0.9385
+    """
+
+    edges: FloatArray
+    """The ends of the bins, one more than there are bins."""
+    rows: IntArray
+    """How many rows are in each bin."""
+    weight: FloatArray
+    """How much they weigh."""
+    confidence: FloatArray
+    """The mean confidence of each bin; NaN where it is empty."""
+    right: FloatArray
+    """The share of each bin that was predicted right; NaN where it is empty."""
+    low: FloatArray
+    """Where Wilson's 95 % interval of that share begins."""
+    high: FloatArray
+    """Where it ends."""
+
+    @property
+    def error(self) -> float:
+        """Return the calibration error."""
+        some = self.weight > 0
+        gaps = np.abs(self.confidence[some] - self.right[some])
+        return float(np.average(gaps, weights=self.weight[some]))
+
+    def __str__(self) -> str:
+        rows: list[tuple[str, ...]] = [("confidence", "rows", "mean", "right", "95 %")]
+        for b in np.flatnonzero(self.weight):
+            ends = f"{self.edges[b]:.2f}–{self.edges[b + 1]:.2f}"
+            means = f"{self.confidence[b]:.4f}", f"{self.right[b]:.4f}"
+            interval = Interval(float(self.low[b]), float(self.high[b]))
+            rows.append((ends, str(self.rows[b]), *means, str(interval)))
+        return aligned(rows, right=True)
+
+
+def reliability(
+    confidence: FloatArray, right: FloatArray, weights: FloatArray | None, bins: int = BINS
+) -> Reliability:
+    """Return the table of how sure the predictions were, and how many of them were right."""
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
+        raise SettingError(f"bins must be a whole number of at least 1, not {bins!r}.")
+    place = bins_of(confidence, bins)
+    weight = np.ones(len(place)) if weights is None else weights
+    total = np.bincount(place, weight, bins)
+    with np.errstate(invalid="ignore"):  # an empty bin has no mean: NaN
+        means = [np.bincount(place, weight * x, bins) / total for x in (confidence, right)]
+    ends = [wilson(right[place == b] > 0, weight[place == b]) for b in range(bins)]
+    return Reliability(
+        np.linspace(0, 1, bins + 1),
+        np.bincount(place, minlength=bins),
+        total.astype(np.float64),
+        means[0],
+        means[1],
+        *np.array(ends).T,
+    )
+
+
+def bins_of(confidence: FloatArray, bins: int) -> IntArray:
+    """Return the bin of each row: ⌊bins · confidence⌋, and 1 belongs to the last."""
+    return np.clip((confidence * bins).astype(np.int64), 0, bins - 1)

@@ -1,0 +1,209 @@
+"""Evaluations for people and for machines: text, HTML and plain JSON values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from priory.text import aligned
+from priory.typing import Label
+
+if TYPE_CHECKING:
+    from priory.evaluation.evaluation import Evaluation
+
+__all__ = [
+    "amount",
+    "as_dict",
+    "as_html",
+    "as_text",
+    "figure",
+    "html_table",
+    "plain",
+    "probability",
+    "shown",
+]
+
+MOST_CLASSES, MOST_MISTAKES, LONGEST_LABEL = 25, 10, 24
+
+
+def shown(label: Label, longest: int | None = LONGEST_LABEL) -> str:
+    """Return a label as one short piece of a line; what cannot be printed is escaped.
+
+    >>> shown("ham"), shown(True), shown(""), shown("a" * 30)
+    ('ham', 'True', "''", 'aaaaaaaaaaaaaaaaaaaaaaa…')
+    """
+    text = str(label)
+    if not text or not text.isprintable():
+        text = repr(text)[1:-1] if text else "''"
+    return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"
+
+
+def figure(value: float | None) -> str:
+    """Return a figure in four digits, and a dash for what is not defined.
+
+    >>> figure(2 / 3), figure(float("nan")), figure(None)
+    ('0.6667', '–', '–')
+    """
+    return "–" if value is None or math.isnan(value) else f"{value:.4f}"
+
+
+def probability(value: float) -> str:
+    """Return a probability in six digits, or in full where it is next to 1.
+
+    >>> probability(1 / 3), probability(0.99999999), probability(0.5)
+    ('0.333333', '0.99999999', '0.5')
+    """
+    return f"{value:.6g}" if value < 0.999 or value == 1 else repr(float(value))
+
+
+def amount(value: float) -> str:
+    """Return a number of rows, or their weight, as short as it can be.
+
+    >>> amount(12.0), amount(0.125), amount(1234567.0)
+    ('12', '0.125', '1234567')
+    """
+    return str(int(value)) if float(value).is_integer() else f"{value:.4g}"
+
+
+def plain(value: Any) -> Any:
+    """Return NumPy's values as JSON's; what is not finite becomes None.
+
+    >>> plain({"a": np.float64("nan"), "b": (np.int64(1), True)})
+    {'a': None, 'b': [1, True]}
+    """
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def html_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return an HTML table; what could be markup is escaped.
+
+    >>> html_table(["<"], [["&"]])
+    '<table><thead><tr><th>&lt;</th></tr></thead><tbody><tr><th>&amp;</th></tr></tbody></table>'
+    """
+    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join(
+        f"<tr><th>{escape(row[0])}</th>{''.join(f'<td>{escape(c)}</td>' for c in row[1:])}</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def as_text(e: Evaluation) -> str:
+    """Return an evaluation as a page of text."""
+    parts = [_title(e), aligned(_headline(e))]
+    if e.has_probabilities and e.impossible_rows:
+        parts[-1] += "\n" + _impossible(e)
+    head, rows = _by_class(e)
+    parts.append(aligned([head, *rows], right=True))
+    if len(rows) < len(e.classes):
+        parts[-1] += f"\n({len(e.classes) - len(rows)} classes with fewer rows are not shown)"
+    table = e.confusion_table
+    if table.fits:
+        parts.append(str(table))
+    elif mistakes := table.mistakes(MOST_MISTAKES):
+        lines = [("most often mistaken", "for", e.amounts)]
+        lines += [(shown(gold), shown(taken), amount(n)) for gold, taken, n in mistakes]
+        parts.append(aligned(lines))
+    return "\n\n".join(parts)
+
+
+def as_html(e: Evaluation) -> str:
+    """Return an evaluation as HTML."""
+    figures = html_table(["figure", "value", ""], _headline(e))
+    head, rows = _by_class(e)
+    note = f"<p>{escape(_impossible(e))}</p>" if e.has_probabilities and e.impossible_rows else ""
+    left_out = len(e.classes) - len(rows)
+    more = f"<p>{left_out} classes with fewer rows are not shown.</p>" if left_out else ""
+    confusion = e.confusion_table._repr_html_() if len(e.classes) <= MOST_CLASSES else ""
+    title = f"<p><strong>{escape(_title(e))}</strong></p>"
+    return f"<div>{title}{figures}{note}{html_table(head, rows)}{more}{confusion}</div>"
+
+
+def as_dict(e: Evaluation) -> dict[str, Any]:
+    """Return an evaluation as plain JSON values."""
+    result: dict[str, Any] = {
+        "how": e.how,
+        "rows": e.n_rows,
+        "weight": e.support.sum(),
+        "classes": e.classes,
+        "accuracy": e.accuracy,
+        "accuracy_interval": e.interval("accuracy"),
+        "balanced_accuracy": e.balanced_accuracy,
+        "matthews": e.matthews,
+    }
+    if e.has_probabilities:
+        table = e.reliability()
+        result |= {
+            "log_loss": e.log_loss,
+            "impossible_rows": e.impossible_rows,
+            "brier": e.brier,
+            "calibration_error": table.error,
+            "auc": e.auc,
+            "average_precision": e.average_precision,
+            "reliability": {
+                "edges": table.edges,
+                "rows": table.rows,
+                "weight": table.weight,
+                "confidence": table.confidence,
+                "right": table.right,
+            },
+        }
+    result["by_class"] = [figures._asdict() for figures in e.by_class]
+    result["confusion_matrix"] = e.confusion_matrix
+    return dict(plain(result))
+
+
+def _title(e: Evaluation) -> str:
+    weight = "" if e.weights is None else f" (weight {amount(e.support.sum())})"
+    some = "rows" if e.n_rows != 1 else "row"
+    kinds = "classes" if len(e.classes) != 1 else "class"
+    return f"{e.how}: {e.n_rows} {some}{weight}, {len(e.classes)} {kinds}"
+
+
+def _headline(e: Evaluation) -> list[tuple[str, str, str]]:
+    rows = [
+        ("accuracy", figure(e.accuracy), f"95 %: {e.interval('accuracy')}"),
+        ("balanced accuracy", figure(e.balanced_accuracy), "mean recall"),
+        ("Matthews correlation", figure(e.matthews), ""),
+    ]
+    if e.has_probabilities:
+        several = "mean of each class against the rest"
+        of = several if len(e.classes) > 2 else f"of {shown(e.classes[-1])}"
+        rows += [
+            ("log-loss", figure(e.log_loss), "lower is better, as in the next two"),
+            ("Brier score", figure(e.brier), ""),
+            ("calibration error", figure(e.calibration_error), ""),
+            ("AUC", figure(e.auc), of),
+            ("average precision", figure(e.average_precision), of),
+        ]
+    return rows
+
+
+def _impossible(e: Evaluation) -> str:
+    n = e.impossible_rows
+    some = "1 row was" if n == 1 else f"{n} rows were"
+    return f"{some} given P = 0 for the right class; in the log-loss that counts 36.04."
+
+
+def _by_class(e: Evaluation) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the head and the rows of the table of classes, at most some of them."""
+    places = range(len(e.classes))
+    if len(e.classes) > MOST_CLASSES:
+        places = sorted(np.argsort(-e.support, kind="stable")[:MOST_CLASSES])  # type: ignore[assignment]
+    head = ["class", e.amounts, "precision", "recall", "F1"]
+    rows = []
+    for figures in (e.by_class[k] for k in places):
+        row = [shown(figures.label), amount(figures.rows)]
+        row += map(figure, (figures.precision, figures.recall, figures.f1))
+        rows.append((*row, *([figure(figures.auc)] if e.has_probabilities else [])))
+    return (*head, *(["AUC"] if e.has_probabilities else [])), rows

@@ -1,0 +1,186 @@
+"""From which probability on to call a row positive: the threshold that gives what is asked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from priory.errors import SettingError, check_number
+from priory.evaluation.curves import Sweep
+from priory.evaluation.rendering import figure, plain, probability, shown
+from priory.text import aligned
+from priory.typing import BoolArray, FloatArray, Label
+
+__all__ = ["Threshold", "choose"]
+
+ROUNDING = 1e-12
+"""What sums of weights may be off by."""
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Hold a threshold and what it attains: a row is positive if P(positive | x) ≥ threshold.
+
+    It was chosen on these rows, so on others it will attain a little less.
+
+    >>> from priory import Evaluation
+    >>> e = Evaluation([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0, 1])  # P(1 | x)
+    >>> print(e.threshold(recall=0.9))
+    threshold            0.35  for a recall of at least 0.9
+    precision            0.6667
+    recall               1.0000
+    false positive rate  0.5000
+    """
+
+    threshold: float
+    positive: Label
+    precision: float
+    """NaN if no row is called positive."""
+    recall: float
+    false_positive_rate: float
+    cost: float | None
+    """The mean cost of a row, where costs were given."""
+    asked: str
+    """What was asked, in words."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values; a threshold that calls no row positive is None."""
+        return dict(plain(asdict(self)))
+
+    def __str__(self) -> str:
+        nobody = math.isinf(self.threshold)
+        told = (
+            f"none: no row is called {shown(self.positive)}"
+            if nobody
+            else probability(self.threshold)
+        )
+        rows = [
+            ("threshold", f"{told}  {self.asked}"),
+            ("precision", figure(self.precision)),
+            ("recall", figure(self.recall)),
+            ("false positive rate", figure(self.false_positive_rate)),
+        ]
+        if self.cost is not None:
+            rows.append(("cost of a row", f"{self.cost:.4g}"))
+        return aligned(rows)
+
+
+def choose(
+    swept: Sweep,
+    positive: Label,
+    precision: float | None = None,
+    recall: float | None = None,
+    false_positive_rate: float | None = None,
+    cost: tuple[float, float] | None = None,
+) -> Threshold:
+    """Return the best threshold that gives what is asked, one thing at a time.
+
+    Of those that keep to a precision or a false positive rate, the one of the highest recall;
+    of those that keep to a recall, the one of the highest precision; or the one of the least
+    cost. Among equals the highest threshold.
+    """
+    asked = {
+        "precision": precision,
+        "recall": recall,
+        "false_positive_rate": false_positive_rate,
+        "cost": cost,
+    }
+    given = {name: value for name, value in asked.items() if value is not None}
+    if len(given) != 1:
+        raise SettingError(
+            "Give exactly one of precision, recall, false_positive_rate and cost; there "
+            f"{'are ' + ' and '.join(given) if given else 'is none'}."
+        )
+    (name, value) = given.popitem()
+    curve = _Curve(swept)
+    if name == "cost":
+        costs = _check_cost(value)
+        best = curve.cheapest(costs)
+        words = f"for costs of {costs[0]:g} (false positive) and {costs[1]:g} (false negative)"
+        return curve.at(best, positive, words, float(curve.costs(costs)[best]))
+    _check_rate(name, value)
+    words = (
+        f"for a {name.replace('_', ' ')} of at {'most' if name[0] == 'f' else 'least'} {value:g}"
+    )
+    return curve.at(curve.best(name, float(value)), positive, words, None)  # type: ignore[arg-type]
+
+
+class _Curve:
+    """Hold what each threshold attains, the highest first; the first calls no row positive."""
+
+    def __init__(self, swept: Sweep) -> None:
+        self.thresholds, hits, alarms = swept
+        self.hits, self.alarms = hits, alarms
+        with np.errstate(invalid="ignore"):  # no row called positive: the precision is NaN
+            self.precision = hits / (hits + alarms)
+        self.recall, self.false_positive_rate = hits / hits[-1], alarms / alarms[-1]
+
+    def best(self, name: str, value: float) -> int:
+        """Return the place of the best threshold that keeps to one rate."""
+        rates: FloatArray = getattr(self, name)
+        if name == "false_positive_rate":
+            keeps, aim = rates <= value + ROUNDING, self.recall
+        else:
+            keeps = rates >= value - ROUNDING  # NaN keeps to nothing
+            aim = self.recall if name == "precision" else self.precision
+        keeps[0] = False  # calling no row positive is no answer
+        if not keeps.any():
+            self._refuse(name, value, rates[1:])
+        return _argmax(aim, keeps)
+
+    def _refuse(self, name: str, value: float, rates: FloatArray) -> None:
+        least = name == "false_positive_rate"
+        place = int(rates.argmin() if least else rates.argmax())
+        raise SettingError(
+            f"No threshold gives a {name.replace('_', ' ')} of at {'most' if least else 'least'} "
+            f"{value:g}: the {'lowest' if least else 'highest'} is {rates[place]:.4g}, from "
+            f"P ≥ {self.thresholds[place + 1]:.4g} on."
+        )
+
+    def costs(self, costs: tuple[float, float]) -> FloatArray:
+        """Return the mean cost of a row at each threshold."""
+        missed = self.hits[-1] - self.hits
+        total = self.hits[-1] + self.alarms[-1]
+        return np.asarray((costs[0] * self.alarms + costs[1] * missed) / total)
+
+    def cheapest(self, costs: tuple[float, float]) -> int:
+        """Return the place of the threshold of the least cost."""
+        return _argmax(-self.costs(costs), np.ones(len(self.thresholds), dtype=np.bool_))
+
+    def at(self, place: int, positive: Label, asked: str, cost: float | None) -> Threshold:
+        """Return what one threshold attains."""
+        precision, recall, false_positive_rate = (
+            float(rate[place]) for rate in (self.precision, self.recall, self.false_positive_rate)
+        )
+        threshold = float(self.thresholds[place])
+        return Threshold(threshold, positive, precision, recall, false_positive_rate, cost, asked)
+
+
+def _argmax(aim: FloatArray, keeps: BoolArray) -> int:
+    """Return the first of the best places, rounding aside."""
+    among = np.flatnonzero(keeps)
+    best = aim[among].max()
+    return int(among[np.argmax(aim[among] >= best - ROUNDING * max(1.0, abs(best)))])
+
+
+def _check_rate(name: str, value: object) -> None:
+    check_number(name, value)
+    if float(value) > 1:  # type: ignore[arg-type]
+        raise SettingError(f"{name} is a share: it must be between 0 and 1, not {value!r}.")
+
+
+def _check_cost(cost: Any) -> tuple[float, float]:
+    try:
+        false_positive, false_negative = cost
+    except (TypeError, ValueError):
+        raise SettingError(
+            f"cost must be a pair, (of a false positive, of a false negative), not {cost!r}."
+        ) from None
+    for value in (false_positive, false_negative):
+        check_number("cost", value)
+    if not (false_positive or false_negative):
+        raise SettingError("cost must be above 0 for one mistake at least, not (0, 0).")
+    return float(false_positive), float(false_negative)
