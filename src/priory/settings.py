@@ -12,7 +12,7 @@ from priory.families import FAMILIES, Categorical, Family, Words, as_family
 from priory.families.words import READOUTS
 from priory.model import Choice, ClassPrior
 from priory.parallel import thread_count
-from priory.priors import MEstimate, Prior, as_prior
+from priory.priors import Laplace, MEstimate, Prior, as_prior
 from priory.rawtables import RawTable
 from priory.schema import Block, Kind, Schema
 from priory.statistics import Statistics
@@ -27,7 +27,11 @@ NAMING_SHARE = 0.95
 WEIGHTS = (None, "auto", "temperature", "columns")
 
 SOUND_SMOOTHING = MEstimate(2.0, "marginal")
-"""What smoothing="auto" means: two imagined rows of the column as a whole."""
+"""What smoothing="auto" means until it is tuned: two imagined rows of the column as a whole."""
+
+SOUND_READOUT = Words("complement", term="log")
+SOUND_FOR_WORDS = Laplace(0.3)
+"""What "auto" means for words until it is tuned: the read-out that does best on most texts."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +181,8 @@ class Settings:
 
     def _family(self, block: Block, table: Table) -> Family:
         asked = _of_block(self.families, block, "plain")
+        if asked == "auto" and block.kind is Kind.WORDS:
+            return SOUND_READOUT
         if asked in ("plain", "auto"):
             asked = _plain(block, table)
         family = as_family(asked)
@@ -197,7 +203,10 @@ class Settings:
         asked = _of_block(self.smoothing, block, None)
         if asked is None:
             return family.default_prior
-        prior = SOUND_SMOOTHING if isinstance(asked, str) else as_prior(asked)
+        if isinstance(asked, str):
+            prior: Prior = SOUND_FOR_WORDS if block.kind is Kind.WORDS else SOUND_SMOOTHING
+        else:
+            prior = as_prior(asked)
         if isinstance(self.smoothing, Mapping) and not isinstance(asked, str):
             family.check_prior(prior, block)  # it was asked for by name: honour it or refuse
         return prior if isinstance(prior, family.priors) else family.default_prior

@@ -15,11 +15,6 @@ __all__ = ["TextNB"]
 
 COLUMN = "text"
 
-SOUND_READOUT = Words("complement", term="log")
-"""What readout="auto" means: the read-out that predicts best on most texts."""
-
-SOUND_SMOOTHING = 0.3
-
 
 class TextNB(NaiveBayes):
     """Classify texts by their words: raw strings in, one pass, no token lists in between.
@@ -29,10 +24,13 @@ class TextNB(NaiveBayes):
     Parameters
     ----------
     readout : "auto", "multinomial", "bernoulli", "complement" or a `Words`
-        How the counted words become scores. `Words` has options of its own: normalised log-tf,
-        idf, words in too few texts.
+        How the counted words become scores; "auto" is chosen by leave-one-out. `Words` has
+        options of its own: normalised log-tf, idf, words in too few texts.
     smoothing : "auto", a number or a prior
-        Laplace's α for every word; 0 is allowed.
+        Laplace's α for every word; 0 is allowed, and "auto" is chosen by leave-one-out.
+    weights : "auto", "temperature" or None
+        Whether a temperature and a bias for each class are learned, so that probabilities are
+        honest: repeated and related words make naive Bayes far too sure.
     analyzer : "word", "char", "char_wb", "html", "email", a function or an `Analyzer`
         What the words of a text are; as an `Analyzer` it brings the four options that follow.
     ngrams : a pair of whole numbers
@@ -49,6 +47,8 @@ class TextNB(NaiveBayes):
         What a missing text does: nothing, speak for itself, or stop.
     n_threads : None or a number
         How many threads count and score; None takes PRIORY_NUM_THREADS, or the cores at hand.
+    sample_size : a number
+        How many texts at most whatever is "auto" is chosen on.
 
     Examples
     --------
@@ -68,6 +68,7 @@ class TextNB(NaiveBayes):
         self,
         readout: Any = "auto",
         smoothing: Any = "auto",
+        weights: Any = "auto",
         analyzer: Any = "word",
         ngrams: tuple[int, int] = (1, 1),
         stop_words: Any = None,
@@ -76,9 +77,11 @@ class TextNB(NaiveBayes):
         class_prior: Any = None,
         missing: Any = "skip",
         n_threads: int | None = None,
+        sample_size: int = 50_000,
     ) -> None:
         self.readout = readout
         self.smoothing = smoothing
+        self.weights = weights
         self.analyzer = analyzer
         self.ngrams = ngrams
         self.stop_words = stop_words
@@ -87,11 +90,12 @@ class TextNB(NaiveBayes):
         self.class_prior = class_prior
         self.missing = missing
         self.n_threads = n_threads
+        self.sample_size = sample_size
 
     @classmethod
     def textbook(cls, smoothing: Any = 1.0) -> TextNB:
         """Return the lecture's text classifier: a multinomial with one smoothing."""
-        return cls("multinomial", smoothing)
+        return cls("multinomial", smoothing, weights=None)
 
     @property
     def words_(self) -> AnyArray:
@@ -100,21 +104,22 @@ class TextNB(NaiveBayes):
         return words
 
     def _settings(self) -> Settings:
-        automatic = isinstance(self.smoothing, str) and self.smoothing == "auto"
         return Settings(
             families={COLUMN: self._readout()},
-            smoothing={COLUMN: SOUND_SMOOTHING if automatic else self.smoothing},
+            smoothing={COLUMN: self.smoothing},
             class_prior=self.class_prior,
             missing=self.missing,
             n_threads=self.n_threads,
             text={COLUMN: self._analyzer()},
+            weights=self.weights,
+            sample_size=self.sample_size,
         )
 
-    def _readout(self) -> Words:
+    def _readout(self) -> Words | str:
         if isinstance(self.readout, Words):
             return self.readout
         if isinstance(self.readout, str) and self.readout == "auto":
-            return SOUND_READOUT
+            return "auto"
         return Words(self.readout)
 
     def _analyzer(self) -> Analyzer:
