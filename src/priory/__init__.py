@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from priory.settings import Settings
     from priory.statistics import Statistics
     from priory.textnb import TextNB
+    from priory.validation import cross_validate, leave_one_out
 
 __version__ = "0.1.0"
 
@@ -65,6 +66,8 @@ _HOME = {
     "Evaluation": "evaluation",
     "Threshold": "evaluation",
     "compare": "evaluation",
+    "cross_validate": "validation",
+    "leave_one_out": "validation",
     "evaluate": "evaluation",
     "Model": "model",
     "Statistics": "statistics",
@@ -125,7 +128,9 @@ __all__ = [
     "Threshold",
     "Words",
     "compare",
+    "cross_validate",
     "evaluate",
+    "leave_one_out",
 ]
 
 

@@ -30,6 +30,7 @@ from priory.reading import infer, infer_empty, open_table, read, read_labels, re
 from priory.schema import Kind, Schema
 from priory.settings import Settings
 from priory.statistics import Statistics
+from priory.subtraction import Left, log_joint_folds, log_joint_without
 from priory.tables.sums import LARGEST, refuse_large
 from priory.tuning import FEWEST_ROWS, Tuning, tune
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
@@ -80,6 +81,11 @@ class Classifier:
         return self._model
 
     @property
+    def has_learned(self) -> bool:
+        """Return whether there are statistics."""
+        return self._statistics is not None
+
+    @property
     def classes(self) -> tuple[Label, ...]:
         """Return the classes, in their order."""
         return self.statistics.classes
@@ -105,6 +111,13 @@ class Classifier:
         new = self._count(X, y, sample_weight)
         self._become(new if self._statistics is None else self._statistics + new)
         return self
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the rows of a table, and choose on them whatever the settings leave open."""
+        raw = open_table(X)  # once: a stream may be read one time
+        labels = read_labels(y, n_threads=self.settings.n_threads)
+        self.learn(raw, labels, sample_weight)
+        return self.recalibrate(raw, labels, sample_weight) if self.settings.is_tuned else self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
@@ -284,6 +297,45 @@ class Classifier:
     def linear_form(self) -> LinearForm:
         """Return the weights with which the model is a linear classifier, where it is one."""
         return self.model.linear_form()
+
+    def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:
+        """Return what models that had not learned a row, or its fold, say of it."""
+        raw = open_table(X)
+        labels, weight = read_labels(y), read_weights(sample_weight, raw.n_rows)
+        _check_lengths(raw.n_rows, labels)
+        statistics, settings = self.statistics, self.settings
+        frame = read(raw, statistics.schema)
+        if folds is None and self._tuning is not None:
+            tuned = tune(statistics, settings, frame, labels, weight)
+            rows = Labels(tuned.labels, statistics.classes)
+            return Left(rows, tuned.log_posterior, tuned.classes, tuned.sample_weight, tuned.how)
+        choices = settings.choices(statistics)
+        given = (settings.class_prior, settings.n_threads)
+        if folds is None:
+            joint = log_joint_without(statistics, choices, frame, labels, weight, *given)
+            return Left.of_joint(joint, labels, statistics, weight, "exact leave-one-out")
+        how = f"{len(np.unique(folds))}-fold"
+        if self._tuning is None:
+            joint = log_joint_folds(statistics, choices, frame, labels, folds, weight, *given)
+        else:
+            joint = self._tuned_folds(frame, labels, weight, folds)
+        return Left.of_joint(joint, labels, statistics, weight, how)
+
+    def _tuned_folds(
+        self, frame: Frame, y: Labels, weight: FloatArray | None, folds: AnyArray
+    ) -> FloatArray:
+        """Return the scores of each fold by a classifier that is tuned on all the others."""
+        joint = np.empty((len(frame), len(self.classes)))
+        for fold in np.unique(folds):
+            out, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            taken = None if weight is None else weight[out]
+            counted = Statistics.count(frame.take(out), y.take(out), self.statistics.schema, taken)
+            other = Classifier(self.settings)
+            other._become((self.statistics - counted).with_classes(self.classes))
+            kept = None if weight is None else weight[rest]
+            other._tune(frame.take(rest), y.take(rest), kept)
+            joint[out] = other.model.log_joint(frame.take(out))
+        return joint
 
     @staticmethod
     def _read_out(

@@ -20,6 +20,7 @@ from priory.reading import open_table, read_labels
 from priory.schema import Schema
 from priory.settings import Settings
 from priory.statistics import Statistics
+from priory.subtraction import Left
 from priory.typing import AnyArray, FloatArray
 
 __all__ = ["NaiveBayes"]
@@ -101,10 +102,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn a table with its classes, forgetting whatever was learned before."""
         classifier = Classifier(self._settings())
         raw = self._open(X)  # once: a stream may be read one time
-        targets = self._targets(y)
-        classifier.learn(raw, targets, sample_weight)
-        if classifier.settings.is_tuned:
-            classifier.recalibrate(raw, targets, sample_weight)
+        classifier.fit(raw, self._targets(y), sample_weight)
         _ = classifier.model  # settings that do not fit the data fail here, not at predict
         self._take(classifier, X, raw, y)
         return self
@@ -276,6 +274,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.weights,
             self.sample_size,
         )
+
+    def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:
+        targets = self._targets(y)
+        return self._fitted()._left_out(self._open(X), targets, sample_weight, folds)
 
     def _rows(self, X: Any) -> Any:
         """Return the table to be classified."""

@@ -1,6 +1,6 @@
 """What a model is tuned to: the family of each column and how far each factor is trusted.
 
-Every row is scored as if it had not been learned (see `leave_one_out`), which costs one pass and
+Every row is scored as if it had not been learned (see `subtraction`), which costs one pass and
 no second data set. On those scores
 
     1. each column picks its family and its smoothing, by the log-loss of that column alone;
@@ -30,13 +30,13 @@ from priory.columns import Frame, Labels
 from priory.errors import PrioryError
 from priory.families import Bernoulli, Categorical, Family, Histogram, StudentT, Words
 from priory.labels import label_key
-from priory.leave_one_out import term_scores_without
 from priory.model import Choice, Model, presence
 from priory.priors import Laplace, MEstimate, Prior
 from priory.sampling import bottom_rows, row_hashes
 from priory.schema import Block, Kind
 from priory.settings import Settings
 from priory.statistics import Statistics
+from priory.subtraction import term_scores_without
 from priory.tables import Table
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 

@@ -19,9 +19,10 @@ from priory.labels import label_key
 from priory.model import Choice, ClassPrior, Model
 from priory.parallel import thread_count
 from priory.priors import Laplace, Prior
-from priory.reading import read_labels
+from priory.reading import read_labels, read_weights
 from priory.schema import NumberedColumns, Schema
 from priory.statistics import Statistics
+from priory.subtraction import Left, log_joint_folds, log_joint_without
 from priory.typing import AnyArray, FloatArray, Label
 
 __all__ = ["Discrete", "DropIn", "Generative", "as_floats", "is_plain_target"]
@@ -144,6 +145,20 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Return log P(k, x), but for what is the same for all classes."""
         return self._in_dtype(self._model().log_joint(self._read(X)))
+
+    def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:
+        """Return what models that had not learned a row, or its fold, say of it."""
+        self._check_fitted()
+        X, labels, _ = self._validated(X, y, reset=False)
+        statistics = self._statistics
+        weight = read_weights(sample_weight, len(labels))
+        given = (statistics, self._choices(statistics), self._frame(X, statistics.schema), labels)
+        how = (self._class_prior(), self.n_threads)
+        if folds is None:
+            joint = log_joint_without(*given, weight, *how)
+            return Left.of_joint(joint, labels, statistics, weight, "exact leave-one-out")
+        joint = log_joint_folds(*given, folds, weight, *how)
+        return Left.of_joint(joint, labels, statistics, weight, f"{len(np.unique(folds))}-fold")
 
     # What was learned
 

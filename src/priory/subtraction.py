@@ -12,6 +12,7 @@ values declared for it, the columns left out, and the level of the cells of numb
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from priory.families import Bernoulli, Family
 from priory.families.base import Adder, Lookup, log, n_classes
 from priory.families.left_out import LeftOut, reduced, tabulate
 from priory.families.multinomial import row_totals
+from priory.kernels.score import log_normalize
 from priory.kernels.words import count_matrix
 from priory.labels import label_key
 from priory.model import Choice, ClassPrior, Model, add_up, n_words, presence
@@ -29,9 +31,38 @@ from priory.priors import Prior
 from priory.schema import Block
 from priory.statistics import Statistics
 from priory.tables import CountsTable, Table, WordsTable
-from priory.typing import AnyArray, CodeArray, FloatArray
+from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
-__all__ = ["log_joint_folds", "log_joint_without", "term_scores_without"]
+__all__ = ["Left", "log_joint_folds", "log_joint_without", "term_scores_without"]
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """Hold log P(k | row) of rows, rows × classes, under models that had not learned them."""
+
+    labels: Labels
+    log_posterior: FloatArray
+    classes: tuple[Label, ...]
+    weight: FloatArray | None
+    how: str
+
+    @classmethod
+    def of_joint(
+        cls,
+        log_joint: FloatArray,
+        labels: Labels,
+        statistics: Statistics,
+        weight: FloatArray | None,
+        how: str,
+    ) -> Left:
+        """Return them from log P(k, row); a row impossible under every class gets the prior."""
+        evidence = np.empty(len(log_joint))
+        posterior = log_joint.copy()
+        log_normalize(posterior, evidence)
+        impossible = np.isneginf(evidence)
+        if impossible.any():
+            posterior[impossible] = log(statistics.weight / statistics.weight.sum())
+        return cls(labels, posterior, statistics.classes, weight, how)
 
 
 def log_joint_without(
