@@ -58,10 +58,10 @@ class TextNB(NaiveBayes):
     ['spam', 'ham']
     >>> print(model.most_informative(1))
     ham    count  log-odds
-    lunch  2      1.25
+    lunch  2      1.48
     <BLANKLINE>
     spam  count  log-odds
-    cash  2      1.29
+    cash  2      1.62
     """
 
     def __init__(
