@@ -6,7 +6,7 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-KERNELS = ("labels", "numbers", "counts", "score", "text")
+KERNELS = ("labels", "numbers", "counts", "score", "text", "without")
 
 # No -march: one build runs on every CPU, and loops.h picks AVX2 at run time. No -ffast-math and
 # no contraction to fma: double-double sums need every operation rounded exactly as written.
@@ -23,7 +23,7 @@ setup(
             Extension(
                 f"priory.kernels.{name}",
                 [f"src/priory/kernels/{name}.pyx"],
-                depends=["src/priory/kernels/loops.h"],
+                depends=["src/priory/kernels/loops.h", "src/priory/kernels/without.h"],
                 include_dirs=["src/priory/kernels", numpy.get_include()],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
                 extra_compile_args=FLAGS,
