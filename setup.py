@@ -12,6 +12,7 @@ HEADERS = {
     **dict.fromkeys(("labels", "numbers", "counts", "score"), ("loops",)),
     **dict.fromkeys(("vocabulary", "text", "words"), TEXT),
     "without": ("loops", "without"),
+    "gaussian_without": ("loops", "gaussian_without"),
 }
 """The kernels, and the headers that they are built from."""
 

@@ -13,11 +13,12 @@ from priory.errors import check_number
 from priory.families.base import Adder, Family, Linear
 from priory.families.left_out import LeftOut
 from priory.kernels.score import add_gaussian
+from priory.kernels.gaussian_without import add_gaussian_shifted, gaussian_own, padded
 from priory.posteriors import NormalInverseGammaPosterior
 from priory.priors import NormalInverseGamma, PosteriorNIG, Prior
 from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
-from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
+from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 
 __all__ = [
     "ClassMoments",
@@ -33,6 +34,12 @@ VARIANCE_FLOOR = 1e-9
 
 ROUNDED = 1e-14
 """What is left of a scatter below this share of all that passed through is what rounding left."""
+
+PRECISE = 1e-3
+"""Down to this share of a scatter, what is left of it has lost no digits that matter."""
+
+SAME = 1e-11
+"""A change of all log densities together below this is none."""
 
 
 @dataclass(frozen=True)
@@ -132,9 +139,21 @@ class Gaussian(Family):
         The column as a whole is behind var_smoothing, the floor of variances and priors.
         """
         moments = table.moments
+        steady = _Steady.of(self, moments, left_out) if not (self.shared or prior) else None
+        everywhere = np.arange(moments.rows.shape[1])
+        others = everywhere if steady is None else everywhere[~steady.columns]
 
         def add(rows: slice, out: FloatArray) -> None:
-            self._add_without(column.take(rows).values, left_out.take(rows), moments, prior, out)
+            values, some = column.values[rows], left_out.take(rows)
+            if len(others):
+                self._add_without(values, some, moments, prior, others, out)
+            if steady is not None:
+                inexact = steady.add(values, some, out)
+                if len(inexact):
+                    scores, mine = np.zeros((len(inexact), out.shape[1])), some.take(inexact)
+                    columns = np.flatnonzero(steady.columns)
+                    self._add_without(values[inexact], mine, moments, prior, columns, scores)
+                    out[inexact] += scores
 
         return add
 
@@ -144,11 +163,12 @@ class Gaussian(Family):
         left_out: LeftOut,
         table: MomentsTable,
         prior: NormalInverseGamma | None,
+        columns: IntArray,
         out: FloatArray,
     ) -> None:
-        """Add the log densities of rows that are left out, whatever depends on what."""
+        """Add the log densities of some columns for rows left out, whatever depends on what."""
         epsilon = self._epsilon_without(values, left_out, table)
-        for j in range(values.shape[1]):
+        for j in columns.tolist():
             x = values[:, j].astype(np.float64)
             there = ~np.isnan(x)
             moments = moments_without(table, j, x[there], left_out.take(there))
@@ -243,6 +263,78 @@ class ClassMoments:
         after = self.posterior(prior)
         parameters = (after.mean, after.kappa, after.alpha, after.beta)
         return NormalInverseGammaPosterior(classes, *(p[:, column] for p in parameters))
+
+
+@dataclass(frozen=True, eq=False)
+class _Steady:
+    """Score rows that are left out in columns where only their own class changes with them.
+
+    In the other classes only what smoothing adds may change, and this shifts all variances alike.
+    """
+
+    columns: BoolArray
+    parameters: GaussianParameters
+    smoothing: float
+    epsilon: float
+    tables: tuple[FloatArray, ...]
+    """n, mean, scatter, the least scatter to be left, 1/variance and log_norm, padded."""
+    pooled: FloatArray
+
+    @classmethod
+    def of(cls, family: Gaussian, table: MomentsTable, left_out: LeftOut) -> _Steady | None:
+        """Return the columns of a block that are steady, or None where none is."""
+        moments, pooled = class_moments(table), table.pooled()
+        epsilon = family.epsilon(moments)
+        most = float(left_out.amount.max(initial=0.0))
+        columns = (table.rows > 0).all(axis=0) & (pooled.weight[0] >= 2 * most)
+        if family.var_smoothing:
+            columns &= (epsilon > 0) & columns.all()
+        else:  # without a row the floor rises by n/(n − amount) at most
+            columns &= (moments.variance > 2.5 * moments.floor).all(axis=0)
+        if not columns.any():
+            return None
+        found = family.parameters(table, None)
+        parameters = GaussianParameters(
+            *(np.ascontiguousarray(p[:, columns]) for p in (found.mean, found.variance))
+        )
+        scatter = np.maximum(table.scatter, table.passed)
+        least = np.maximum(PRECISE * scatter, 4 * moments.floor * moments.n)
+        sums = (table.weight, table.mean, table.scatter, least)
+        tables = (*(s[:, columns] for s in sums), 1 / parameters.variance, parameters.log_norm)
+        together = np.stack([pooled.weight[0], pooled.mean[0], pooled.scatter[0]])[:, columns]
+        return cls(
+            columns,
+            parameters,
+            family.var_smoothing,
+            epsilon,
+            tuple(padded(t, filler) for t, filler in zip(tables, (2, 0, 0, 0, 1, 0), strict=True)),
+            np.stack([padded(t[None], f) for t, f in zip(together, (4, 0, 0), strict=True)]),
+        )
+
+    def add(self, values: AnyArray, left_out: LeftOut, out: FloatArray) -> IntArray:
+        """Add the log densities, and return the rows for which this would lose digits."""
+        X = values if self.columns.all() else np.ascontiguousarray(values[:, self.columns])
+        epsilon, own, exact = np.empty(len(X)), np.empty(len(X)), np.empty(len(X), dtype=np.uint8)
+        y, amount = np.ascontiguousarray(left_out.y), np.ascontiguousarray(left_out.amount)
+        gaussian_own(X, y, amount, *self.tables, self.pooled, self.smoothing, epsilon, own, exact)
+        change = epsilon - self.epsilon
+        if self.smoothing:  # a smoothing that collapses with a row is beyond a shift
+            exact &= epsilon > PRECISE * self.epsilon
+        inexact = np.flatnonzero(exact == 0)
+        here, kept = (np.arange(len(X)), left_out.y), out[inexact]
+        own += out[here]
+        parameters = self.parameters
+        if np.abs(change).max(initial=0.0) > SAME * parameters.variance.min() / X.shape[1]:
+            _, mean, _, _, inverse, log_norm = self.tables
+            change[inexact] = 0.0
+            add_gaussian_shifted(X, change, mean, inverse, log_norm, out)
+        else:
+            add_gaussian(
+                X, parameters.mean, parameters.half_precision, parameters.log_norm, out
+            )
+        out[here] = own
+        out[inexact] = kept
+        return inexact
 
 
 @dataclass(frozen=True, eq=False)
