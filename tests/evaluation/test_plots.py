@@ -3,6 +3,7 @@
 import sys
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -16,8 +17,6 @@ matplotlib.use("Agg")
 @pytest.fixture(autouse=True)
 def closed():
     yield
-    import matplotlib.pyplot as plt
-
     plt.close("all")
 
 
@@ -72,7 +71,7 @@ def test_odd_evaluations():
         names = places["confusion matrix"].get_yticklabels()
         assert names[2].get_text() == r"\$x_\$"  # a dollar, and no mathematics
     axes_of(Evaluation(["_a", "_b"], [0.2, 0.3], ["_a", "_b"], how="$").plot())
-    assert matplotlib.pyplot.gcf().axes[1].get_legend().get_texts()[0].get_text().startswith(" _b")
+    assert plt.gcf().axes[1].get_legend().get_texts()[0].get_text().startswith(" _b")
     axes_of(Evaluation(["a", "a"], [0.2, 0.3], ["a", "b"]).plot())  # no ROC to draw
 
 
@@ -96,7 +95,7 @@ def test_comparison_without_curves():
 
 def test_curves_draw_on_axes_that_are_given():
     e = many(2)
-    _, axes = matplotlib.pyplot.subplots()
+    _, axes = plt.subplots()
     for curve in (e.roc(), e.precision_recall(), e.gain()):
         assert curve.plot(axes) is axes
         assert curve.plot() is not axes
