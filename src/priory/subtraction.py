@@ -6,7 +6,8 @@ A model is a read-out of sums, so a row, or a fold, is taken out of it by subtra
     total − fold    k-fold: the fold counted, subtracted, and the rest read out
 
 What was chosen stays as it was chosen: the kind and the family of each column, its prior and the
-values declared for it, the columns left out, and the level of the cells of numbers.
+values declared for it, the columns left out, the level of the cells of numbers, and the words that
+a limit of the vocabulary keeps.
 """
 
 from __future__ import annotations

@@ -160,8 +160,9 @@ class Words(Family):
     ) -> Adder:
         """Take the text's words from the sums of its class; those in too few texts then leave.
 
-        Which words a limit of the vocabulary keeps stays as it is. Read anew for each text are
-        `norm`, priors that name words, and pseudo-counts of 0.
+        Which words a limit of the vocabulary keeps stays as it is. There is no closed form for
+        `norm`, pseudo-counts of 0, priors that name words, and the marginal m-estimate with idf or
+        the bernoulli read-out: those are read anew for each text.
         """
         found = closed_form(self, column, left_out, table, prior, self._kept(table))
         return found or super().adder_without(column, left_out, table, prior)

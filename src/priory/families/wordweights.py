@@ -218,7 +218,8 @@ def complement(
         return WordWeights.of_pairs(sums, deltas, constant, of_class, idf)
     table = constant[:, None] + of_class
     table[sums.word, sums.label] += deltas
-    table = table / table[sums.kept].sum(axis=0)
+    total = table[sums.kept].sum(axis=0)
+    table = table / np.where(total != 0, total, 1.0)  # of a single word all weights are 0
     return WordWeights.of_table(table if idf is None else table * idf[:, None], sums.kept)
 
 

@@ -11,16 +11,21 @@ enum { TERM_COUNT, TERM_LOG, TERM_BINARY };                /* x: tf, log(1 + tf)
 enum { SCORE_FIXED, SCORE_MULTINOMIAL, SCORE_COMPLEMENT }; /* of the classes that are not the text's own */
 enum { PSEUDO_SAME, PSEUDO_UNIFORM, PSEUDO_MARGINAL };     /* a_w: m, m / words, m · share of the word */
 
+typedef struct {
+    int64_t start; /* of the word's pairs */
+    int32_t n;     /* pairs */
+    int32_t texts; /* that have the word; 0 if it is not read out */
+    double total;  /* what it counted in all classes */
+} left_word;
+
 /* The sums of all texts, per word and class that occur together, by word, then class. */
 typedef struct {
     int64_t K;
-    const int64_t *starts; /* of each word's pairs */
+    const left_word *words;
     const int32_t *labels;
-    const int64_t *rows;  /* texts of each pair */
-    const double *n;      /* what each pair counted */
-    const double *total;  /* what each word counted in all classes */
-    const int64_t *texts; /* that have each word; 0 for a word that is not read out */
-    int64_t words, least; /* words that are read out; texts that such a word must be in */
+    const int64_t *rows;    /* texts of each pair */
+    const double *n;        /* what each pair counted */
+    int64_t n_words, least; /* words that are read out; texts that such a word must be in */
     double everything;    /* what those words counted */
     int term, score, pseudo;
     double m;
@@ -61,26 +66,29 @@ PRIORY_INLINE double positive(double a)
     return a > 0.0 ? a : 0.0;
 }
 
+/* Return the pair of a word and a class, −1 for none. */
 static inline int64_t pair_of(const left_sums *s, int32_t word, int32_t label)
 {
-    int64_t low = s->starts[word], end = s->starts[word + 1], high = end;
-    if (end - low == s->K)
-        return low + label;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (s->labels[middle] < label)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < end && s->labels[low] == label ? low : -1;
+    const int32_t *labels = s->labels + s->words[word].start;
+    int64_t n = s->words[word].n, at = 0;
+    if (n == s->K)
+        return s->words[word].start + label;
+    for (; n > 1; n -= n / 2) /* without a branch, which would be guessed wrong half the time */
+        at += labels[at + n / 2 - 1] < label ? n / 2 : 0;
+    return n == 1 && labels[at] == label ? s->words[word].start + at : -1;
+}
+
+PRIORY_INLINE void prefetch_pairs(const double *of_pairs, const left_word *word)
+{
+    for (int64_t j = 0; j < word->n && j < 32; j += 8)
+        PRIORY_PREFETCH(of_pairs + word->start + j);
 }
 
 /* Add times · (values[j] − minus) to the class of each of a word's pairs. */
 PRIORY_INLINE void add_to_classes(const left_sums *s, int32_t word, const double *restrict values, double minus,
                                   double times, double *restrict out)
 {
-    int64_t start = s->starts[word], n = s->starts[word + 1] - start;
+    int64_t start = s->words[word].start, n = s->words[word].n;
     const int32_t *restrict labels = s->labels + start;
     if (n == s->K)
         for (int64_t k = 0; k < n; k++)
@@ -105,26 +113,25 @@ static left_text part_words(const left_sums *s, const int32_t *words, const int3
     for (int64_t i = 0; i < n; i++) {
         int32_t word = words[i];
         double x = t->x[i];
-        if (i + 2 * WITHOUT_AHEAD < n) {
-            PRIORY_PREFETCH(s->starts + words[i + 2 * WITHOUT_AHEAD]);
-            PRIORY_PREFETCH(s->texts + words[i + 2 * WITHOUT_AHEAD]);
-            PRIORY_PREFETCH(s->total + words[i + 2 * WITHOUT_AHEAD]);
-        }
+        if (i + 2 * WITHOUT_AHEAD < n)
+            PRIORY_PREFETCH(s->words + words[i + 2 * WITHOUT_AHEAD]);
         if (i + WITHOUT_AHEAD < n)
-            PRIORY_PREFETCH(s->labels + s->starts[words[i + WITHOUT_AHEAD]]);
+            PRIORY_PREFETCH(s->labels + s->words[words[i + WITHOUT_AHEAD]].start);
         squares += x * x;
-        if (s->texts[word] == 0)
+        if (s->words[word].texts == 0)
             continue;
         int64_t own = pair_of(s, word, y);
         if (own < 0)
             text.is_learned = 0;
+        PRIORY_PREFETCH(s->n + own);
+        PRIORY_PREFETCH(s->rows + own);
         if (s->texts_of) { /* the word is no longer one that the text might have lacked */
             double lacking = s->texts_of[y] - amount - (own < 0 ? 0.0 : s->n[own]);
             off += lacking > 0.0 ? log(lacking) : 0.0;
         }
-        if (s->texts[word] - whole < s->least) {
+        if (s->words[word].texts - whole < s->least) {
             double times = s->with_word ? lift - s->log1p_with_word[word] : 1.0;
-            add_to_classes(s, word, s->leaves + s->starts[word], 0.0, times, gone);
+            add_to_classes(s, word, s->leaves + s->words[word].start, 0.0, times, gone);
             text.n_leaving++;
             continue;
         }
@@ -155,7 +162,7 @@ static void weigh_words(const left_sums *s, double amount, left_words *t, double
         t->idf[i] = lift - log_with;
         t->x[i] *= t->idf[i];
         /* `gone` is taken from sums that were weighed by texts − amount, but by all texts with the word. */
-        add_to_classes(s, word, s->n + s->starts[word], 0.0, log_with - s->log1p_with_word[word], gone);
+        add_to_classes(s, word, s->n + s->words[word].start, 0.0, log_with - s->log1p_with_word[word], gone);
     }
 }
 
@@ -168,7 +175,7 @@ static void smooth_words(const left_sums *s, double everything, int64_t words, l
     if (s->pseudo == PSEUDO_MARGINAL)
         each = share = s->m / (everything + (double)words);
     for (int64_t i = 0; i < t->n; i++)
-        t->pseudo[i] = each + share * positive(s->total[t->word[i]] - t->taken[i]);
+        t->pseudo[i] = each + share * positive(s->words[t->word[i]].total - t->taken[i]);
 }
 
 /* Sum x·log (n + a) of the text's own class, or of its complement, which loses nothing. */
@@ -180,7 +187,7 @@ static void score_own(const left_sums *s, int whole, const left_words *t, left_t
         if (left < -1e-9 * n)
             text->is_learned = 0;
         if (s->score == SCORE_COMPLEMENT)
-            left = s->total[t->word[i]] - n;
+            left = s->words[t->word[i]].total - n;
         else if (own < 0 || s->rows[own] == whole)
             left = 0.0;
         t->logs[i] = t->idf[i] * positive(left) + t->pseudo[i];
@@ -198,8 +205,8 @@ PRIORY_CLONES static void score_fixed(const left_sums *s, const left_words *t, d
 {
     for (int64_t i = 0; i < t->n; i++) {
         if (i + WITHOUT_AHEAD < t->n)
-            PRIORY_PREFETCH(s->deltas + s->starts[t->word[i + WITHOUT_AHEAD]]);
-        add_to_classes(s, t->word[i], s->deltas + s->starts[t->word[i]], 0.0, t->x[i], out);
+            prefetch_pairs(s->deltas, s->words + t->word[i + WITHOUT_AHEAD]);
+        add_to_classes(s, t->word[i], s->deltas + s->words[t->word[i]].start, 0.0, t->x[i], out);
     }
 }
 
@@ -211,7 +218,7 @@ PRIORY_CLONES static void score_changed(const left_sums *s, const left_words *t,
     int is_complement = s->score == SCORE_COMPLEMENT;
     double shared = 0.0;
     for (int64_t i = 0; i < t->n; i++) {
-        double rest = is_complement ? positive(s->total[t->word[i]] - t->taken[i]) : 0.0;
+        double rest = is_complement ? positive(s->words[t->word[i]].total - t->taken[i]) : 0.0;
         t->logs[i] = t->idf[i] * rest + t->pseudo[i];
     }
     logs_of(t->logs, t->n);
@@ -219,14 +226,14 @@ PRIORY_CLONES static void score_changed(const left_sums *s, const left_words *t,
         int64_t used = 0, last = first;
         for (; last < t->n; last++) {
             int32_t word = t->word[last];
-            int64_t start = s->starts[word], m = s->starts[word + 1] - start;
+            int64_t start = s->words[word].start, m = s->words[word].n;
             const double *restrict n = s->n + start;
             double *restrict to = t->pairs + used;
-            double idf = t->idf[last], pseudo = t->pseudo[last], rest = s->total[word] - t->taken[last];
+            double idf = t->idf[last], pseudo = t->pseudo[last], rest = s->words[word].total - t->taken[last];
             if (used + m > room)
                 break;
             if (last + WITHOUT_AHEAD < t->n)
-                PRIORY_PREFETCH(s->n + s->starts[t->word[last + WITHOUT_AHEAD]]);
+                prefetch_pairs(s->n, s->words + t->word[last + WITHOUT_AHEAD]);
             if (is_complement)
                 for (int64_t j = 0; j < m; j++)
                     to[j] = idf * positive(rest - n[j]) + pseudo;
@@ -239,7 +246,7 @@ PRIORY_CLONES static void score_changed(const left_sums *s, const left_words *t,
         for (used = 0; first < last; first++) {
             int32_t word = t->word[first];
             add_to_classes(s, word, t->pairs + used, t->logs[first], t->x[first], out);
-            used += s->starts[word + 1] - s->starts[word];
+            used += s->words[word].n;
             shared += t->x[first] * t->logs[first];
         }
     }
@@ -263,7 +270,7 @@ PRIORY_UNUSED static left_text text_without(const left_sums *s, const int32_t *w
         for (int64_t i = 0; i < t->n; i++)
             everything -= t->taken[i];
     }
-    smooth_words(s, positive(everything), s->words - text.n_leaving, t);
+    smooth_words(s, positive(everything), s->n_words - text.n_leaving, t);
     score_own(s, whole, t, &text);
     if (s->score == SCORE_FIXED)
         score_fixed(s, t, out);

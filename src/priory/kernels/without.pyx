@@ -10,15 +10,19 @@ cdef extern from "without.h" nogil:
     enum:
         WITHOUT_BLOCK
 
+    ctypedef struct left_word:
+        int64_t start
+        int32_t n
+        int32_t texts
+        double total
+
     ctypedef struct left_sums:
         int64_t K
-        const int64_t* starts
+        const left_word* words
         const int32_t* labels
         const int64_t* rows
         const double* n
-        const double* total
-        const int64_t* texts
-        int64_t words, least
+        int64_t n_words, least
         double everything
         int term, score, pseudo
         double m
@@ -89,7 +93,8 @@ cdef class LeftSums:
         self, starts, labels, rows, n, total, texts, n_classes, least=1, term="count", score="multinomial",
         pseudo="same", m=1.0, leaves=None, deltas=None, texts_of=None, with_word=None, all_texts=0.0,
     ):
-        starts, rows, texts = (np.ascontiguousarray(each, dtype=np.int64) for each in (starts, rows, texts))
+        starts, texts = (np.asarray(each, dtype=np.int64) for each in (starts, texts))
+        rows = np.ascontiguousarray(rows, dtype=np.int64)
         labels = np.ascontiguousarray(labels, dtype=np.int32)
         n, total = (np.ascontiguousarray(each, dtype=np.float64) for each in (n, total))
         leaves, deltas = (n if each is None else np.ascontiguousarray(each, dtype=np.float64) for each in (leaves, deltas))
@@ -101,18 +106,23 @@ cdef class LeftSums:
             raise ValueError(f"starts must ascend from 0 to {len(n)}.")
         if len(n) and not 0 <= labels.min() <= labels.max() < n_classes:
             raise ValueError(f"labels must be from 0 to {n_classes - 1}.")
-        read_out = texts > 0
-        self.at.K, self.at.least, self.at.words = n_classes, least, read_out.sum()
-        self.at.everything, self.at.all_texts = total[read_out].sum(), all_texts
+        cdef left_word[::1] words = np.zeros(
+            len(total), dtype=[("start", "i8"), ("n", "i4"), ("texts", "i4"), ("total", "f8")]
+        )
+        held = np.asarray(words)  # side by side: a word is looked up once
+        held["start"], held["n"], held["total"] = starts[: len(total)], np.diff(starts), total
+        held["texts"] = np.minimum(texts, np.iinfo(np.int32).max)
+        self.at.K, self.at.least, self.at.n_words = n_classes, least, (texts > 0).sum()
+        self.at.everything, self.at.all_texts = total[texts > 0].sum(), all_texts
         self.at.term, self.at.score = TERMS.index(term), SCORES.index(score)
         self.at.pseudo, self.at.m = PSEUDO.index(pseudo), m
-        cdef const int64_t[::1] starts_ = starts, rows_ = rows, texts_ = texts
+        cdef const int64_t[::1] rows_ = rows
         cdef const int32_t[::1] labels_ = labels
-        cdef const double[::1] n_ = n, total_ = total, leaves_ = leaves, deltas_ = deltas
-        self.at.starts, self.at.rows, self.at.texts, self.at.labels = &starts_[0], &rows_[0], &texts_[0], &labels_[0]
-        self.at.n, self.at.total, self.at.leaves, self.at.deltas = &n_[0], &total_[0], &leaves_[0], &deltas_[0]
+        cdef const double[::1] n_ = n, leaves_ = leaves, deltas_ = deltas
+        self.at.words, self.at.rows, self.at.labels = &words[0], &rows_[0], &labels_[0]
+        self.at.n, self.at.leaves, self.at.deltas = &n_[0], &leaves_[0], &deltas_[0]
         self.n_words = len(total)
-        self.held = [starts, rows, texts, labels, n, total, leaves, deltas]
+        self.held = [words, rows, labels, n, leaves, deltas]
         self.at.texts_of = self.hold(texts_of, n_classes)
         self.at.with_word = self.hold(with_word, len(total))
         self.at.log1p_with_word = self.hold(None if with_word is None else np.log1p(with_word), len(total))
