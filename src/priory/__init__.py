@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
     from priory.schema import Schema
     from priory.settings import Settings
+    from priory.sources import read_folder, read_mbox
     from priory.statistics import Statistics
     from priory.textnb import TextNB
     from priory.validation import cross_validate, leave_one_out
@@ -68,6 +69,8 @@ _HOME = {
     "compare": "evaluation",
     "cross_validate": "validation",
     "leave_one_out": "validation",
+    "read_folder": "sources",
+    "read_mbox": "sources",
     "evaluate": "evaluation",
     "Model": "model",
     "Statistics": "statistics",
@@ -131,6 +134,8 @@ __all__ = [
     "cross_validate",
     "evaluate",
     "leave_one_out",
+    "read_folder",
+    "read_mbox",
 ]
 
 

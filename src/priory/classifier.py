@@ -102,7 +102,10 @@ class Classifier:
             else b
             for b in schema
         )
-        return replace(schema, blocks=blocks).with_families({**families, **left_out})
+        weights = None
+        if self._tuning is not None:
+            weights = {t.block.name: t.weight for t in self.model.terms if t.about == "value"}
+        return replace(schema, blocks=blocks).with_families({**families, **left_out}, weights)
 
     # Learning
 

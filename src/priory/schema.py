@@ -129,6 +129,7 @@ class Schema:
     blocks: tuple[Block, ...]
     named: bool = True
     families: tuple[tuple[str, str], ...] = ()
+    weights: tuple[tuple[str, float], ...] = ()
 
     @cached_property
     def by_name(self) -> Mapping[str, Block]:
@@ -159,17 +160,23 @@ class Schema:
             )
         return replace(self, blocks=tuple(b.join(other[b.name]) for b in self.blocks))
 
-    def with_families(self, families: Mapping[str, str]) -> Schema:
-        """Return the schema with the family of each block, for printing."""
-        return replace(self, families=tuple(families.items()))
+    def with_families(
+        self, families: Mapping[str, str], weights: Mapping[str, float] | None = None
+    ) -> Schema:
+        """Return the schema with the family of each block and its weight, for printing."""
+        weighted = tuple((weights or {}).items())
+        return replace(self, families=tuple(families.items()), weights=weighted)
 
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
-        families = dict(self.families)
-        rows = [("column", "kind", "family", "why")]
-        rows += [(b.title, b.kind.value, families.get(b.name, "–"), b.why) for b in self.blocks]
+        families, weights = dict(self.families), dict(self.weights)
+        weight = ("weight",) if weights else ()
+        rows: list[tuple[str, ...]] = [("column", "kind", "family", *weight, "why")]
+        for b in self.blocks:
+            shown = (f"{weights[b.name]:.2f}" if b.name in weights else "–",) if weights else ()
+            rows.append((b.title, b.kind.value, families.get(b.name, "–"), *shown, b.why))
         return aligned(rows)
 
     def to_dict(self) -> dict[str, Any]:

@@ -329,9 +329,7 @@ class _Steady:
             change[inexact] = 0.0
             add_gaussian_shifted(X, change, mean, inverse, log_norm, out)
         else:
-            add_gaussian(
-                X, parameters.mean, parameters.half_precision, parameters.log_norm, out
-            )
+            add_gaussian(X, parameters.mean, parameters.half_precision, parameters.log_norm, out)
         out[here] = own
         out[inexact] = kept
         return inexact

@@ -54,6 +54,11 @@ class StudentT(Family):
         if self.transform not in (None, "log", "rank"):
             raise SettingError(f"transform must be None, 'log' or 'rank', not {self.transform!r}.")
 
+    @property
+    def title(self) -> str:
+        """Return the name of the transform, where there is one."""
+        return "student-t" if self.transform is None else f"{self.transform}-normal"
+
     def parameters(
         self, table: MomentsTable | NumbersTable, prior: NormalInverseGamma
     ) -> StudentTParameters:
