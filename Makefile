@@ -12,7 +12,7 @@ BUILD_TOOLS := "setuptools>=77" wheel "cython>=3.0.11" "numpy>=2.0"
 # What the compiled package depends on: when one of these changes it is installed again.
 SOURCES := pyproject.toml setup.py $(wildcard src/priory/kernels/*.pyx src/priory/kernels/*.pxd src/priory/kernels/*.h)
 # What `make bench` compares with, beside scikit-learn, as far as it can be installed.
-PEERS := mlpack river wnb
+PEERS := mlpack river wnb polars vowpalwabbit fasttext
 
 .PHONY: demo test docs fuzz bench build format clean
 

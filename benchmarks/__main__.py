@@ -16,12 +16,13 @@ from rich.progress import Progress
 
 from benchmarks.measure import Measured, available_memory, fit_memory, in_turn
 from benchmarks.report import Report, Row
+from benchmarks.texts import NEWSGROUPS, SCRIPTS, TEXT_FITS, accuracies, texts
 from benchmarks.works import (
     COLUMNS,
     FULL,
     GAUSSIAN_FITS,
+    MAKERS,
     QUICK,
-    WORKS,
     Peer,
     Sizes,
     Work,
@@ -30,7 +31,16 @@ from benchmarks.works import (
 )
 
 HERE = Path(__file__).parent
-PEERS = {"scikit-learn": "sklearn", "mlpack": "mlpack", "river": "river", "wnb": "wnb"}
+PEERS = {
+    "scikit-learn": "sklearn",
+    "mlpack": "mlpack",
+    "river": "river",
+    "wnb": "wnb",
+    "Vowpal Wabbit": "vowpalwabbit",
+    "fastText": "fasttext",
+    "Polars": "polars",
+}
+OURSELVES = "priory, ASCII"
 MATRIX = frozenset({"scikit-learn", "mlpack"})
 """The peers whose memory is measured and whose times are in the chart."""
 MEMORY = 32.0
@@ -51,10 +61,14 @@ def main() -> int:
     installed = find_peers(not_run)
     gc.freeze()  # so that collecting between the calls does not go over all the modules
     with Progress(console=screen) as progress:
-        rows = [*table(sizes, installed, not_run, progress)]
+        rows = [*table(sizes, installed | {OURSELVES}, not_run, progress)]
         rows += memory(sizes, installed, not_run, progress)
         curves = chart(sizes, installed, not_run, progress)
-    report = Report(rows, curves, not_run, load, arguments.quick)
+        progress.console.print("accuracy of the read-outs of text", markup=False)
+        found = [] if arguments.quick else accuracies()
+    if not NEWSGROUPS.is_file():
+        not_run.append("newsgroups20: the collection is not beside this repository")
+    report = Report(rows, curves, not_run, load, arguments.quick, found)
     wide = None if sys.stdout.isatty() else 170
     console = Console(width=wide)
     console.print(report.table())
@@ -95,9 +109,10 @@ def table(
     sizes: Sizes, installed: frozenset[str], not_run: list[str], progress: Progress
 ) -> list[Row]:
     """Measure every piece of work."""
-    task = progress.add_task("works", total=WORKS)
+    total = 2 * len(MAKERS) + 2 + len(SCRIPTS) - 1 + 2 * NEWSGROUPS.is_file()
+    task = progress.add_task("works", total=total)
     rows = []
-    for work in works(sizes, installed):
+    for work in works(sizes, installed, [*MAKERS, texts]):
         progress.update(task, description=work.name)
         rows += compare(work, sizes, not_run)
         progress.advance(task)
@@ -115,7 +130,8 @@ def compare(work: Work, sizes: Sizes, not_run: list[str]) -> list[Row]:
     for peer in work.peers:
         shown = (work.name, work.data, peer.name, each["priory"])
         if peer in peers:
-            difference = peer.difference(results["priory"], results[peer.name])
+            given = (results["priory"], results[peer.name])
+            difference = None if peer.difference is None else peer.difference(*given)
             rows.append(Row(*shown, each[peer.name], peer.required, difference, peer.tolerance))
         else:
             rows.append(Row(*shown, None, peer.required))
@@ -156,11 +172,18 @@ def memory(
     if found["priory"] is None:
         not_run.append("memory of a fit: /proc/self/clear_refs, by which it is measured, is needed")
     data = f"{sizes.rows:,} × {COLUMNS} float64, {sizes.rows * COLUMNS * 8 / 1e6:.0f} MB"
-    return [
+    rows = [
         Row("GaussianNB fit, extra memory", data, name, found["priory"], found[name],
-            MEMORY if name == "scikit-learn" else None, unit="MB")
+            unit="MB", at_most=MEMORY if name == "scikit-learn" else None)
         for name in names[1:]
     ]  # fmt: skip
+    size = sizes.text_bytes
+    of_text = {name: fit_memory(name, size, sizes.processes, sizes.words) for name in TEXT_FITS}
+    words = f"{size / 1e6:.0f} MB of text, {sizes.words:,} words"
+    rows.append(
+        Row("TextNB fit, extra memory", words, "scikit-learn", *of_text.values(), 5, unit="MB")
+    )
+    return rows
 
 
 def chart(

@@ -69,14 +69,16 @@ def _timed(name: str, call: Callable[[], Any], results: dict[str, Any]) -> float
     return elapsed
 
 
-def fit_memory(name: str, rows: int, repeats: int) -> Measured | None:
-    """Return the megabytes a GaussianNB fit takes beyond its data, or None if not measurable.
+def fit_memory(name: str, size: int, repeats: int, words: int = 0) -> Measured | None:
+    """Return the megabytes a fit takes beyond its data, or None if not measurable.
+
+    It is a GaussianNB of `size` rows or, with `words`, a TextNB of so many bytes of text.
 
     Every fit runs in a fresh process that makes the data, fits a thousand rows to load what is
     loaded late, hands free memory back to the system, sets the kernel's high-water mark of
     resident memory back, and fits.
     """
-    command = [sys.executable, "-m", "benchmarks.measure", name, str(rows)]
+    command = [sys.executable, "-m", "benchmarks.measure", name, str(size), str(words)]
     values = []
     for _ in range(repeats):
         done = subprocess.run(
@@ -103,10 +105,13 @@ def _status(key: str) -> float:
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(key)) / MEGABYTE
 
 
-def _measure_fit_memory(name: str, rows: int) -> float:
-    works = importlib.import_module("benchmarks.works")
-    fit = works.GAUSSIAN_FITS[name]()
-    X, y = works.gaussian_data(rows)
+def _measure_fit_memory(name: str, size: int, words: int) -> float:
+    if words:
+        texts = importlib.import_module("benchmarks.texts")
+        fit, (X, y) = texts.TEXT_FITS[name](), texts.zipf_texts(size, words)
+    else:
+        works = importlib.import_module("benchmarks.works")
+        fit, (X, y) = works.GAUSSIAN_FITS[name](), works.gaussian_data(size)
     fit(X[:1000].copy(), y[:1000].copy())
     gc.collect()
     with contextlib.suppress(AttributeError, OSError):  # where the C library is not glibc
@@ -120,4 +125,4 @@ def _measure_fit_memory(name: str, rows: int) -> float:
 
 
 if __name__ == "__main__":
-    print(_measure_fit_memory(sys.argv[1], int(sys.argv[2])))
+    print(_measure_fit_memory(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))

@@ -46,6 +46,7 @@ class Sizes:
     documents: int
     words: int
     nonzeros: int
+    text_bytes: int
     chart: tuple[int, ...]
     calls: int
     """How many one-row calls make one measurement."""
@@ -64,6 +65,7 @@ FULL = Sizes(
     documents=200_000,
     words=95_000,
     nonzeros=11_500_000,
+    text_bytes=120_000_000,
     chart=(10**4, 10**5, 10**6, 10**7),
     calls=200,
     seconds=30.0,
@@ -76,6 +78,7 @@ QUICK = Sizes(
     documents=500,
     words=2_000,
     nonzeros=20_000,
+    text_bytes=100_000,
     chart=(500, 1_000, 2_000),
     calls=5,
     seconds=0.05,
@@ -91,8 +94,8 @@ class Peer:
 
     name: str
     call: Call
-    difference: Callable[[Any, Any], float]
-    """Largest absolute difference between priory's result and the peer's."""
+    difference: Callable[[Any, Any], float] | None
+    """Largest absolute difference between priory's result and the peer's; None for another model."""
     required: float | None = None
     """How many times faster priory has to be."""
     tolerance: float = 1e-8
@@ -114,9 +117,13 @@ class Work:
     """Peers that are not installed, with what is required of the ratio to them."""
 
 
-def works(sizes: Sizes, installed: frozenset[str]) -> Iterator[Work]:
+def works(
+    sizes: Sizes,
+    installed: frozenset[str],
+    makers: Sequence[Callable[[Sizes], Iterator[Work]]] | None = None,
+) -> Iterator[Work]:
     """Make the works one after the other, so that only one set of data is in memory."""
-    for make in MAKERS:
+    for make in makers or MAKERS:
         for work in make(sizes):
             there = [peer for peer in work.peers if peer.name in installed]
             absent = {p.name: p.required for p in work.peers if p.name not in installed}

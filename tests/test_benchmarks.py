@@ -24,9 +24,14 @@ WORKS = {
     "NaiveBayes.textbook predict_proba": "≥ 10×",
     "GaussianNB predict_proba of one row": "≥ 5×",
     "GaussianNB partial_fit of one row": "≥ 5×",
+    "TextNB fit from raw strings": "≥ 40×",
+    "TextNB predict_log_proba from raw strings": "≥ 30×",
     "GaussianNB fit, extra memory": "< 32 MB",
+    "TextNB fit, extra memory": "≥ 5×",
 }
 """What is measured against scikit-learn, and what is required."""
+UNCOMPARED = ("Vowpal Wabbit", "fastText", "priory, ASCII")
+"""They learn other models, or are ourselves."""
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +67,7 @@ def test_reached_is_what_the_ratio_says(results: Path) -> None:
 
 def test_results_are_compared_with_every_peer_that_ran(results: Path) -> None:
     for row in rows(results):
-        ran = row[4] != "not run" and "memory" not in row[0]
+        ran = row[4] != "not run" and "memory" not in row[0] and row[2] not in UNCOMPARED
         assert ("≤" in row[8]) == ran, row
         assert "DIFFERENT" not in row[8]
 
