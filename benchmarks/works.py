@@ -95,7 +95,7 @@ class Peer:
     name: str
     call: Call
     difference: Callable[[Any, Any], float] | None
-    """Largest absolute difference between priory's result and the peer's; None for another model."""
+    """Largest absolute difference between priory's result and the peer's; None: another model."""
     required: float | None = None
     """How many times faster priory has to be."""
     tolerance: float = 1e-8

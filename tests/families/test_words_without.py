@@ -16,11 +16,11 @@ from priory.families import Bernoulli, Gaussian
 from priory.families.left_out import LeftOut
 from priory.families.words_without import closed_form
 from priory.kernels.text import encode_texts
-from priory.leave_one_out import log_joint_without, term_scores_without
 from priory.model import Choice, Model
 from priory.priors import Dirichlet, Laplace, MEstimate
 from priory.reading import infer, read, read_labels
 from priory.schema import Block, Kind
+from priory.subtraction import log_joint_without, term_scores_without
 from priory.tables import WordsTable
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

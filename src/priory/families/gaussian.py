@@ -12,8 +12,8 @@ from priory.columns import Numbers
 from priory.errors import check_number
 from priory.families.base import Adder, Family, Linear
 from priory.families.left_out import LeftOut
-from priory.kernels.score import add_gaussian
 from priory.kernels.gaussian_without import add_gaussian_shifted, gaussian_own, padded
+from priory.kernels.score import add_gaussian
 from priory.posteriors import NormalInverseGammaPosterior
 from priory.priors import NormalInverseGamma, PosteriorNIG, Prior
 from priory.schema import Block, Kind
