@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         StudentT,
     )
     from priory.model import Model
+    from priory.network import JointTable
     from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
     from priory.schema import Schema
     from priory.settings import Settings
@@ -72,6 +73,7 @@ _HOME = {
     "Laplace": "priors",
     "MEstimate": "priors",
     "NormalInverseGamma": "priors",
+    "JointTable": "network",
 }
 
 __all__ = [
@@ -89,6 +91,7 @@ __all__ = [
     "GaussianNB",
     "Histogram",
     "Joint",
+    "JointTable",
     "KernelDensity",
     "Laplace",
     "MEstimate",
