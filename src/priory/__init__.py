@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         StudentT,
     )
     from priory.model import Model
-    from priory.network import JointTable
+    from priory.network import Hypotheses, JointTable
     from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
     from priory.schema import Schema
     from priory.settings import Settings
@@ -73,6 +73,7 @@ _HOME = {
     "Laplace": "priors",
     "MEstimate": "priors",
     "NormalInverseGamma": "priors",
+    "Hypotheses": "network",
     "JointTable": "network",
 }
 
@@ -90,6 +91,7 @@ __all__ = [
     "Gaussian",
     "GaussianNB",
     "Histogram",
+    "Hypotheses",
     "Joint",
     "JointTable",
     "KernelDensity",
