@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         StudentT,
     )
     from priory.model import Model
-    from priory.network import Hypotheses, JointTable
+    from priory.network import BeliefNetwork, Hypotheses, JointTable
     from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
     from priory.schema import Schema
     from priory.settings import Settings
@@ -73,11 +73,13 @@ _HOME = {
     "Laplace": "priors",
     "MEstimate": "priors",
     "NormalInverseGamma": "priors",
+    "BeliefNetwork": "network",
     "Hypotheses": "network",
     "JointTable": "network",
 }
 
 __all__ = [
+    "BeliefNetwork",
     "Bernoulli",
     "BernoulliNB",
     "Binomial",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from priory.reading import read_weights
 from priory.text import aligned
 from priory.typing import AnyArray, BoolArray, FloatArray, IntArray, Label
 
+if TYPE_CHECKING:
+    from priory.network.belief_network import BeliefNetwork
+
 __all__ = ["JointTable"]
 
 MOST_CELLS = 20_000_000
@@ -52,7 +55,7 @@ class JointTable:
 
     `probabilities` are given as {(value, value, …): P} with the names of the variables, as nested
     mappings, or as an array with an axis for each variable; they must add up to 1. Cells that
-    are not given are impossible. `from_data` counts them instead.
+    are not given are impossible. `from_data` counts them instead, `from_network` works them out.
 
     An event is an expression over the variables (see `p`), or a mapping of variables to values.
     A name alone is an event where its values are truths: True and False, 1 and 0, yes and no.
@@ -140,6 +143,13 @@ class JointTable:
             p = counts + _pseudo_counts(prior, coded.domains, codes, counts)
             p = p / p.sum()
         return cls._of(coded.domains, codes, p, counts)
+
+    @classmethod
+    def from_network(
+        cls, network: BeliefNetwork, variables: Sequence[str] | None = None
+    ) -> JointTable:
+        """Work out the joint distribution of a network's variables, or of some of them."""
+        return network.marginal(tuple(network.values) if variables is None else variables)
 
     # What it holds
 
