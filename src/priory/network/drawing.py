@@ -13,7 +13,6 @@ from priory.typing import Label
 __all__ = ["svg"]
 
 LINE, PAD, GAP, LAYER_GAP, BAR = 15, 8, 26, 46, 62
-CHARACTER = 7.2
 MOST_VALUES = 8
 SWEEPS = 12
 
@@ -88,11 +87,16 @@ def _layers(
     return boxes, layers, edges
 
 
+def _width(text: str) -> float:
+    """Return about how wide a text is; nobody measures it before the reader's own fonts do."""
+    return sum(9.2 if letter.isupper() else 7.2 for letter in text)
+
+
 def _box(name: str, bars: Mapping[Label, float] | None) -> _Box:
-    width = CHARACTER * len(name) + 2 * PAD
+    width = _width(name) + 2 * PAD
     shown = list(bars or {})[:MOST_VALUES]
     if shown:
-        label = max(CHARACTER * len(str(value)) for value in shown)
+        label = max(_width(str(value)) for value in shown)
         width = max(width, label + BAR + 38 + 2 * PAD)
     more = 1 if bars is not None and len(bars) > MOST_VALUES else 0
     return _Box(name, width, LINE * (1 + len(shown) + more) + PAD)

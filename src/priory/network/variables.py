@@ -44,6 +44,7 @@ WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
 LARGEST_KEY = 2**62
 NARROW = 16
+STRETCH = 32_768
 WORTH_A_THREAD = 20_000
 """So many rows are worth a second thread."""
 
