@@ -41,7 +41,7 @@ from priory.network.factors import (
     shares,
 )
 from priory.network.graph import Graph
-from priory.network.joint_table import JointTable, Variables
+from priory.network.joint_table import JointTable, Variables, check_size
 from priory.network.rows import expected_counts, log_p_rows
 from priory.network.scores import log_evidence
 from priory.network.structure import Scored, chow_liu, climb, tan
@@ -256,7 +256,7 @@ class BeliefNetwork:
         With `missing="skip"` a row counts for every node that is known together with its parents.
         With "em" its gaps are filled by what they probably held, and that again by what was then
         learned, until the mean log-likelihood of a row changes by less than `tolerance`
-        (Dempster, Laird and Rubin 1977).
+        (Dempster, Laird and Rubin 1977). Columns that are no nodes are not read.
 
         >>> network = BeliefNetwork([("a", "b")]).learn({"a": [1, 1, 0], "b": ["x", "y", "y"]})
         >>> network.table("b")[(1,)]
@@ -507,16 +507,18 @@ class BeliefNetwork:
         open_names = (asked.variables | known.variables) - set(known.fixed)
         names = tuple(name for name in self.nodes if name in open_names)
         table, _ = self._joint(names, known.fixed, known.text)
-        cells = np.indices(table.shape).reshape(len(names), table.size)
-        codes: dict[str, AnyArray] = dict(zip(names, cells, strict=True))
-        codes |= {name: np.full(table.size, code) for name, code in known.fixed.items()}
-        possible = table.ravel()
+        codes: dict[str, AnyArray] = {
+            name: np.arange(size).reshape([-1 if n == name else 1 for n in names])
+            for name, size in zip(names, table.shape, strict=True)
+        }
+        codes |= {name: np.full((1,) * len(names), code) for name, code in known.fixed.items()}
+        possible = table
         if not known.only_fixed:
-            possible = np.where(known(codes, table.size), possible, 0.0)
+            possible = np.where(known(codes, table.shape), table, 0.0)
         total = possible.sum()
         if total <= 0:
             raise self._impossible(known.text)
-        return min(1.0, float(possible[asked(codes, table.size)].sum() / total))
+        return min(1.0, float(np.where(asked(codes, table.shape), possible, 0.0).sum() / total))
 
     def _p_fixed(self, asked: Event, known: Event) -> float:
         """Return P(asked | known) of values alone: no table over them is needed."""
@@ -543,6 +545,7 @@ class BeliefNetwork:
         if not known.only_fixed:
             others = [v for v in self.nodes if v in known.variables and v not in names]
             return self.marginal((*names, *others)).condition(known).marginal(names)
+        check_size({name: self.values[name] for name in names}, "The table of these variables")
         free = tuple(name for name in names if name not in known.fixed)
         table, _ = self._joint(free, known.fixed, known.text)
         full = np.zeros([len(self.values[name]) for name in names])

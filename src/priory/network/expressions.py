@@ -33,8 +33,12 @@ LONGEST = 20_000
 DEEPEST = 60
 
 EventLike: TypeAlias = "str | Mapping[str, Label] | Event"
-Truth: TypeAlias = Callable[[Mapping[str, AnyArray], int], BoolArray]
-"""Say of each of n cells, given as codes by variable, whether the event holds."""
+Cells: TypeAlias = int | tuple[int, ...]
+Truth: TypeAlias = Callable[[Mapping[str, AnyArray], Cells], BoolArray]
+"""Say of each of n cells, given as codes by variable, whether the event holds.
+
+Codes may also be axes of a table of some shape: then the answer has as many axes.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,7 @@ class Event:
     fixed: Mapping[str, int] = field(default_factory=dict)
     only_fixed: bool = False
 
-    def __call__(self, codes: Mapping[str, AnyArray], n: int) -> BoolArray:
+    def __call__(self, codes: Mapping[str, AnyArray], n: Cells) -> BoolArray:
         """Return in which of n cells the event is true."""
         return self.truth(codes, n)
 
@@ -87,7 +91,7 @@ def _assignment(given: Mapping[str, Label], domains: Domains) -> Event:
     }
     text = " and ".join(f"{name} == {value!r}" for name, value in given.items()) or "True"
 
-    def truth(codes: Mapping[str, AnyArray], n: int) -> BoolArray:
+    def truth(codes: Mapping[str, AnyArray], n: Cells) -> BoolArray:
         result = np.ones(n, dtype=np.bool_)
         for name, code in fixed.items():
             result &= codes[name] == code
@@ -377,7 +381,7 @@ def _all(parts: list[Event]) -> Event:
             clear &= fixed.setdefault(name, code) == code  # else they contradict each other
     only_fixed = clear and all(part.only_fixed for part in parts)
 
-    def truth(codes: Mapping[str, AnyArray], n: int) -> BoolArray:
+    def truth(codes: Mapping[str, AnyArray], n: Cells) -> BoolArray:
         result = np.ones(n, dtype=np.bool_)
         for part in parts:
             result &= part(codes, n)
@@ -391,7 +395,7 @@ def _any(parts: list[Event]) -> Event:
     if len(parts) == 1:
         return parts[0]
 
-    def truth(codes: Mapping[str, AnyArray], n: int) -> BoolArray:
+    def truth(codes: Mapping[str, AnyArray], n: Cells) -> BoolArray:
         result = np.zeros(n, dtype=np.bool_)
         for part in parts:
             result |= part(codes, n)

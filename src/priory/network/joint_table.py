@@ -38,7 +38,7 @@ from priory.typing import AnyArray, BoolArray, FloatArray, IntArray, Label
 if TYPE_CHECKING:
     from priory.network.belief_network import BeliefNetwork
 
-__all__ = ["JointTable"]
+__all__ = ["JointTable", "Variables", "check_size"]
 
 MOST_CELLS = 20_000_000
 """So many cells are the most that a table may list: with their codes, about a gigabyte."""
@@ -178,7 +178,7 @@ class JointTable:
     def to_array(self) -> FloatArray:
         """Return the probabilities as an array with an axis for each variable, values in order."""
         shape = tuple(map(len, self.values.values()))
-        _check_size(self.values, "An array of all the cells")
+        check_size(self.values, "An array of all the cells")
         dense = np.zeros(shape)
         dense[tuple(self._codes.T)] = self._p
         return dense
@@ -545,7 +545,7 @@ def _every_cell(
     codes: IntArray, counts: FloatArray, domains: Domains
 ) -> tuple[IntArray, FloatArray]:
     """Return all the combinations there are, with the counts of those that were seen."""
-    _check_size(domains, "Smoothing gives every combination of values a cell, and")
+    check_size(domains, "Without smoothing=0 every combination of values is a cell, and there")
     shape = tuple(map(len, domains.values()))
     dense = np.zeros(shape)
     dense[tuple(codes.T)] = counts
@@ -553,14 +553,15 @@ def _every_cell(
     return every, dense.ravel()
 
 
-def _check_size(domains: Domains, what: str) -> None:
+def check_size(domains: Domains, what: str) -> None:
+    """Refuse a table of more cells than can be listed."""
     sizes = {name: len(domain) for name, domain in domains.items()}
     cells = math.prod(sizes.values())
     if cells > MOST_CELLS:
         widest = sorted(sizes, key=lambda name: -sizes[name])[:3]
         raise TooLargeError(
             f"{what} would be {cells:,} cells; {MOST_CELLS:,} are the most. Choose fewer "
-            f"variables, use smoothing=0, or cut those with many values: "
+            f"variables, or cut those with many values: "
             f"{', '.join(f'{name!r} has {sizes[name]:,}' for name in widest)}."
         )
 
