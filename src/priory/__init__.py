@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from priory.informative import Informative
     from priory.model import Model
+    from priory.network import BeliefNetwork, Hypotheses, JointTable
     from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
     from priory.schema import Schema
     from priory.settings import Settings
@@ -92,10 +93,14 @@ _HOME = {
     "Laplace": "priors",
     "MEstimate": "priors",
     "NormalInverseGamma": "priors",
+    "BeliefNetwork": "network",
+    "Hypotheses": "network",
+    "JointTable": "network",
 }
 
 __all__ = [
     "Analyzer",
+    "BeliefNetwork",
     "Bernoulli",
     "BernoulliNB",
     "Binomial",
@@ -111,8 +116,10 @@ __all__ = [
     "Gaussian",
     "GaussianNB",
     "Histogram",
+    "Hypotheses",
     "Informative",
     "Joint",
+    "JointTable",
     "KernelDensity",
     "Laplace",
     "MEstimate",

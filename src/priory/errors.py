@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterable
 
 __all__ = [
+    "ExpressionError",
     "ForgetError",
     "IdentifierWarning",
     "ImpossibleEvidenceWarning",
@@ -24,7 +25,9 @@ __all__ = [
     "SchemaError",
     "SettingError",
     "StaleTuningWarning",
+    "TooLargeError",
     "UnseenValueError",
+    "ZeroProbabilityError",
 ]
 
 
@@ -48,12 +51,24 @@ class UnseenValueError(InputError):
     """Say that a column whose policy is ``unseen="error"`` holds a value never learned."""
 
 
+class ExpressionError(InputError):
+    """Say that a logical expression cannot be read, or names what is not there."""
+
+
 class ForgetError(PrioryError, ValueError):
     """Say that rows cannot be forgotten because they were never learned."""
 
 
 class SettingError(PrioryError, ValueError):
     """Say that an argument, or a combination of them, cannot be honoured."""
+
+
+class TooLargeError(PrioryError, ValueError):
+    """Say that an answer would need more memory than allowed, and how much."""
+
+
+class ZeroProbabilityError(PrioryError, ValueError):
+    """Say that something of probability zero was taken as known."""
 
 
 class NotLinearError(PrioryError, ValueError):

@@ -1,0 +1,8 @@
+"""Between naive and joint: probability tables, hypotheses and belief networks."""
+
+from priory.network.belief_network import BeliefNetwork
+from priory.network.factors import BDeu
+from priory.network.hypotheses import Hypotheses
+from priory.network.joint_table import JointTable
+
+__all__ = ["BDeu", "BeliefNetwork", "Hypotheses", "JointTable"]

@@ -1,0 +1,182 @@
+"""Conditional tables: given by the user, or read out of counts with a prior."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from priory.errors import InputError, SettingError, check_number, listing
+from priory.network.variables import Domain, Domains, code_of
+from priory.priors import DiscretePrior, Laplace
+from priory.typing import FloatArray
+
+__all__ = [
+    "BDeu",
+    "Factor",
+    "NetworkPrior",
+    "given_domain",
+    "given_table",
+    "pseudo_counts",
+    "shares",
+]
+
+
+class Factor(NamedTuple):
+    """Hold a table over some variables, an axis for each."""
+
+    variables: tuple[str, ...]
+    array: FloatArray
+
+
+@dataclass(frozen=True)
+class BDeu:
+    """Spread the same imagined rows over every table of a network: a = ess / (q · r).
+
+    q is the number of combinations of the parents' values, r that of the node's own: so networks
+    that say the same of independence have the same evidence (Heckerman, Geiger and
+    Chickering 1995).
+
+    >>> BDeu(8.0).of(q=2, r=2)
+    2.0
+    """
+
+    ess: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_number("ess", self.ess, above=0)
+
+    def of(self, q: int, r: int) -> float:
+        """Return the pseudo-count of one cell."""
+        return self.ess / (q * r)
+
+
+NetworkPrior: TypeAlias = DiscretePrior | BDeu
+
+
+def pseudo_counts(prior: NetworkPrior, domain: Domain, counts: FloatArray) -> FloatArray:
+    """Return the pseudo-counts of a table, parents × values, as far as they differ."""
+    r = len(domain)
+    if isinstance(prior, BDeu):
+        return np.full(r, prior.of(max(counts.size // max(r, 1), 1), max(r, 1)))
+    if isinstance(prior, Laplace) and isinstance(prior.alpha, tuple):
+        raise SettingError(
+            "A network takes one alpha, not one for each column; give {node: alpha}."
+        )
+    return prior.pseudo_counts(domain, counts.reshape(-1, r).sum(axis=0))
+
+
+def shares(counts: FloatArray, pseudo: FloatArray) -> FloatArray:
+    """Return P(value | parents) = (n + a) / (N + Σa).
+
+    Parents' values that were never seen, with no prior to speak for them, take the node's shares
+    over all of them, or equal ones if nothing was seen at all.
+    """
+    smoothed = counts + pseudo
+    totals = smoothed.sum(axis=-1, keepdims=True)
+    if (totals > 0).all():
+        return np.asarray(smoothed / totals)
+    pooled = smoothed.reshape(-1, counts.shape[-1]).sum(axis=0)
+    pooled = pooled / pooled.sum() if pooled.sum() > 0 else np.full(len(pooled), 1 / len(pooled))
+    return np.where(totals > 0, smoothed / np.where(totals > 0, totals, 1.0), pooled)
+
+
+def given_domain(table: Any, parents: Sequence[str]) -> Domain | None:
+    """Return the values of a node that its table itself tells, None where it does not."""
+    if parents and isinstance(table, Mapping) and table:
+        return given_domain(next(iter(table.values())), ())
+    if isinstance(table, Mapping) and table:
+        return tuple(table)
+    if isinstance(table, int | float) and not isinstance(table, bool):
+        return (False, True)
+    size = np.shape(table)[-1] if np.ndim(table) else 0
+    return tuple(range(size)) if size else None
+
+
+def given_table(name: str, table: Any, parents: Sequence[str], domains: Domains) -> FloatArray:
+    """Return a table given by the user as an array, parents × values; its rows must add up to 1.
+
+    It is an array, or {parent values: row} where a row is {value: P}, a sequence, or, of a
+    truth, P(true); a node without parents has just the row.
+    """
+    shape = tuple(len(domains[v]) for v in (*parents, name))
+    if isinstance(table, np.ndarray) or (isinstance(table, Sequence) and parents):
+        result = _array(name, table)
+        if result.shape != shape:
+            raise InputError(
+                f"The table of {name!r} must have the shape {shape}, of "
+                f"{listing([*parents, name])}, not {result.shape}."
+            )
+    elif not parents:
+        result = _row(name, table, domains[name])
+    else:
+        if not isinstance(table, Mapping):
+            raise InputError(
+                f"The table of {name!r} must have a row for each combination of "
+                f"{listing(parents)}, not {table!r:.60}."
+            )
+        result = np.full(shape, np.nan)
+        for key, row in table.items():
+            values = key if isinstance(key, tuple) else (key,)
+            if len(values) != len(parents):
+                raise InputError(
+                    f"A row of the table of {name!r} is for {key!r}; its parents are "
+                    f"{listing(parents)}."
+                )
+            place = tuple(
+                code_of(value, parent, domains[parent])
+                for value, parent in zip(values, parents, strict=True)
+            )
+            result[place] = _row(name, row, domains[name])
+        if np.isnan(result).any():
+            place = tuple(np.argwhere(np.isnan(result))[0][:-1])
+            missing = {p: domains[p][i] for p, i in zip(parents, place, strict=True)}
+            raise InputError(f"The table of {name!r} has no row for {missing}.")
+    return _normalized(name, result, parents, domains)
+
+
+def _row(name: str, row: Any, domain: Domain) -> FloatArray:
+    if isinstance(row, Mapping):
+        result = np.zeros(len(domain))
+        for value, p in row.items():
+            result[code_of(value, name, domain)] = p
+        return result
+    if isinstance(row, int | float | np.number) and len(domain) == 2:
+        true = code_of(True, name, domain)
+        result = np.full(2, 1.0 - float(row))
+        result[true] = float(row)
+        return result
+    result = _array(name, row)
+    if result.shape != (len(domain),):
+        raise InputError(
+            f"A row of the table of {name!r} must have {len(domain)} probabilities, for "
+            f"{listing(domain)}, not {row!r:.60}."
+        )
+    return result
+
+
+def _array(name: str, table: Any) -> FloatArray:
+    try:
+        return np.array(table, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"The table of {name!r} must hold numbers, not {table!r:.60}.") from None
+
+
+def _normalized(
+    name: str, table: FloatArray, parents: Sequence[str], domains: Domains
+) -> FloatArray:
+    if not np.isfinite(table).all() or (table < 0).any():
+        wrong = table[~(np.isfinite(table) & (table >= 0))][0]
+        raise InputError(f"The table of {name!r} holds {float(wrong)!r}, which is no probability.")
+    totals = table.sum(axis=-1, keepdims=True)
+    off = np.abs(totals - 1.0)
+    if (off > 1e-6).any():
+        place = np.unravel_index(int(off.argmax()), off.shape)[:-1]
+        where = {p: domains[p][i] for p, i in zip(parents, place, strict=True)}
+        row = f"The row of {where} in the table" if where else "The table"
+        raise InputError(
+            f"{row} of {name!r} must add up to 1, but adds up to {totals[place][0]:.9g}."
+        )
+    return np.asarray(np.where(off > 1e-15, table / totals, table))

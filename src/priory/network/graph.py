@@ -1,0 +1,195 @@
+"""Directed acyclic graphs: who depends on whom, and what separates them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from priory.errors import SettingError, did_you_mean, listing
+
+__all__ = ["Graph"]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Hold the parents of every node; nodes keep the order in which they were named.
+
+    >>> graph = Graph.of([("rain", "wet"), ("hose", "wet")])
+    >>> graph.parents["wet"], graph.order
+    (('rain', 'hose'), ('rain', 'hose', 'wet'))
+    """
+
+    parents: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, edges: Iterable[Any] | Mapping[str, Iterable[str]], nodes: Any = ()) -> Graph:
+        """Return the graph of (parent, child) pairs, or of a mapping of nodes to their parents."""
+        if isinstance(nodes, str):
+            raise SettingError(f"nodes must be a sequence of names, not {nodes!r}.")
+        parents: dict[str, list[str]] = {}
+        for name in nodes:
+            parents.setdefault(_name(name), [])
+        for parent, child in _pairs(edges, parents):
+            parents.setdefault(parent, [])
+            of_child = parents.setdefault(child, [])
+            if parent == child:
+                raise SettingError(f"Node {child!r} cannot be its own parent.")
+            if parent in of_child:
+                raise SettingError(f"The edge {parent!r} → {child!r} stands twice.")
+            of_child.append(parent)
+        graph = cls({name: tuple(found) for name, found in parents.items()})
+        _ = graph.order  # refuses cycles
+        return graph
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Return the nodes, in the order in which they were named."""
+        return tuple(self.parents)
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """Return the (parent, child) pairs."""
+        return tuple((parent, child) for child, of in self.parents.items() for parent in of)
+
+    @cached_property
+    def children(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the children of every node."""
+        found: dict[str, list[str]] = {name: [] for name in self.parents}
+        for parent, child in self.edges:
+            found[parent].append(child)
+        return {name: tuple(children) for name, children in found.items()}
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Return the nodes, parents before their children."""
+        waiting = {name: len(of) for name, of in self.parents.items()}
+        ready = deque(name for name, n in waiting.items() if not n)
+        order = []
+        while ready:
+            name = ready.popleft()
+            order.append(name)
+            for child in self.children[name]:
+                waiting[child] -= 1
+                if not waiting[child]:
+                    ready.append(child)
+        if len(order) < len(self.parents):
+            cycle = self._cycle([name for name, n in waiting.items() if n])
+            raise SettingError(
+                f"The edges go round in a circle: {' → '.join(map(repr, cycle))}. "
+                "A belief network must have none."
+            )
+        return tuple(order)
+
+    def _cycle(self, left: Sequence[str]) -> list[str]:
+        """Return a circle among nodes that all have a parent among themselves."""
+        among, path = set(left), [left[0]]
+        while True:
+            parent = next(p for p in self.parents[path[-1]] if p in among)
+            if parent in path:
+                return [parent, *path[path.index(parent) :][::-1]]
+            path.append(parent)
+
+    def find(self, name: object) -> str:
+        """Return the name if it is a node, or say which there are."""
+        if isinstance(name, str) and name in self.parents:
+            return name
+        raise SettingError(
+            f"There is no node {name!r}. Nodes: {listing(self.parents, 10)}."
+            f"{did_you_mean(str(name), self.parents)}"
+        )
+
+    def ancestors(self, names: Iterable[str]) -> set[str]:
+        """Return the nodes and everything that leads to them."""
+        found: set[str] = set()
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting.extend(self.parents[name])
+        return found
+
+    def markov_blanket(self, name: str) -> set[str]:
+        """Return the parents, the children and the children's other parents of a node."""
+        blanket = {*self.parents[name], *self.children[name]}
+        for child in self.children[name]:
+            blanket.update(self.parents[child])
+        return blanket - {name}
+
+    def d_separated(self, a: Iterable[str], b: Iterable[str], given: Iterable[str]) -> bool:
+        """Return whether every path between two groups is blocked by what is given.
+
+        A chain or a fork is blocked by its middle node, a collider unless it or something it
+        leads to is given (Pearl 1988). Paths are followed as in Koller and Friedman, 3.1.
+        """
+        a, b, known = set(a), set(b), set(given)
+        leading = self.ancestors(known)
+        seen: set[tuple[str, bool]] = set()
+        waiting = [(name, True) for name in a]  # True: the path goes up from a child
+        while waiting:
+            name, upwards = waiting.pop()
+            if (name, upwards) in seen:
+                continue
+            seen.add((name, upwards))
+            if name not in known and name in b:
+                return False
+            if upwards and name not in known:
+                waiting += [(parent, True) for parent in self.parents[name]]
+                waiting += [(child, False) for child in self.children[name]]
+            elif not upwards:
+                if name not in known:
+                    waiting += [(child, False) for child in self.children[name]]
+                if name in leading:
+                    waiting += [(parent, True) for parent in self.parents[name]]
+        return True
+
+    @property
+    def skeleton(self) -> frozenset[frozenset[str]]:
+        """Return the edges without their direction."""
+        return frozenset(frozenset(edge) for edge in self.edges)
+
+    @property
+    def v_structures(self) -> frozenset[tuple[frozenset[str], str]]:
+        """Return the pairs of unconnected parents that meet in a child."""
+        skeleton = self.skeleton
+        return frozenset(
+            (frozenset((one, two)), child)
+            for child, of in self.parents.items()
+            for i, one in enumerate(of)
+            for two in of[i + 1 :]
+            if frozenset((one, two)) not in skeleton
+        )
+
+    def equivalent(self, other: Graph) -> bool:
+        """Return whether two graphs say the same of what is independent of what.
+
+        They do if and only if they have the same edges but for direction, and the same
+        unconnected parents meeting in a child (Verma and Pearl 1990).
+        """
+        return (
+            set(self.nodes) == set(other.nodes)
+            and self.skeleton == other.skeleton
+            and self.v_structures == other.v_structures
+        )
+
+
+def _pairs(edges: Any, parents: dict[str, list[str]]) -> Iterable[tuple[str, str]]:
+    if isinstance(edges, Mapping):
+        for child, of in edges.items():
+            parents.setdefault(_name(child), [])
+            for parent in (of,) if isinstance(of, str) else of:
+                yield _name(parent), _name(child)
+        return
+    for edge in edges:
+        if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) != 2:
+            raise SettingError(f"An edge is a pair (parent, child), not {edge!r}.")
+        yield _name(edge[0]), _name(edge[1])
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str) or not name:
+        raise SettingError(f"A node's name must be a string, not {name!r}.")
+    return name

@@ -1,0 +1,238 @@
+"""Hypotheses: what is believed of rival explanations, before and after the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import fsum, inf, log
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from priory.errors import SettingError, ZeroProbabilityError, check_number, did_you_mean, listing
+from priory.network.likelihoods import Likelihood, likelihood_of
+from priory.text import aligned
+from priory.typing import FloatArray
+
+__all__ = ["DescriptionLength", "Hypotheses"]
+
+
+class DescriptionLength(NamedTuple):
+    """Hold how many bits it takes to tell a hypothesis, and the data once it is told."""
+
+    hypothesis: float
+    data: float
+
+    @property
+    def total(self) -> float:
+        """Return L(h) + L(D | h)."""
+        return self.hypothesis + self.data
+
+
+class Hypotheses:
+    """Weigh rival hypotheses by the data.
+
+        P(h | D) = P(D | h) P(h) / Σ_h P(D | h) P(h)
+
+    A hypothesis is what says how probable an observation is: a table {observation: P}, a function
+    of one observation (of its logarithm, with `log=True`), a frozen distribution of scipy.stats,
+    or a fitted model (anything with `score_samples`). `prior` says how probable each is
+    beforehand; None holds all equally probable. `lengths` gives the bits it takes to tell each
+    hypothesis instead, L(h) = −log2 P(h).
+
+    Observations are independent given the hypothesis, so P(D | h) is the product over them. For
+    models it is the product over the rows: of P(x), or of P(x, y) if `update` is given classes.
+    A model is taken as it stands, so the rows should not be those it was fitted on. With
+    `learning=True` it learns each row after it has been asked for it:
+    P(D | h) = Π P(row | the rows before). Of a belief network this is its marginal likelihood, in
+    closed form; of a classifier it is the prequential likelihood (Dawid, 1984), row by row.
+
+    `update` gives new hypotheses and leaves these as they are. One datum at a time or all
+    at once comes to the same.
+
+    >>> test = Hypotheses(
+    ...     {"cancer": {"+": 0.98, "-": 0.02}, "none": {"+": 0.03, "-": 0.97}},
+    ...     prior={"cancer": 0.008, "none": 0.992},
+    ... )
+    >>> after = test.update("+")
+    >>> after.map, round(after.posterior["cancer"], 4)
+    ('none', 0.2085)
+    """
+
+    def __init__(
+        self,
+        likelihoods: Mapping[str, Any],
+        prior: Mapping[str, float] | None = None,
+        lengths: Mapping[str, float] | None = None,
+        log: bool = False,
+        learning: bool = False,
+    ) -> None:
+        if not isinstance(likelihoods, Mapping) or not likelihoods:
+            raise SettingError(f"likelihoods must be a mapping by name, not {likelihoods!r:.60}.")
+        if prior is not None and lengths is not None:
+            raise SettingError("Give prior or lengths, not both: L(h) = −log2 P(h).")
+        self.names = tuple(likelihoods)
+        self._likelihoods: tuple[Likelihood, ...] = tuple(
+            likelihood_of(name, given, log, learning) for name, given in likelihoods.items()
+        )
+        self._log_prior, self._bits = _prior(self.names, prior, lengths)
+        self._log_likelihood = np.zeros(len(self.names))
+
+    def update(self, data: Any, y: Any = None) -> Hypotheses:
+        """Return the hypotheses after some data: an observation, several, or rows of a table.
+
+        A string, a number or a mapping is one observation; a list or an array holds several.
+        For models `data` is a table, and `y` the class of each of its rows if they matter.
+
+        >>> coin = Hypotheses({"fair": {"h": 0.5, "t": 0.5}, "two heads": {"h": 1.0, "t": 0.0}})
+        >>> round(coin.update(["h", "h", "h"]).posterior["two heads"], 6)
+        0.888889
+        """
+        results = [likelihood.after(data, y) for likelihood in self._likelihoods]
+        after = object.__new__(Hypotheses)
+        after.names, after._log_prior, after._bits = self.names, self._log_prior, self._bits
+        after._likelihoods = tuple(likelihood for _, likelihood in results)
+        after._log_likelihood = self._log_likelihood + np.array([value for value, _ in results])
+        if np.isneginf(after._log_joint).all():
+            raise ZeroProbabilityError(
+                "The data are impossible under every hypothesis that has a prior above 0, so "
+                f"nothing can be said given them. Hypotheses: {listing(self.names)}."
+            )
+        return after
+
+    @property
+    def prior(self) -> dict[str, float]:
+        """Return P(h)."""
+        return self._by_name(np.exp(self._log_prior))
+
+    @property
+    def log_likelihood(self) -> dict[str, float]:
+        """Return log P(D | h) of all the data so far."""
+        return self._by_name(self._log_likelihood)
+
+    @property
+    def posterior(self) -> dict[str, float]:
+        """Return P(h | D)."""
+        return self._by_name(np.exp(self._log_joint - self.log_evidence))
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(D) = log Σ_h P(D | h) P(h)."""
+        top = float(self._log_joint.max())
+        return top + log(fsum(np.exp(self._log_joint - top)))
+
+    @property
+    def map(self) -> str:
+        """Return the most probable hypothesis given the data; the first, if several are."""
+        return self.names[int(self._log_joint.argmax())]
+
+    @property
+    def mle(self) -> str:
+        """Return the hypothesis under which the data are most probable, whatever its prior."""
+        return self.names[int(self._log_likelihood.argmax())]
+
+    @property
+    def mdl(self) -> str:
+        """Return the hypothesis with the shortest description of itself and the data.
+
+        L(h) + L(D | h),     L = −log2 P     in bits
+        """
+        totals = [length.total for length in self.description_lengths.values()]
+        return self.names[int(np.argmin(totals))]
+
+    @property
+    def description_lengths(self) -> dict[str, DescriptionLength]:
+        """Return L(h) and L(D | h) of each hypothesis, in bits.
+
+        Of continuous data L(D | h) is the length up to a constant, that of the precision in which
+        they are told; it is the same for all hypotheses, and may make the number negative.
+        """
+        data = -self._log_likelihood / log(2.0)
+        return {
+            name: DescriptionLength(float(bits), float(length) + 0.0)
+            for name, bits, length in zip(self.names, self._bits, data, strict=True)
+        }
+
+    def bayes_factor(self, one: str, other: str) -> float:
+        """Return P(D | one) / P(D | other), how much the data speak for the one.
+
+        >>> coin = Hypotheses({"fair": {"h": 0.5, "t": 0.5}, "two heads": {"h": 1.0, "t": 0.0}})
+        >>> round(coin.update(["h"] * 3).bayes_factor("two heads", "fair"), 6)
+        8.0
+        """
+        a, b = (self._log_likelihood[self._place(name)] for name in (one, other))
+        if np.isneginf(a) and np.isneginf(b):
+            raise ZeroProbabilityError(
+                f"The data are impossible under {one!r} and under {other!r}."
+            )
+        with np.errstate(over="ignore"):
+            return float(np.exp(a - b))
+
+    def p(self, data: Any, y: Any = None) -> float:
+        """Return the probability of further data, averaged over the hypotheses.
+
+            P(d | D) = Σ_h P(d | h) P(h | D)
+
+        >>> coin = Hypotheses({"fair": {"h": 0.5, "t": 0.5}, "two heads": {"h": 1.0, "t": 0.0}})
+        >>> round(coin.update(["h"]).p("h"), 6)
+        0.833333
+        """
+        further = np.array([likelihood.after(data, y)[0] for likelihood in self._likelihoods])
+        return fsum(np.exp(further + self._log_joint - self.log_evidence))
+
+    def __repr__(self) -> str:
+        rows: list[tuple[str, ...]] = [
+            ("hypothesis", "P(h)", "P(h | D)", "L(h)", "L(D | h)", "bits")
+        ]
+        prior, posterior, lengths = self.prior, self.posterior, self.description_lengths
+        for name in self.names:
+            length = lengths[name]
+            numbers = (length.hypothesis, length.data, length.total)
+            shares = (f"{prior[name]:.6g}", f"{posterior[name]:.6g}")
+            rows.append((name, *shares, *(f"{x:.3f}" for x in numbers)))
+        return aligned(rows)
+
+    @property
+    def _log_joint(self) -> FloatArray:
+        # A hypothesis without a prior stays impossible, whatever it says of the data.
+        return np.where(np.isneginf(self._log_prior), -inf, self._log_prior + self._log_likelihood)
+
+    def _by_name(self, values: FloatArray) -> dict[str, float]:
+        return dict(zip(self.names, values.tolist(), strict=True))
+
+    def _place(self, name: str) -> int:
+        if name not in self.names:
+            raise SettingError(
+                f"There is no hypothesis {name!r}. Hypotheses: {listing(self.names)}."
+                f"{did_you_mean(name, self.names)}"
+            )
+        return self.names.index(name)
+
+
+def _prior(
+    names: tuple[str, ...],
+    prior: Mapping[str, float] | None,
+    lengths: Mapping[str, float] | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Return log P(h) and L(h) in bits."""
+    if prior is None and lengths is None:
+        even = np.full(len(names), -log(len(names)))
+        return even, -even / log(2.0)
+    what, given = ("prior", prior) if prior is not None else ("lengths", lengths)
+    if not isinstance(given, Mapping) or set(given) != set(names):
+        named = listing(given) if isinstance(given, Mapping) else repr(given)
+        raise SettingError(
+            f"{what} must give a number to each hypothesis: it names {named}, the hypotheses are "
+            f"{listing(names)}."
+        )
+    for name in names:
+        check_number(f"{what}[{name!r}]", given[name])
+    numbers = np.array([float(given[name]) for name in names])
+    if what == "lengths":
+        log_prior = -numbers * log(2.0)
+        top = float(log_prior.max())
+        return log_prior - top - log(fsum(np.exp(log_prior - top))), numbers
+    if abs(fsum(numbers) - 1.0) > 1e-9:
+        raise SettingError(f"prior must add up to 1, but adds up to {fsum(numbers)!r}.")
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(numbers)
+    return log_prior, np.where(np.isfinite(log_prior), -log_prior / log(2.0), inf)

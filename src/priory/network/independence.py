@@ -1,0 +1,102 @@
+"""Independence of two partitions of some cells, within strata: exactly, or by a G-test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+
+from priory.errors import TooLargeError
+from priory.typing import FloatArray, IntArray
+
+__all__ = ["Independence", "Partition", "exact_independence", "g_test"]
+
+Partition: TypeAlias = tuple[IntArray, int]
+"""The part that each cell belongs to, and how many parts there are."""
+
+MOST_PLACES = 50_000_000
+
+
+@dataclass(frozen=True)
+class Independence:
+    """Tell whether two things are independent, and by what; it counts as True if they are.
+
+    Exactly: `gap` is the largest |P(A, B | C) − P(A | C) · P(B | C)|. By a G-test: `statistic` is
+    G = 2 Σ n log(n / expected), `degrees` its degrees of freedom, and `p_value` the chance of a G
+    at least as large if they were independent.
+    """
+
+    independent: bool
+    method: str
+    gap: float
+    statistic: float | None = None
+    degrees: int | None = None
+    p_value: float | None = None
+
+    def __bool__(self) -> bool:
+        return self.independent
+
+    def __str__(self) -> str:
+        word = "independent" if self.independent else "dependent"
+        if self.method == "exact":
+            return f"{word} (largest gap {self.gap:.3g})"
+        return f"{word} (G = {self.statistic:.4g}, {self.degrees} degrees, p = {self.p_value:.3g})"
+
+
+def exact_independence(
+    p: FloatArray, a: Partition, b: Partition, strata: Partition, tolerance: float
+) -> Independence:
+    """Compare P(A, B | C) with P(A | C) · P(B | C), part by part."""
+    gap = _gap(*_contingency(p, a, b, strata))
+    return Independence(gap <= tolerance, "exact", gap)
+
+
+def g_test(
+    counts: FloatArray, a: Partition, b: Partition, strata: Partition, level: float
+) -> Independence:
+    """Test whether counted rows refute independence.
+
+    Each stratum has (parts of A − 1) · (parts of B − 1) degrees of freedom, of the parts that
+    occur in it; a stratum in which one side never varies tells nothing.
+    """
+    from scipy.special import gammaincc
+
+    observed, expected, parts_a, parts_b = _contingency(counts, a, b, strata)
+    seen = observed > 0
+    statistic = 2.0 * float((observed[seen] * np.log(observed[seen] / expected[seen])).sum())
+    statistic = max(statistic, 0.0)
+    degrees = int(((parts_a - 1) * (parts_b - 1)).sum())
+    p_value = float(gammaincc(degrees / 2, statistic / 2)) if degrees else 1.0
+    gap = _gap(observed, expected, parts_a, parts_b)
+    return Independence(p_value >= level, "g-test", gap, statistic, degrees, p_value)
+
+
+def _contingency(
+    weight: FloatArray, a: Partition, b: Partition, strata: Partition
+) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+    """Return what is in each stratum × part of A × part of B, and what independence expects.
+
+    Beside them, how many parts of A and of B occur in each stratum that occurs.
+    """
+    shape = (strata[1], a[1], b[1])
+    place = (strata[0] * a[1] + a[0]) * b[1] + b[0]
+    size = prod(shape)
+    if size > MOST_PLACES:
+        raise TooLargeError(
+            f"The two sides and what is given make {size:,} combinations; {MOST_PLACES:,} are the "
+            "most. Choose variables with fewer values, or events."
+        )
+    observed = np.bincount(place, weights=weight, minlength=size).reshape(shape)
+    observed = observed[observed.sum(axis=(1, 2)) > 0]
+    of_a, of_b = observed.sum(axis=2), observed.sum(axis=1)
+    totals = of_a.sum(axis=1)[:, None, None]
+    expected = of_a[:, :, None] * of_b[:, None, :] / totals
+    parts_a, parts_b = (of_a > 0).sum(axis=1), (of_b > 0).sum(axis=1)
+    return observed, expected, parts_a.astype(np.int64), parts_b.astype(np.int64)
+
+
+def _gap(observed: FloatArray, expected: FloatArray, *_: IntArray) -> float:
+    totals = observed.sum(axis=(1, 2), keepdims=True)
+    return float((np.abs(observed - expected) / totals).max(initial=0.0))

@@ -1,0 +1,193 @@
+"""What a hypothesis says of data: log P(D | h), from a table, a function or a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from math import fsum, inf, isfinite, log
+from typing import Any, Protocol
+
+import numpy as np
+
+from priory.errors import InputError, SettingError, did_you_mean, listing
+from priory.labels import label_key
+from priory.rawtables import open_table
+from priory.reading import read_labels
+from priory.typing import FloatArray
+
+__all__ = ["Likelihood", "likelihood_of"]
+
+
+class Likelihood(Protocol):
+    """Give log P(D | h), and what is left of the hypothesis to meet the data that follow."""
+
+    def after(self, data: Any, y: Any) -> tuple[float, Likelihood]:
+        """Return log P(D | h), and the hypothesis after it has seen the data."""
+        ...
+
+
+def likelihood_of(name: str, given: Any, log_space: bool, learning: bool) -> Likelihood:
+    """Return the likelihood that a table, a function, a distribution or a model stands for."""
+    model = hasattr(given, "score_samples")
+    if learning and not model:
+        raise SettingError(
+            f"learning=True is for models that learn; hypothesis {name!r} is {given!r:.60}."
+        )
+    if learning:
+        return _Learning(name, given)
+    if model:
+        return _Fitted(name, given)
+    if isinstance(given, Mapping):
+        return _Single(name, _table(name, given))
+    for method in ("logpmf", "logpdf"):  # a frozen distribution of scipy.stats
+        if callable(getattr(given, method, None)):
+            return _Single(name, getattr(given, method))
+    if not callable(given):
+        raise SettingError(
+            f"Hypothesis {name!r} must be a function of one observation, a table "
+            f"{{observation: probability}}, a scipy.stats distribution or a fitted model, not "
+            f"{given!r:.60}."
+        )
+    return _Single(name, given if log_space else _logarithm(name, given))
+
+
+@dataclass(frozen=True)
+class _Single:
+    """Look at one observation after the other: log P(D | h) = Σ log P(d | h)."""
+
+    name: str
+    log_p: Callable[[Any], float]
+
+    def after(self, data: Any, y: Any) -> tuple[float, Likelihood]:
+        if y is not None:
+            raise SettingError(
+                f"y is for hypotheses that are classifiers; {self.name!r} looks at data alone."
+            )
+        values = []
+        for observation in observations(data):
+            value = float(self.log_p(observation))
+            if value != value or value == inf:
+                raise InputError(
+                    f"Hypothesis {self.name!r} gives {observation!r} the log-likelihood {value!r}."
+                )
+            values.append(value)
+        return (-inf if -inf in values else fsum(values)), self
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """Take a model as it stands: the sum of log P(x), or of log P(x, y), over the rows."""
+
+    name: str
+    model: Any
+
+    def after(self, data: Any, y: Any) -> tuple[float, Likelihood]:
+        return float(_log_p_rows(self.name, self.model, data, y).sum()), self
+
+
+@dataclass(frozen=True)
+class _Learning:
+    """Let the model learn as it goes: log P(D | h) = Σ log P(row | the rows before it).
+
+    A belief network has this sum in closed form, its marginal likelihood.
+    """
+
+    name: str
+    model: Any
+
+    def after(self, data: Any, y: Any) -> tuple[float, Likelihood]:
+        model = deepcopy(self.model)
+        if hasattr(model, "log_evidence"):
+            if y is not None:
+                raise SettingError("A belief network takes all its variables as data, without y.")
+            before = model.log_evidence() if model.n_rows else 0.0
+            after = model.learn(data).log_evidence()
+            return after - before, _Learning(self.name, model)
+        if y is None:
+            raise SettingError(f"Hypothesis {self.name!r} learns with classes: update(X, y).")
+        learn = model.partial_fit if hasattr(model, "partial_fit") else model.learn
+        total = 0.0
+        for row, label in _rows(data, y):
+            total += float(_log_p_rows(self.name, model, row, [label])[0])
+            learn(row, [label])
+        return total, _Learning(self.name, model)
+
+
+def observations(data: Any) -> Iterable[Any]:
+    """Return the observations of some data; a string, a number or a mapping is a single one."""
+    if isinstance(data, str | bytes | Mapping) or not hasattr(data, "__iter__"):
+        return [data]
+    return data if not isinstance(data, np.ndarray) else data.tolist()
+
+
+def _table(name: str, given: Mapping[Any, float]) -> Callable[[Any], float]:
+    total = sum(given.values())
+    if any(p < 0 or not isfinite(p) for p in given.values()) or abs(total - 1.0) > 1e-6:
+        raise SettingError(
+            f"The probabilities of hypothesis {name!r} must be at least 0 and add up to 1; "
+            f"they add up to {total!r}."
+        )
+    known = {_key(value): log(p) if p > 0 else -inf for value, p in given.items()}
+
+    def log_p(observation: Any) -> float:
+        if isinstance(observation, np.generic):
+            observation = observation.item()
+        try:
+            return known[_key(observation)]
+        except (KeyError, TypeError):
+            raise InputError(
+                f"Hypothesis {name!r} says nothing of {observation!r}. It knows "
+                f"{listing(given)}.{did_you_mean(str(observation), map(str, given))}"
+            ) from None
+
+    return log_p
+
+
+def _key(value: Any) -> Any:
+    return label_key(value) if isinstance(value, bool | int | float | str) else value
+
+
+def _logarithm(name: str, function: Callable[[Any], float]) -> Callable[[Any], float]:
+    def log_p(observation: Any) -> float:
+        p = float(function(observation))
+        if not (0.0 <= p < inf):
+            raise InputError(
+                f"Hypothesis {name!r} gives {observation!r} the likelihood {p!r}; it must be a "
+                "number of at least 0. Functions that give logarithms need log=True."
+            )
+        return log(p) if p > 0 else -inf
+
+    return log_p
+
+
+def _log_p_rows(name: str, model: Any, data: Any, y: Any) -> FloatArray:
+    """Return log P(x) of every row, or log P(x, y) = log P(x) + log P(y | x)."""
+    log_p = np.asarray(model.score_samples(data), dtype=np.float64)
+    if y is None:
+        return log_p
+    if not hasattr(model, "predict_log_proba"):
+        raise SettingError(f"y is for classifiers; hypothesis {name!r} is none.")
+    wanted = read_labels(y)
+    classes = model.classes_ if hasattr(model, "classes_") else model.classes
+    places = {label_key(c): k for k, c in enumerate(np.asarray(classes, dtype=object).tolist())}
+    place = [places.get(label_key(label), -1) for label in wanted.labels]
+    if -1 in place:
+        raise InputError(
+            f"Hypothesis {name!r} does not know the class {wanted.labels[place.index(-1)]!r}. "
+            f"Classes: {listing(np.asarray(classes, dtype=object).tolist())}."
+        )
+    codes = np.array(place, dtype=np.intp)[wanted.codes]
+    posterior = np.asarray(model.predict_log_proba(data), dtype=np.float64)
+    return np.asarray(log_p + posterior[np.arange(len(codes)), codes])
+
+
+def _rows(data: Any, y: Any) -> Iterable[tuple[dict[str, list[Any]], Any]]:
+    """Give the rows one at a time, as tables of one row."""
+    raw, labels = open_table(data), read_labels(y)
+    if len(labels) != raw.n_rows:
+        raise InputError(f"X has {raw.n_rows} rows, y has {len(labels)}.")
+    columns = [raw.column(name).column for name in raw.names]
+    for i in range(raw.n_rows):
+        row = {name: [column.value(i)] for name, column in zip(raw.names, columns, strict=True)}
+        yield row, labels.value(i)

@@ -1,0 +1,177 @@
+"""Structure learning: trees against a reference, recovery of a known network, moves and scores."""
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import mutual_info_score
+
+from priory import BeliefNetwork, errors
+from priory.network import BDeu
+from priory.network.graph import Graph
+from priory.network.structure import Scored, climb, mutual_information
+from priory.network.variables import read_coded
+
+from .networks import example
+
+
+def correlated(seed, n=400, d=6):
+    """Return columns of which each copies an earlier one, more or less."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(0, 3, n)]
+    for _ in range(d - 1):
+        source = columns[rng.integers(len(columns))]
+        columns.append(
+            np.where(rng.random(n) < rng.uniform(0.2, 0.9), source, rng.integers(0, 3, n))
+        )
+    return pd.DataFrame({f"c{i}": column for i, column in enumerate(columns)})
+
+
+def heaviest_tree(frame, weight):
+    complete = nx.Graph()
+    for a, b in combinations(frame.columns, 2):
+        complete.add_edge(a, b, weight=weight(a, b))
+    return {frozenset(edge) for edge in nx.maximum_spanning_tree(complete).edges}
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10_000))
+def test_chow_liu_is_the_heaviest_tree(seed):
+    frame = correlated(seed)
+    network = BeliefNetwork.chow_liu(frame, root="c2")
+    expected = heaviest_tree(frame, lambda a, b: mutual_info_score(frame[a], frame[b]))
+    assert network.graph.skeleton == expected
+    assert network.parents("c2") == ()
+    assert all(len(network.parents(n)) == 1 for n in network.nodes if n != "c2")
+    assert network.n_rows == 400
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 10_000))
+def test_tan_is_the_heaviest_tree_given_the_target(seed):
+    frame = correlated(seed)
+
+    def weight(a, b):
+        parts = [part for _, part in frame.groupby("c0")]
+        return sum(len(p) / len(frame) * mutual_info_score(p[a], p[b]) for p in parts)
+
+    network = BeliefNetwork.tan(frame, "c0")
+    others = frame.drop(columns="c0")
+    tree = {edge for edge in network.graph.skeleton if "c0" not in edge}
+    assert tree == heaviest_tree(others, weight)
+    assert all(network.parents(n)[0] == "c0" for n in others)
+    assert network.parents("c0") == ()
+    assert len(network.edges) == 2 * len(others.columns) - 1
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 10_000))
+def test_mutual_information_agrees_with_scikit_learn(seed):
+    frame = correlated(seed)
+    counts = pd.crosstab(frame["c0"], frame["c1"]).to_numpy(dtype=float)
+    expected = mutual_info_score(frame["c0"], frame["c1"])
+    assert mutual_information(counts) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("score", ["bic", "mdl", "bdeu", BDeu(2)])
+def test_asia_is_recovered_from_its_samples(score):
+    """The arc from asia to tub is weak: of 50,000 rows some 25 tell of it."""
+    truth = example("asia")
+    found = BeliefNetwork.hill_climbing(truth.sample(50_000, random_state=0), score=score)
+    weak = frozenset(("asia", "tub"))
+    without = [edge for edge in truth.edges if frozenset(edge) != weak]
+    assert found.graph.equivalent(truth.graph) or found.graph.equivalent(
+        Graph.of(without, truth.nodes)
+    )
+
+
+def all_graphs(names):
+    pairs = list(combinations(names, 2))
+    for choice in np.ndindex(*[3] * len(pairs)):
+        edges = [
+            pair if way == 1 else pair[::-1] for pair, way in zip(pairs, choice, strict=True) if way
+        ]
+        try:
+            yield Graph.of(edges, names)
+        except errors.SettingError:
+            continue
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 10_000), score=st.sampled_from(["bic", "k2", BDeu(3)]))
+def test_the_search_finds_the_best_of_all_small_graphs(seed, score):
+    frame = correlated(seed, n=300, d=4)
+    scored = Scored(read_coded(frame), score)
+
+    def total(graph):
+        return sum(scored(name, frozenset(of)) for name, of in graph.parents.items())
+
+    found = climb(scored, (), (), (), None, 30)
+    assert total(found) == pytest.approx(max(map(total, all_graphs(tuple(frame.columns)))))
+
+
+def test_scores_are_those_of_the_network():
+    frame = correlated(1, d=4)
+    network = BeliefNetwork.hill_climbing(frame, score=BDeu(3))
+    scored = Scored(read_coded(frame), BDeu(3))
+    total = sum(scored(name, frozenset(network.parents(name))) for name in network.nodes)
+    assert network.log_evidence(BDeu(3)) == pytest.approx(total)
+    scored = Scored(read_coded(frame), "k2")
+    total = sum(scored(name, frozenset(network.parents(name))) for name in network.nodes)
+    assert network.log_evidence(1.0) == pytest.approx(total)
+    scored = Scored(read_coded(frame), "bic")
+    total = sum(scored(name, frozenset(network.parents(name))) for name in network.nodes)
+    plain = BeliefNetwork(network.edges, nodes=network.nodes, smoothing=0).learn(frame)
+    free = sum(t.size // t.shape[-1] * (t.shape[-1] - 1) for t in plain.tables.values())
+    expected = plain.log_likelihood(frame) - 0.5 * np.log(400) * free
+    assert total == pytest.approx(expected)
+
+
+def test_edges_can_be_required_and_forbidden():
+    frame = correlated(2, d=5)
+    free = BeliefNetwork.hill_climbing(frame)
+    first = free.edges[0]
+    without = BeliefNetwork.hill_climbing(frame, forbidden=[first, first[::-1]])
+    assert frozenset(first) not in without.graph.skeleton
+    turned = BeliefNetwork.hill_climbing(frame, required=[first[::-1]])
+    assert first[::-1] in turned.edges
+    few = BeliefNetwork.hill_climbing(frame, max_parents=1)
+    assert max(len(few.parents(n)) for n in few.nodes) == 1
+    none = BeliefNetwork.hill_climbing(frame, max_parents=0)
+    assert none.edges == ()
+    started = BeliefNetwork.hill_climbing(frame, start=free.edges)
+    assert started.graph.equivalent(free.graph)
+    greedy = BeliefNetwork.hill_climbing(frame, patience=0)
+    assert set(greedy.nodes) == set(frame.columns)
+    with pytest.raises(errors.SettingError, match="both required and forbidden"):
+        BeliefNetwork.hill_climbing(frame, required=[("c0", "c1")], forbidden=[("c0", "c1")])
+    with pytest.raises(errors.SettingError, match="circle"):
+        BeliefNetwork.hill_climbing(frame, required=[("c0", "c1"), ("c1", "c0")])
+    with pytest.raises(errors.ExpressionError, match="no column 'x'"):
+        BeliefNetwork.hill_climbing(frame, forbidden=[("c0", "x")])
+    with pytest.raises(errors.SettingError, match="score must be"):
+        BeliefNetwork.hill_climbing(frame, score="aic")
+
+
+def test_rows_with_gaps_are_left_out():
+    frame = correlated(3).astype(object)
+    frame.iloc[::7, 0] = None
+    whole = frame.dropna()
+    for learn in (BeliefNetwork.chow_liu, BeliefNetwork.hill_climbing):
+        assert learn(frame).edges == learn(whole).edges
+    with pytest.raises(errors.InputError, match="no rows without a gap"):
+        BeliefNetwork.chow_liu({"a": [1, None], "b": [None, 1]})
+    with pytest.raises(errors.ExpressionError, match="no column 'zz'"):
+        BeliefNetwork.tan(frame, "zz")
+    with pytest.raises(errors.ExpressionError, match="no column 'zz'"):
+        BeliefNetwork.chow_liu(frame, root="zz")
+
+
+def test_columns_with_too_many_values_get_no_parents_together():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.integers(0, 3000, 3000) for name in "ab"})
+    assert BeliefNetwork.hill_climbing(frame).edges == ()
