@@ -1,7 +1,8 @@
 """Weights that make naive Bayes honest, learned from scores of rows that were left out.
 
-    log P(k | x) ∝ log P(k) + b_k + Σ_j w_j · log P(x_j | k)
+    log P(k | x) ∝ log P(k) + s · b_k + Σ_j w_j · log P(x_j | k)
 
+where s is the share of the columns that the row has, so that a row of gaps has the prior.
 Columns that say the same count once, not twice, when their weights share it; a temperature alone
 (one weight for all) already cures most of the overconfidence. The scores must be of rows as if
 they had not been learned: weights fitted to scores of learned rows trust them too much.
@@ -11,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from priory.typing import AnyArray, CodeArray, FloatArray
 
-__all__ = ["Weights", "cross_fitted", "learn_temperature", "learn_weights", "log_loss"]
+__all__ = ["Rows", "Weights", "cross_fitted", "learn_temperature", "learn_weights", "log_loss"]
 
 RIDGE = 3.0
 """How strongly weights are held to the temperature: (3/2) Σ (w − t)²."""
@@ -33,6 +35,25 @@ FOLDS = 10
 
 
 @dataclass(frozen=True, eq=False)
+class Rows:
+    """Hold what is known of rows beside their scores: prior, class, weight, gaps."""
+
+    prior: FloatArray
+    """log P(k) of each row, rows × classes: without the row, so that rows may differ."""
+    y: CodeArray
+    weight: FloatArray
+    share: FloatArray
+    """Which share of its columns a row has."""
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, some: Any) -> Rows:
+        """Return some of the rows."""
+        return Rows(self.prior[some], self.y[some], self.weight[some], self.share[some])
+
+
+@dataclass(frozen=True, eq=False)
 class Weights:
     """Hold a weight for each term, and a bias for each class."""
 
@@ -40,9 +61,10 @@ class Weights:
     bias: FloatArray
     temperature: float
 
-    def scores(self, prior: FloatArray, terms: AnyArray) -> FloatArray:
+    def scores(self, rows: Rows, terms: AnyArray) -> FloatArray:
         """Return the weighted scores of rows, rows × classes."""
-        return prior + self.bias + np.tensordot(self.terms, terms, axes=1)
+        bias = rows.share[:, None] * self.bias
+        return rows.prior + bias + np.tensordot(self.terms, terms, axes=1)
 
 
 def log_loss(scores: FloatArray, y: CodeArray, weight: FloatArray) -> float:
@@ -85,12 +107,7 @@ def learn_temperature(
 
 
 def learn_weights(
-    terms: AnyArray,
-    prior: FloatArray,
-    y: CodeArray,
-    weight: FloatArray,
-    one_for_all: bool = False,
-    centre: FloatArray | None = None,
+    terms: AnyArray, rows: Rows, one_for_all: bool = False, centre: FloatArray | None = None
 ) -> Weights:
     """Return weights of at least 0 and biases with the least penalised log-loss.
 
@@ -101,25 +118,23 @@ def learn_weights(
     the biases are learned. `centre` replaces t for terms that are to be held to something else.
     """
     if not len(terms):
-        return Weights(np.zeros(0), np.zeros(prior.shape[1]), 1.0)
+        return Weights(np.zeros(0), np.zeros(rows.prior.shape[1]), 1.0)
     n_terms = len(terms)
     total = terms.sum(axis=0, dtype=np.float64)
-    t = learn_temperature(prior, total, y, weight)
+    t = learn_temperature(rows.prior, total, rows.y, rows.weight)
     if one_for_all:
         scaled = (t * total)[None].astype(np.float32)
-        found = _newton(scaled, prior, y, weight, np.ones(1), 4)
+        found = _newton(scaled, rows, np.ones(1), 4)
         return Weights(np.full(n_terms, t * found.terms[0]), found.bias, t * found.terms[0])
     held = np.full(n_terms, t) if centre is None else np.where(np.isnan(centre), t, centre)
-    found = _newton(terms, prior, y, weight, held, STEPS)
+    found = _newton(terms, rows, held, STEPS)
     return Weights(found.terms, found.bias, t)
 
 
 def cross_fitted(
     weights: Weights,
     terms: AnyArray,
-    prior: FloatArray,
-    y: CodeArray,
-    weight: FloatArray,
+    rows: Rows,
     fold: CodeArray,
     centre: FloatArray | None = None,
 ) -> FloatArray:
@@ -131,30 +146,21 @@ def cross_fitted(
     held = np.full(len(terms), weights.temperature) if centre is None else centre
     held = np.where(np.isnan(held), weights.temperature, held)
     folds = [np.flatnonzero(fold == f) for f in range(fold.max() + 1)]
-    parts = [_derivatives(terms[:, f], prior[f], y[f], weight[f], weights) for f in folds]
+    parts = [_derivatives(terms[:, f], rows.take(f), weights) for f in folds]
     gradient = sum(part[0] for part in parts)
     hessian = sum(part[1] for part in parts)
-    scores = np.empty_like(prior)
+    scores = np.empty_like(rows.prior)
     for f, (slope, bend) in zip(folds, parts, strict=True):
         without = _step(gradient - slope, hessian - bend, weights, held)
-        scores[f] = without.scores(prior[f], terms[:, f])
+        scores[f] = without.scores(rows.take(f), terms[:, f])
     return scores
 
 
-def _newton(
-    terms: AnyArray,
-    prior: FloatArray,
-    y: CodeArray,
-    weight: FloatArray,
-    held: FloatArray,
-    steps: int,
-) -> Weights:
-    weights = Weights(
-        held.copy(), np.zeros(prior.shape[1]), float(held.mean()) if len(held) else 1.0
-    )
-    loss = _penalised(weights, terms, prior, y, weight, held)
+def _newton(terms: AnyArray, rows: Rows, held: FloatArray, steps: int) -> Weights:
+    weights = Weights(held.copy(), np.zeros(rows.prior.shape[1]), float(held.mean()))
+    loss = _penalised(weights, terms, rows, held)
     for _ in range(steps):
-        gradient, hessian = _derivatives(terms, prior, y, weight, weights)
+        gradient, hessian = _derivatives(terms, rows, weights)
         aim = _step(gradient, hessian, weights, held)
         for length in (1.0, 0.5, 0.25, 0.125):
             trial = Weights(
@@ -162,51 +168,44 @@ def _newton(
                 weights.bias + length * (aim.bias - weights.bias),
                 weights.temperature,
             )
-            new = _penalised(trial, terms, prior, y, weight, held)
+            new = _penalised(trial, terms, rows, held)
             if new <= loss:
                 weights, loss = trial, new
                 break
     return weights
 
 
-def _penalised(
-    weights: Weights,
-    terms: AnyArray,
-    prior: FloatArray,
-    y: CodeArray,
-    weight: FloatArray,
-    held: FloatArray,
-) -> float:
-    loss = log_loss(weights.scores(prior, terms), y, weight)
+def _penalised(weights: Weights, terms: AnyArray, rows: Rows, held: FloatArray) -> float:
+    loss = log_loss(weights.scores(rows, terms), rows.y, rows.weight)
     loss += RIDGE / 2 * float(((weights.terms - held) ** 2).sum())
     return loss + BIAS_RIDGE / 2 * float((weights.bias**2).sum())
 
 
-def _derivatives(
-    terms: AnyArray, prior: FloatArray, y: CodeArray, weight: FloatArray, weights: Weights
-) -> tuple[FloatArray, FloatArray]:
+def _derivatives(terms: AnyArray, rows: Rows, weights: Weights) -> tuple[FloatArray, FloatArray]:
     """Return gradient and Hessian of the log-loss in terms and biases, block by block."""
-    n_terms, n_classes = len(terms), prior.shape[1]
+    n_terms, n_classes = len(terms), rows.prior.shape[1]
     size = n_terms + n_classes
     gradient, hessian = np.zeros(size), np.zeros((size, size))
-    for rows in _blocks(len(y), size * n_classes):
-        some = np.asarray(terms[:, rows], dtype=np.float32)
-        p = _softmax(weights.scores(prior[rows], some))
+    for block in _blocks(len(rows), size * n_classes):
+        some, of = np.asarray(terms[:, block], dtype=np.float32), rows.take(block)
+        p = _softmax(weights.scores(of, some))
         wrong = p.copy()
-        wrong[np.arange(len(p)), y[rows]] -= 1.0
-        wrong *= weight[rows, None]
+        wrong[np.arange(len(p)), of.y] -= 1.0
+        wrong *= of.weight[:, None]
         gradient[:n_terms] += np.tensordot(some, wrong, axes=2)
-        gradient[n_terms:] += wrong.sum(axis=0)
-        # H = Σ_i w_i (E[a aᵀ] − E[a] E[a]ᵀ), with a the scores of a class and 1 for its bias.
-        root = np.sqrt(weight[rows, None] * p).astype(np.float32)
+        gradient[n_terms:] += of.share @ wrong
+        # H = Σ_i w_i (E[a aᵀ] − E[a] E[a]ᵀ), with a the scores of a class and s for its bias.
         mean = np.einsum("jik,ik->ji", some, p.astype(np.float32))
-        about = ((some - mean[:, :, None]) * root).reshape(n_terms, -1)
-        hessian[:n_terms, :n_terms] += about @ about.T
-        weighted = weight[rows, None] * p
-        cross = np.einsum("jik,ik->jk", some - mean[:, :, None], weighted.astype(np.float32))
+        about = some - mean[:, :, None]
+        root = np.sqrt(of.weight[:, None] * p).astype(np.float32)
+        spread = (about * root).reshape(n_terms, -1)
+        hessian[:n_terms, :n_terms] += spread @ spread.T
+        shared = (of.weight * of.share)[:, None] * p
+        cross = np.einsum("jik,ik->jk", about, shared.astype(np.float32))
         hessian[:n_terms, n_terms:] += cross
         hessian[n_terms:, :n_terms] += cross.T
-        hessian[n_terms:, n_terms:] += np.diag(weighted.sum(axis=0)) - p.T @ weighted
+        twice = of.share[:, None] * shared
+        hessian[n_terms:, n_terms:] += np.diag(twice.sum(axis=0)) - p.T @ twice
     return gradient, hessian
 
 

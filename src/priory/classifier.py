@@ -198,8 +198,9 @@ class Classifier:
         return self
 
     def _can_be_tuned(self, weight: FloatArray | None) -> bool:
-        statistics = self.statistics
-        return statistics.n_rows >= FEWEST_ROWS and int((statistics.rows > 0).sum()) > 1
+        # By weight, not by rows: a row of weight 2 is two rows.
+        weight = self.statistics.weight
+        return float(weight.sum()) >= FEWEST_ROWS and int((weight > 0).sum()) > 1
 
     @property
     def tuning(self) -> Tuning | None:

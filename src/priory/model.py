@@ -37,7 +37,17 @@ from priory.tables import CountsTable, LabelsTable, WordsTable
 from priory.tables.sums import refuse_large
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
-__all__ = ["Choice", "ClassPrior", "LinearForm", "Model", "Term", "add_up", "n_words", "presence"]
+__all__ = [
+    "Choice",
+    "ClassPrior",
+    "LinearForm",
+    "Model",
+    "Term",
+    "add_up",
+    "n_words",
+    "presence",
+    "present_share",
+]
 
 STRETCH = 131_072
 """So many scores are worked out together: a megabyte, which stays in the cache."""
@@ -116,7 +126,7 @@ class Model:
     terms: tuple[Term, ...]
     n_threads: int | None = None
     bias: FloatArray | None = None
-    """What is added to the score of each class beside its prior."""
+    """What is added to the score of each class, in the share of the columns that a row has."""
 
     @classmethod
     def read(
@@ -187,9 +197,19 @@ class Model:
         """
         terms = [term for term in self.terms if term.weight or not weighted]
         adders = [term.adder(frame, weighted) for term in terms]
-        start = self.log_prior if self.bias is None or not weighted else self.log_prior + self.bias
+        start = self._start(frame) if weighted else self.log_prior
         work = sum(_entries_per_row(term, frame) for term in terms)
         add_up(adders, start, out, work, self.n_threads, finish)
+
+    def _start(self, frame: Frame) -> FloatArray:
+        """Return the prior and the bias, of each row where rows have gaps: no column, no bias."""
+        if self.bias is None:
+            return self.log_prior
+        names = [term.block.name for term in self.terms if term.about == "value"]
+        share = present_share(frame, names)
+        if share.min(initial=1.0) == 1.0:
+            return self.log_prior + self.bias
+        return self.log_prior + share[:, None] * self.bias
 
     def _normalized(
         self,
@@ -300,6 +320,14 @@ class LinearForm:
                 f"w and b are for two classes; there are {len(self.classes)}. "
                 "Use weights and bias, which have a column for each class."
             )
+
+
+def present_share(frame: Frame, names: Sequence[str]) -> FloatArray:
+    """Return which share of some columns each row has."""
+    gaps = np.zeros(len(frame))
+    for name in names:
+        gaps += frame[name].missing
+    return 1.0 - gaps / max(len(names), 1)
 
 
 def _entries_per_row(term: Term, frame: Frame) -> int:

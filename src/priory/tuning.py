@@ -20,6 +20,7 @@ import numpy as np
 
 from priory.calibration import (
     FOLDS,
+    Rows,
     Weights,
     cross_fitted,
     learn_temperature,
@@ -30,7 +31,7 @@ from priory.columns import Frame, Labels
 from priory.errors import PrioryError
 from priory.families import Bernoulli, Categorical, Family, Histogram, StudentT, Words
 from priory.labels import label_key
-from priory.model import Choice, Model, presence
+from priory.model import Choice, Model, presence, present_share
 from priory.priors import Laplace, MEstimate, Prior
 from priory.sampling import bottom_rows, row_hashes
 from priory.schema import Block, Kind
@@ -262,20 +263,21 @@ class _Sample:
     ) -> Tuning:
         """Return the tuning with a weight for each term, as far as weights are asked for."""
         stacked = np.stack(terms) if terms else np.zeros((0, *self.prior.shape), np.float32)
-        given = (stacked, self.prior, self.codes, self.weights)
+        share = present_share(self.frame, [name for name, about in names if about == "value"])
+        rows = Rows(self.prior, self.codes, self.weights, share)
         if how is None or not terms:
             weights = Weights(np.ones(len(names)), np.zeros(self.prior.shape[1]), 1.0)
-            scores, label = weights.scores(self.prior, stacked), "leave-one-out"
+            scores, label = weights.scores(rows, stacked), "leave-one-out"
         else:
             one_for_all = how == "temperature"
-            weights = learn_weights(*given, one_for_all)
+            weights = learn_weights(stacked, rows, one_for_all)
             fold = (row_hashes(self.frame, self.y) % np.uint64(FOLDS)).astype(np.int32)
             if one_for_all:
                 together = stacked.sum(axis=0, keepdims=True)
                 one = Weights(weights.terms[:1], weights.bias, weights.temperature)
-                scores = cross_fitted(one, together, *given[1:], fold)
+                scores = cross_fitted(one, together, rows, fold)
             else:
-                scores = cross_fitted(weights, *given, fold)
+                scores = cross_fitted(weights, stacked, rows, fold)
             label = "cross-fitted"
         top = scores.max(axis=1, keepdims=True)
         scores = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
