@@ -47,7 +47,7 @@ def test_all_weights_zero():
 
 class TestParameters:
     def test_textbook(self):
-        expected = NaiveBayes(families="plain", smoothing=0.5, weights=None)
+        expected = NaiveBayes(families="plain", smoothing=0.5, weights=None, missing="skip")
         assert NaiveBayes.textbook(0.5).get_params() == expected.get_params()
 
     def test_clone_and_set(self):
@@ -62,9 +62,9 @@ class TestParameters:
             copy.set_params(alpha=1)
 
     def test_wrong_settings_are_said_at_fit(self):
-        with pytest.raises(SettingError, match=r"weights must be 'auto' or None .* not 'columns'"):
-            NaiveBayes(weights="columns").fit(X, Y)
-        with pytest.raises(SettingError, match=r"weights must be 'auto' or None"):
+        with pytest.raises(SettingError, match=r"weights must be one of None, 'auto', .* 'rows'"):
+            NaiveBayes(weights="rows").fit(X, Y)
+        with pytest.raises(SettingError, match=r"weights must be one of None, 'auto'"):
             NaiveBayes(weights=np.ones(4)).fit(X, Y)
         with pytest.raises(SettingError, match=r"There is no family 'nonsense'"):
             NaiveBayes(families="nonsense").fit(X, Y)

@@ -67,7 +67,10 @@ class TestClassPrior:
         ("wrong", "message"),
         [
             ("flat", r"class_prior must be None, 'uniform', 'words' or .* not 'flat'"),
-            ("words", r"class_prior='words' needs a block of counts; there is none"),
+            (
+                "words",
+                r"class_prior='words' needs a column of text or a block of counts; there is none",
+            ),
             ([0.5, 0.5], r"Number of priors must match number of classes: class_prior has 2"),
             ([0.5, 0.6, -0.1], r"Priors must be non-negative: class_prior is \[0.5, 0.6, -0.1\]"),
             ([0.5, 0.5, np.nan], r"Priors must be non-negative"),

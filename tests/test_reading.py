@@ -457,10 +457,6 @@ REFUSED = {
     "no table": (lambda: "rows.csv", r"X is no table: 'rows.csv', of type str. Give a DataFrame"),
     "nothing": (lambda: None, r"X is no table: None"),
     "lazy": (lambda: pl.LazyFrame({"x": [1]}), r"X is no table: .*LazyFrame"),
-    "sentences": (
-        lambda: {"x": ["the first of many long sentences", "and here is yet another one"]},
-        r"Column 'x' reads as text: .* not supported yet. Leave .*\{'x': 'categorical'\}",
-    ),
 }
 
 

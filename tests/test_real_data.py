@@ -147,7 +147,8 @@ def test_families_read_from_the_same_statistics_equal_those_fitted_anew(name):
         columns = COUNTED[name] if family == "poisson" else numbers
         settings = Settings(families=dict.fromkeys(columns, family))
         model.classifier_.read_again(settings)
-        anew = NaiveBayes(settings.families, smoothing=1.0, weights=None).fit(X, y)
+        plain = {"smoothing": 1.0, "weights": None, "missing": "skip"}
+        anew = NaiveBayes(settings.families, **plain).fit(X, y)
         again = model.predict_log_proba(X)
         np.testing.assert_allclose(again, anew.predict_log_proba(X), rtol=1e-12, atol=1e-12)
         assert model.statistics_ == anew.statistics_
@@ -161,7 +162,7 @@ def test_a_frame_is_learned_as_it_is_read(name):
     X, y = split(load(name))
     warned = name == "titanic"
     with pytest.warns(IdentifierWarning, match="'Name'") if warned else contextlib.nullcontext():
-        model = NaiveBayes().fit(X, y)
+        model = NaiveBayes(missing="skip").fit(X, y)
     assert np.mean(model.predict(X) == y) > y.value_counts(normalize=True).max()
     odd = with_gaps_and_surprises(X)
     log_probabilities = model.predict_log_proba(odd)

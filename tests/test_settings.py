@@ -238,7 +238,7 @@ class TestMissing:
     @pytest.mark.parametrize("wrong", ["ignore", None, ["skip"]])
     def test_other_policies_are_refused(self, wrong):
         with pytest.raises(
-            SettingError, match=r"missing must be one of 'skip', 'category', 'error'"
+            SettingError, match=r"missing must be one of 'auto', 'skip', 'category', 'error'"
         ):
             Settings(missing=wrong)
 

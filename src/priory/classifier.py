@@ -318,7 +318,7 @@ class Classifier:
         if folds is None:
             joint = log_joint_without(statistics, choices, frame, labels, weight, *given)
             return Left.of_joint(joint, labels, statistics, weight, "exact leave-one-out")
-        how = f"{len(np.unique(folds))}-fold"
+        how = f"{len(set(folds))}-fold"
         if self._tuning is None:
             joint = log_joint_folds(statistics, choices, frame, labels, folds, weight, *given)
         else:

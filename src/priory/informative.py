@@ -35,6 +35,12 @@ class Informative:
     log-odds = log P(v | k) − log P(v | any other class), the other classes by their priors.
     Ordered by how much they add on average over the rows of the class, so that a word seen
     once does not come first.
+
+    >>> from priory import TextNB
+    >>> texts, labels = ["free cash", "cash now", "at noon"], ["spam", "spam", "ham"]
+    >>> best = TextNB.textbook().fit(texts, labels).most_informative(1)
+    >>> best["spam"][0].feature, best["spam"][0].count
+    ('cash', 2.0)
     """
 
     by_class: dict[Label, tuple[Weighty, ...]]

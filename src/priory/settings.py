@@ -77,7 +77,9 @@ class Settings:
             if not (isinstance(smoothing, str) and smoothing == "auto"):
                 as_prior(smoothing)
 
-        if self.weights not in WEIGHTS:
+        if not (self.weights is None or isinstance(self.weights, str)) or (
+            self.weights not in WEIGHTS
+        ):
             raise SettingError(
                 f"weights must be one of {', '.join(map(repr, WEIGHTS))}, not {self.weights!r}."
             )

@@ -684,7 +684,7 @@ def test_sample_weights_are_routed(model):
 def test_naive_bayes_of_gaussians_is_the_drop_in():
     X, y = load_iris(return_X_y=True)
     same(
-        NaiveBayes(families="gaussian").fit(X, y).predict_joint_log_proba(X),
+        NaiveBayes(families="gaussian", weights=None).fit(X, y).predict_joint_log_proba(X),
         GaussianNB(var_smoothing=0).fit(X, y).predict_joint_log_proba(X),
     )
 

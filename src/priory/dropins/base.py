@@ -158,7 +158,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             joint = log_joint_without(*given, weight, *how)
             return Left.of_joint(joint, labels, statistics, weight, "exact leave-one-out")
         joint = log_joint_folds(*given, folds, weight, *how)
-        return Left.of_joint(joint, labels, statistics, weight, f"{len(np.unique(folds))}-fold")
+        return Left.of_joint(joint, labels, statistics, weight, f"{len(set(folds))}-fold")
 
     # What was learned
 

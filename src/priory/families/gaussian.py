@@ -316,7 +316,9 @@ class _Steady:
         X = values if self.columns.all() else np.ascontiguousarray(values[:, self.columns])
         epsilon, own, exact = np.empty(len(X)), np.empty(len(X)), np.empty(len(X), dtype=np.uint8)
         y, amount = np.ascontiguousarray(left_out.y), np.ascontiguousarray(left_out.amount)
-        gaussian_own(X, y, amount, *self.tables, self.pooled, self.smoothing, epsilon, own, exact)
+        n, mean, scatter, least, inverse, log_norm = self.tables
+        sums = (n, mean, scatter, least, inverse, log_norm)
+        gaussian_own(X, y, amount, *sums, self.pooled, self.smoothing, epsilon, own, exact)
         change = epsilon - self.epsilon
         if self.smoothing:  # a smoothing that collapses with a row is beyond a shift
             exact &= epsilon > PRECISE * self.epsilon
@@ -325,7 +327,6 @@ class _Steady:
         own += out[here]
         parameters = self.parameters
         if np.abs(change).max(initial=0.0) > SAME * parameters.variance.min() / X.shape[1]:
-            _, mean, _, _, inverse, log_norm = self.tables
             change[inexact] = 0.0
             add_gaussian_shifted(X, change, mean, inverse, log_norm, out)
         else:
