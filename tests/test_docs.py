@@ -150,7 +150,9 @@ def test_the_table_of_families_is_true(family: str) -> None:
     told = {cls for word, cls in names.items() if word in priors}
     assert told == {prior.__name__ for prior in asked.priors}
 
-    X = [[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1], [1, 0]]
+    X: Any = [[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1], [1, 0]]
+    if family == "words":
+        X = {"x0": ["red sea", "blue sea", "blue", "red", "blue sky", "red sky", "sky"]}
     several = any(kind.is_of_several for kind in asked.kinds[:1])
     families = {("x0", "x1"): asked} if several else asked
     model = priory.NaiveBayes(families).fit(X, ["a", "b", "b", "a", "b", "a", "a"])

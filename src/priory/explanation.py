@@ -29,6 +29,8 @@ class Factor:
     about: str
     left_out: bool
     log_likelihood: FloatArray
+    weight: float = 1.0
+    """How far the factor is trusted: what it adds is weight × log_likelihood."""
     parts: tuple[tuple[str, FloatArray], ...] = ()
     """Of a text: what each of its words adds, those that tell classes apart most first."""
 
@@ -42,6 +44,8 @@ class WorkedRow:
     factors: tuple[Factor, ...]
     log_joint: FloatArray
     posterior: FloatArray
+    bias: FloatArray | None = None
+    """What was learned to be added to each class, beside its prior and the factors."""
 
     def __str__(self) -> str:
         shown = np.sort(np.argsort(-self.posterior, kind="stable")[:MOST_CLASSES])
@@ -52,6 +56,8 @@ class WorkedRow:
             lines += [(f"    {of}", _numbers(p, shown)) for of, p in factor.parts[:MOST_PARTS]]
             if len(factor.parts) > MOST_PARTS:
                 lines.append((f"    and {len(factor.parts) - MOST_PARTS} more words", []))
+        if self.bias is not None:
+            lines.append(("× bias of the class", _numbers(self.bias, shown)))
         lines.append(("= P(class, row)", _numbers(self.log_joint, shown)))
         lines.append(("P(class | row)", [f"{self.posterior[k]:.4f}" for k in shown]))
         width = max(len(title) for title, _ in lines)
@@ -97,7 +103,11 @@ def explain(model: Model, frame: Frame) -> Explanation:
         term.family.leaves_out(column, term.parameters)
         for term, column in zip(model.terms, columns, strict=True)
     ]
-    log_joint, posterior = model.log_prior + sum(scores, np.zeros((n, k))), model.posterior(frame)
+    trust = [term.weight for term in model.terms]
+    weighted = [w * score for w, score in zip(trust, scores, strict=True) if w]
+    bias = model.biases(frame)
+    start = model.log_prior + (0.0 if bias is None else bias)
+    log_joint, posterior = start + sum(weighted, np.zeros((n, k))), model.posterior(frame)
     rows = []
     for i in range(n):
         factors = tuple(
@@ -107,12 +117,19 @@ def explain(model: Model, frame: Frame) -> Explanation:
                 term.about,
                 bool(out[i]),
                 score[i],
-                tuple(term.family.parts(column.take(slice(i, i + 1)), term.parameters)),
+                term.weight,
+                _parts(term, column.take(slice(i, i + 1))),
             )
             for term, column, out, score in zip(model.terms, columns, left_out, scores, strict=True)
         )
-        rows.append(WorkedRow(model.classes, model.log_prior, factors, log_joint[i], posterior[i]))
+        of_row = (log_joint[i], posterior[i], None if bias is None else bias[i])
+        rows.append(WorkedRow(model.classes, model.log_prior, factors, *of_row))
     return Explanation(tuple(rows))
+
+
+def _parts(term: Term, row: Any) -> tuple[tuple[str, FloatArray], ...]:
+    parts = term.family.parts(row, term.parameters)
+    return tuple((title, term.weight * adds) for title, adds in parts)
 
 
 def _shared(term: Term, frame: Frame) -> FloatArray:
@@ -125,14 +142,15 @@ def _shared(term: Term, frame: Frame) -> FloatArray:
 
 
 def _title(factor: Factor) -> str:
+    power = "" if factor.weight == 1.0 else f"^{factor.weight:.2f}"
     if factor.about == "missing":
-        return f"× P({factor.column} is {'missing' if factor.value else 'there'} | class)"
+        return f"× P({factor.column} is {'missing' if factor.value else 'there'} | class){power}"
     if factor.value is None or (factor.left_out and _is_all_gaps(factor.value)):
         return f"  {factor.column} is missing"
     value = _shown(factor.value)
     if factor.left_out:
         return f"  {factor.column} = {value} was never seen"
-    return f"× P({factor.column} = {value} | class)"
+    return f"× P({factor.column} = {value} | class){power}"
 
 
 def _is_all_gaps(value: Any) -> bool:
@@ -153,7 +171,7 @@ def _shown(value: Any) -> str:
 def _factor_numbers(factor: Factor, shown: IntArray) -> list[str]:
     if factor.left_out:
         return ["–" for _ in shown]
-    return _numbers(factor.log_likelihood, shown)
+    return _numbers(factor.weight * factor.log_likelihood, shown)
 
 
 def _numbers(logs: FloatArray, shown: IntArray) -> list[str]:

@@ -202,14 +202,16 @@ class Model:
         add_up(adders, start, out, work, self.n_threads, finish)
 
     def _start(self, frame: Frame) -> FloatArray:
-        """Return the prior and the bias, of each row where rows have gaps: no column, no bias."""
+        """Return the prior and the bias, of each row where they differ."""
+        biases = self.biases(frame)
+        return self.log_prior if biases is None else self.log_prior + biases
+
+    def biases(self, frame: Frame) -> FloatArray | None:
+        """Return what is added to each class, rows × classes: no column, no bias."""
         if self.bias is None:
-            return self.log_prior
+            return None
         names = [term.block.name for term in self.terms if term.about == "value"]
-        share = present_share(frame, names)
-        if share.min(initial=1.0) == 1.0:
-            return self.log_prior + self.bias
-        return self.log_prior + share[:, None] * self.bias
+        return present_share(frame, names)[:, None] * self.bias
 
     def _normalized(
         self,
