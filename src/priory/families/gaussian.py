@@ -18,6 +18,7 @@ from priory.posteriors import NormalInverseGammaPosterior
 from priory.priors import NormalInverseGamma, PosteriorNIG, Prior
 from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
+from priory.tables.sums import divisor
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 
 __all__ = [
@@ -283,25 +284,27 @@ class _Steady:
     @classmethod
     def of(cls, family: Gaussian, table: MomentsTable, left_out: LeftOut) -> _Steady | None:
         """Return the columns of a block that are steady, or None where none is."""
-        moments, pooled = class_moments(table), table.pooled()
+        moments = class_moments(table)
+        n, scatter = moments.n, table.scatter
+        pooled_n = n.sum(axis=0)
         epsilon = family.epsilon(moments)
         most = float(left_out.amount.max(initial=0.0))
-        columns = (table.rows > 0).all(axis=0) & (pooled.weight[0] >= 2 * most)
+        columns = (table.rows > 0).all(axis=0) & (pooled_n >= 2 * most)
         if family.var_smoothing:
             columns &= (epsilon > 0) & columns.all()
         else:  # without a row the floor rises by n/(n − amount) at most
             columns &= (moments.variance > 2.5 * moments.floor).all(axis=0)
         if not columns.any():
             return None
-        found = family.parameters(table, None)
+        found = family._read(moments, None, epsilon)
         parameters = GaussianParameters(
             *(np.ascontiguousarray(p[:, columns]) for p in (found.mean, found.variance))
         )
-        scatter = np.maximum(table.scatter, table.passed)
-        least = np.maximum(PRECISE * scatter, 4 * moments.floor * moments.n)
-        sums = (table.weight, table.mean, table.scatter, least)
+        least = np.maximum(PRECISE * np.maximum(scatter, table.passed), 4 * moments.floor * n)
+        sums = (n, moments.mean, scatter, least)
         tables = (*(s[:, columns] for s in sums), 1 / parameters.variance, parameters.log_norm)
-        together = np.stack([pooled.weight[0], pooled.mean[0], pooled.scatter[0]])[:, columns]
+        pooled = (pooled_n, moments.pooled_mean, pooled_n * moments.pooled_variance)
+        together = np.stack(pooled)[:, columns]
         return cls(
             columns,
             parameters,
@@ -398,18 +401,19 @@ def moments_without(
 def class_moments(table: MomentsTable) -> ClassMoments:
     """Return the moments of each class; one that saw nothing takes those of the column."""
     pooled = table.pooled()
-    mean, variance = table.mean, _variance(table)
+    pooled_mean, pooled_variance = pooled.mean, _variance(pooled)
     nothing = table.rows == 0
     return ClassMoments(
         table.weight,
-        np.where(nothing, pooled.mean, mean),
-        np.where(nothing, _variance(pooled), variance),
-        pooled.mean[0],
-        _variance(pooled)[0],
+        np.where(nothing, pooled_mean, table.mean),
+        np.where(nothing, pooled_variance, _variance(table)),
+        pooled_mean[0],
+        pooled_variance[0],
     )
 
 
 def _variance(table: MomentsTable) -> FloatArray:
     """Return the 1/n variance: 0 for a single row, and where forgetting left but rounding."""
-    left = (table.rows > 1) & (table.scatter > ROUNDED * table.passed)
-    return np.where(left, table.variance, 0.0)
+    scatter = table.scatter
+    left = (table.rows > 1) & (scatter > ROUNDED * table.passed)
+    return np.where(left, scatter / divisor(table.n).hi, 0.0)

@@ -12,7 +12,8 @@ cdef extern from "gaussian_without.h" nogil:
     void own_densities(
         const double*, ptrdiff_t, ptrdiff_t, const int32_t*, const double*, const double*,
         const double*, const double*, const double*, const double*, const double*, const double*,
-        const double*, const double*, double, double*, double*, uint8_t*,
+        const double*, const double*, double, double*, double*, uint8_t*, const double*,
+        const double*, double*,
     )
     void shifted_densities(
         const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double*, const double*,
@@ -51,9 +52,13 @@ def gaussian_own(
     """
     cdef Py_ssize_t N = X.shape[0], d = X.shape[1], width = n.shape[1], first = 0, rows, i, j
     cdef Py_ssize_t height = max(1, TILE // max(width, 1))
-    cdef double[::1] tile
+    cdef double[::1] tile, scratch
+    cdef const double[:, ::1] left, pooled_left
     if N == 0 or width == 0:
         return
+    with np.errstate(divide="ignore"):
+        left, pooled_left = 1.0 / (np.asarray(n) - 1.0), 1.0 / (np.asarray(pooled[0]) - 1.0)
+    scratch = np.empty(2 * width)
     tile = np.full(height * width, NAN)
     with nogil:
         while first < N:
@@ -65,7 +70,7 @@ def gaussian_own(
                 &tile[0], rows, width, &y[first], &amount[first], &n[0, 0], &mean[0, 0],
                 &scatter[0, 0], &least[0, 0], &inverse[0, 0], &log_norm[0, 0], &pooled[0, 0, 0],
                 &pooled[1, 0, 0], &pooled[2, 0, 0], smoothing, &epsilon[first], &own[first],
-                &exact[first],
+                &exact[first], &left[0, 0], &pooled_left[0, 0], &scratch[0],
             )
             first += rows
 
