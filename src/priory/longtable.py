@@ -133,9 +133,6 @@ def write(
 
 def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, dict[str, Entries]]]:
     """Return the header, and the entries by block and part."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     metadata = table.schema.metadata or {}
     if b"priory" not in metadata or tuple(table.column_names) != COLUMNS + SUMS:
         raise InputError(
@@ -148,16 +145,22 @@ def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, dict[str, En
             f"The statistics have version {header.get('version')!r}; this priory reads {VERSION}."
         )
     class_codes = {token: code for code, token in enumerate(header["classes"])}
+    coded = {name: _coded(table[name]) for name in COLUMNS[:4]}
+    numbers = {name: np.asarray(table[name].to_numpy()) for name in ("rows", *SUMS)}
+    (blocks, block_names), (parts, part_names) = coded["block"], coded["part"]
+    group = (blocks.astype(np.int64) + 1) * len(part_names) + parts
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     result: dict[str | None, dict[str, Entries]] = defaultdict(dict)
-    blocks, parts = (table[name].cast(pa.string()) for name in ("block", "part"))
-    for block in pc.unique(blocks).to_pylist():
-        of_block = pc.is_null(blocks) if block is None else pc.equal(blocks, block)
-        chosen_parts = parts.filter(of_block)
-        chosen = table.filter(of_block)
-        for part in pc.unique(chosen_parts).to_pylist():
-            result[block][part] = _entries(
-                part, chosen.filter(pc.equal(chosen_parts, part)), class_codes
-            )
+    for i, start in enumerate(starts.tolist()):
+        some = order[start : starts[i + 1] if i + 1 < len(starts) else len(order)]
+        block, part = int(blocks[some[0]]), part_names[parts[some[0]]]
+        result[None if block < 0 else block_names[block]][part] = _entries(
+            part,
+            {name: (codes[some], names) for name, (codes, names) in coded.items()},
+            {name: values[some] for name, values in numbers.items()},
+            class_codes,
+        )
     return header, dict(result)
 
 
@@ -181,30 +184,46 @@ def _table(block: str | None, entries: Entries, classes: Sequence[str]) -> pa.Ta
     return pa.table(columns, names=[*COLUMNS, *SUMS])
 
 
-def _entries(part: str, table: pa.Table, class_codes: Mapping[str, int]) -> Entries:
+def _coded(column: Any) -> tuple[CodeArray, list[str]]:
+    """Return a column of strings as codes, -1 for null, and the string of each code."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    def coded(name: str) -> tuple[CodeArray, list[str]]:
-        encoded = pc.dictionary_encode(table[name].cast(pa.string())).combine_chunks()
-        return encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    column = column.unify_dictionaries().combine_chunks()
+    if isinstance(column, pa.ChunkedArray):  # no rows, no chunk
+        return np.zeros(0, dtype=np.int32), []
+    codes = column.indices.fill_null(-1) if column.null_count else column.indices
+    return codes.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
 
+
+def _entries(
+    part: str,
+    coded: Mapping[str, tuple[CodeArray, list[str]]],
+    numbers: Mapping[str, Any],
+    class_codes: Mapping[str, int],
+) -> Entries:
     def sums(name: str) -> DoubleDouble:
-        hi, lo = (table[column].to_numpy() for column in (name, f"{name}_lo"))
-        return DoubleDouble(np.asarray(hi, dtype=np.float64), np.asarray(lo, dtype=np.float64))
+        hi, lo = (np.asarray(numbers[n], dtype=np.float64) for n in (name, f"{name}_lo"))
+        return DoubleDouble(hi, lo)
 
-    codes, tokens = coded("class")
+    def used(name: str) -> tuple[CodeArray, list[str]]:
+        codes, names = coded[name]
+        seen, where = np.unique(codes, return_inverse=True)
+        return where.ravel().astype(np.int32), [names[code] for code in seen.tolist()]
+
+    codes, tokens = used("class")
     unknown = [token for token in tokens if token not in class_codes]
     if unknown:
         raise InputError(f"the {part} name a class {unknown[0]} that the header lacks")
     place = np.array([class_codes[token] for token in tokens], dtype=np.int32)
-    keys, key_tokens = coded("key")
+    keys, key_tokens = used("key")
     return Entries(
         part,
         tuple(key_tokens),
-        place[codes] if len(place) else codes.astype(np.int32),
-        keys.astype(np.int32),
-        np.asarray(table["rows"].to_numpy(), dtype=np.int64),
+        place[codes] if len(place) else codes,
+        keys,
+        np.asarray(numbers["rows"], dtype=np.int64),
         sums("weight"),
         sums("s1"),
         sums("s2"),
