@@ -8,8 +8,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from priory.version import __version__ as __version__
+
 if TYPE_CHECKING:
-    from priory.classifier import Classifier
+    from priory.classifier import Classifier, load
     from priory.dropins import (
         BernoulliNB,
         CategoricalNB,
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
     from priory.settings import Settings
     from priory.statistics import Statistics
 
-__version__ = "0.1.0"
-
 # Where each public name lives. They are imported when first used, so that `import priory` costs
 # next to nothing and scikit-learn is loaded for its estimators alone.
 _HOME = {
@@ -51,6 +51,7 @@ _HOME = {
     "GaussianNB": "dropins",
     "MultinomialNB": "dropins",
     "Classifier": "classifier",
+    "load": "classifier",
     "Settings": "settings",
     "Explanation": "explanation",
     "Model": "model",
@@ -103,6 +104,7 @@ __all__ = [
     "Settings",
     "Statistics",
     "StudentT",
+    "load",
 ]
 
 
