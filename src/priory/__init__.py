@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
     from priory.schema import Schema
     from priory.settings import Settings
+    from priory.sources import train
     from priory.statistics import Statistics
 
 # Where each public name lives. They are imported when first used, so that `import priory` costs
@@ -52,6 +53,7 @@ _HOME = {
     "MultinomialNB": "dropins",
     "Classifier": "classifier",
     "load": "classifier",
+    "train": "sources",
     "Settings": "settings",
     "Explanation": "explanation",
     "Model": "model",
@@ -105,6 +107,7 @@ __all__ = [
     "Statistics",
     "StudentT",
     "load",
+    "train",
 ]
 
 

@@ -110,14 +110,18 @@ class Classifier:
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
+        self.check_forgettable()
+        self._become(self.statistics - self._count(X, y, sample_weight))
+        return self
+
+    def check_forgettable(self) -> None:
+        """Refuse to forget where statistics are no longer of whole rows."""
         if self.provenance.min_count:
             raise ForgetError(
                 "This model was saved without the values of fewer than "
                 f"{self.provenance.min_count} rows, so what it forgets could not be checked. "
                 "Forget before saving with min_count."
             )
-        self._become(self.statistics - self._count(X, y, sample_weight))
-        return self
 
     def declare(self, classes: Any) -> Self:
         """Make classes known that may have no rows yet."""
