@@ -12,7 +12,7 @@ __all__ = ["ahead"]
 T = TypeVar("T")
 
 
-def ahead(items: Iterable[T], most: int = 2) -> Iterator[T]:
+def ahead(items: Iterable[T], most: int = 1) -> Iterator[T]:
     """Return the same items, so many of them fetched by another thread before they are wanted.
 
     What goes wrong there goes wrong here; and who stops early stops the other thread too.

@@ -23,9 +23,17 @@ from priory.sources.files import CsvHead, format_of, read_head, same_columns
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["DuckSource", "connect", "of_files", "of_query", "of_relation", "of_table"]
+__all__ = [
+    "DuckSource",
+    "connect",
+    "filtered_stream",
+    "of_files",
+    "of_query",
+    "of_relation",
+    "of_table",
+]
 
-VALUES_AT_ONCE = 4_000_000
+VALUES_AT_ONCE = 2_500_000
 BITS = 62
 """So many marks fit into one whole number."""
 
@@ -272,11 +280,29 @@ def of_table(
     import pyarrow as pa
 
     try:
-        arrow = table if isinstance(table, pa.Table | pa.RecordBatchReader) else pa.table(table)
+        arrow = table if isinstance(table, pa.Table) else pa.table(table)
     except (pa.ArrowInvalid, TypeError, ValueError) as error:
         raise InputError(f"where and na_values need a table that Arrow can hold: {error}") from None
     connection.register("priory_table", arrow)
     return _typed(connection, name, "priory_table", where, na_values)
+
+
+def filtered_stream(
+    connection: Any, reader: Any, where: str | None, na_values: Sequence[str]
+) -> Any:
+    """Return an Arrow stream of the rows that meet a condition; it is put to batch after batch."""
+    import pyarrow as pa
+
+    def batches() -> Iterator[Any]:
+        for batch in reader:
+            source = of_table(
+                connection, pa.Table.from_batches([batch]), "stream", where, na_values
+            )
+            for found in source.batches(source.forms()):
+                table = pa.table(dict(found.columns)).cast(reader.schema)
+                yield from table.to_batches()
+
+    return pa.RecordBatchReader.from_batches(reader.schema, batches())
 
 
 class _RelationSource(DuckSource):
@@ -352,7 +378,7 @@ def _csv(head: CsvHead, first: CsvHead, na_values: Sequence[str], encoding: str)
     return (
         f"SELECT {order} FROM read_csv({literal(head.path)}, auto_detect = false, header = true, "
         f"delim = {literal(head.delimiter)}, quote = '\"', escape = '\"', nullstr = [{gaps}], "
-        f"encoding = {literal(encoding)}, max_line_size = 16777216, columns = {{{columns}}})"
+        f"encoding = {literal(encoding)}, max_line_size = 8388608, buffer_size = 16777216, columns = {{{columns}}})"
     )
 
 

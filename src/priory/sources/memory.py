@@ -9,7 +9,7 @@ from priory.errors import InputError
 from priory.rawtables import RawTable, open_table
 from priory.sources.base import Batch, Form, Source
 
-__all__ = ["StreamSource", "TableSource"]
+__all__ = ["StreamSource", "TableSource", "as_reader"]
 
 
 class TableSource(Source):
@@ -36,10 +36,7 @@ class StreamSource(Source):
     """Give the batches of an Arrow stream, which can be read once."""
 
     def __init__(self, stream: Any) -> None:
-        import pyarrow as pa
-
-        if not isinstance(stream, pa.RecordBatchReader):
-            stream = pa.RecordBatchReader.from_stream(stream)
+        stream = as_reader(stream)
         self._reader = stream
         self._first: list[Any] | None = None
         self.name = "stream"
@@ -69,6 +66,15 @@ class StreamSource(Source):
         del first
         for batch in self._reader:
             yield _batch(batch, forms)
+
+
+def as_reader(stream: Any) -> Any:
+    """Return anything that speaks Arrow's stream protocol as its reader."""
+    import pyarrow as pa
+
+    if isinstance(stream, pa.RecordBatchReader):
+        return stream
+    return pa.RecordBatchReader.from_stream(stream)
 
 
 def _batch(batch: Any, forms: Mapping[str, Form]) -> Batch:

@@ -10,7 +10,7 @@ from typing import Any
 from priory.errors import SettingError
 from priory.sources.base import Source
 from priory.sources.files import find_files
-from priory.sources.memory import StreamSource, TableSource
+from priory.sources.memory import StreamSource, TableSource, as_reader
 
 __all__ = ["open_source"]
 
@@ -58,17 +58,17 @@ def open_source(
         from priory.sources import duck
 
         return duck.of_relation(source, "relation", where, gaps)
-    if where is not None or gaps:
-        from priory.sources import duck
-
-        return duck.of_table(
-            duck.connect(n_threads, attach), source, type(source).__name__, where, gaps
-        )
-    if hasattr(source, "read_next_batch") or (
+    is_stream = hasattr(source, "read_next_batch") or (
         hasattr(source, "__arrow_c_stream__") and not hasattr(source, "__len__")
-    ):
-        return StreamSource(source)
-    return TableSource(source)
+    )
+    if where is None and not gaps:
+        return StreamSource(source) if is_stream else TableSource(source)
+    from priory.sources import duck
+
+    connection = duck.connect(n_threads, attach)
+    if is_stream:
+        return StreamSource(duck.filtered_stream(connection, as_reader(source), where, gaps))
+    return duck.of_table(connection, source, type(source).__name__, where, gaps)
 
 
 def _is_paths(source: Any) -> bool:
