@@ -548,9 +548,8 @@ def test_other_delimiters_and_marks(tmp_path):
     assert train(path, "x2").statistics.tables['n "a" m'].labels == ("u\nv", "w")
     assert len(open_source(path, delimiter=",").columns) == 1
     path.write_text("a,A,it's\n1,2,x\n3,4,y\n")  # names that differ in case alone
-    assert train(path, "it's", where="\"it's\" <> 'z'").statistics.tables["A"].as_labels().labels == (
-        2, 4,
-    )  # fmt: skip
+    found = train(path, "it's", where="\"it's\" <> 'z'").statistics
+    assert found.tables["A"].as_labels().labels == (2, 4)
 
 
 def test_reading_ahead_gives_everything_and_stops():

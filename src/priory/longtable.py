@@ -18,6 +18,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from priory.typing import CodeArray, FloatArray, IntArray, Key
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["COLUMNS", "SUMS", "Entries", "read", "write"]
+__all__ = ["COLUMNS", "SUMS", "Entries", "coded", "read", "values", "write"]
 
 COLUMNS = ("block", "part", "class", "key", "rows")
 SUMS = ("weight", "weight_lo", "s1", "s1_lo", "s2", "s2_lo")
@@ -94,11 +95,14 @@ class Entries:
     def sums(self, n_classes: int, n_keys: int) -> tuple[DoubleDouble, ...]:
         """Return weight, s1 and s2 as classes × keys arrays of double-doubles, likewise added."""
         place = self.classes.astype(np.int64) * n_keys + self.keys
+        once = len(place) == 0 or int(np.bincount(place).max()) == 1
         results = []
         for sums in (self.weight, self.s1, self.s2):
             grid = DoubleDouble.zeros((n_classes * n_keys,))
-            left = np.arange(len(place))
-            while len(left):  # once, unless the entries of several tables stand one below the other
+            if once:
+                grid.hi[place], grid.lo[place] = sums.hi, sums.lo
+            left = np.arange(0 if once else len(place))
+            while len(left):  # the entries of several tables stand one below the other
                 at, first = np.unique(place[left], return_index=True)
                 new = DoubleDouble(sums.hi[left[first]], sums.lo[left[first]])
                 total = DoubleDouble(grid.hi[at], grid.lo[at]) + new
@@ -145,9 +149,10 @@ def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, dict[str, En
             f"The statistics have version {header.get('version')!r}; this priory reads {VERSION}."
         )
     class_codes = {token: code for code, token in enumerate(header["classes"])}
-    coded = {name: _coded(table[name]) for name in COLUMNS[:4]}
-    numbers = {name: np.asarray(table[name].to_numpy()) for name in ("rows", *SUMS)}
-    (blocks, block_names), (parts, part_names) = coded["block"], coded["part"]
+    texts = {name: coded(table[name]) for name in COLUMNS[:4]}
+    numbers = {name: values(table[name], np.float64) for name in SUMS}
+    numbers["rows"] = values(table["rows"], np.int64)
+    (blocks, block_names), (parts, part_names) = texts["block"], texts["part"]
     group = (blocks.astype(np.int64) + 1) * len(part_names) + parts
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
@@ -157,8 +162,8 @@ def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, dict[str, En
         block, part = int(blocks[some[0]]), part_names[parts[some[0]]]
         result[None if block < 0 else block_names[block]][part] = _entries(
             part,
-            {name: (codes[some], names) for name, (codes, names) in coded.items()},
-            {name: values[some] for name, values in numbers.items()},
+            {name: (codes[some], names) for name, (codes, names) in texts.items()},
+            {name: array[some] for name, array in numbers.items()},
             class_codes,
         )
     return header, dict(result)
@@ -184,22 +189,50 @@ def _table(block: str | None, entries: Entries, classes: Sequence[str]) -> pa.Ta
     return pa.table(columns, names=[*COLUMNS, *SUMS])
 
 
-def _coded(column: Any) -> tuple[CodeArray, list[str]]:
+def coded(column: Any) -> tuple[CodeArray, list[str]]:
     """Return a column of strings as codes, -1 for null, and the string of each code."""
     import pyarrow as pa
 
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     column = column.unify_dictionaries().combine_chunks()
-    if isinstance(column, pa.ChunkedArray):  # no rows, no chunk
-        return np.zeros(0, dtype=np.int32), []
-    codes = column.indices.fill_null(-1) if column.null_count else column.indices
-    return codes.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
+    if isinstance(column, pa.ChunkedArray):
+        if not column.num_chunks:
+            return np.zeros(0, dtype=np.int32), []
+        column = column.chunk(0)
+    indices, dictionary = column.indices, column.dictionary
+    codes = values(indices, np.int32)
+    if indices.null_count:
+        bits = np.frombuffer(indices.buffers()[0], dtype=np.uint8)
+        valid = np.unpackbits(bits, bitorder="little")[indices.offset :][: len(indices)]
+        codes = np.where(valid == 1, codes, -1).astype(np.int32)
+    if not len(dictionary):
+        return codes, []
+    ends = np.frombuffer(dictionary.buffers()[1], dtype=np.int32)[dictionary.offset :].tolist()
+    text = dictionary.buffers()[2]
+    text = b"" if text is None else text.to_pybytes()
+    strings = [text[a:b].decode() for a, b in pairwise(ends[: len(dictionary) + 1])]
+    return codes, strings
+
+
+def values(column: Any, dtype: Any) -> Any:
+    """Return the numbers of an Arrow column; Arrow itself would load pandas to do this."""
+    import pyarrow as pa
+
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    arrays = [
+        np.frombuffer(chunk.buffers()[1], dtype=dtype)[chunk.offset : chunk.offset + len(chunk)]
+        for chunk in chunks
+        if len(chunk)
+    ]
+    if len(arrays) == 1:
+        return arrays[0]
+    return np.concatenate(arrays) if arrays else np.zeros(0, dtype=dtype)
 
 
 def _entries(
     part: str,
-    coded: Mapping[str, tuple[CodeArray, list[str]]],
+    texts: Mapping[str, tuple[CodeArray, list[str]]],
     numbers: Mapping[str, Any],
     class_codes: Mapping[str, int],
 ) -> Entries:
@@ -208,9 +241,11 @@ def _entries(
         return DoubleDouble(hi, lo)
 
     def used(name: str) -> tuple[CodeArray, list[str]]:
-        codes, names = coded[name]
-        seen, where = np.unique(codes, return_inverse=True)
-        return where.ravel().astype(np.int32), [names[code] for code in seen.tolist()]
+        codes, names = texts[name]
+        seen = np.zeros(len(names), dtype=np.bool_)
+        seen[codes] = True
+        where = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+        return where[codes], [names[code] for code in np.flatnonzero(seen).tolist()]
 
     codes, tokens = used("class")
     unknown = [token for token in tokens if token not in class_codes]

@@ -12,13 +12,11 @@ import io
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from hashlib import blake2b
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,14 +24,14 @@ import numpy as np
 from priory.errors import InputError, ModelFileError, PrioryError, SettingError, listing
 from priory.footer import Chunk, page_sizes, read_footer
 from priory.labels import label_key
-from priory.longtable import COLUMNS, SUMS
+from priory.longtable import COLUMNS, SUMS, coded, values
 from priory.plain import from_plain, to_plain
 from priory.provenance import Provenance
 from priory.schema import Block, Kind
 from priory.settings import Settings
 from priory.statistics import Statistics
 from priory.tables import CellsTable, LabelsTable, NumbersTable, Table
-from priory.typing import AnyArray, Label
+from priory.typing import Label
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,7 +95,7 @@ def write(path: str | os.PathLike[str], stored: Stored) -> None:
         "provenance": stored.provenance.to_dict(),
     }
     content = _parquet(table.replace_schema_metadata(None), json.dumps(header).encode())
-    target = Path(os.path.realpath(path))
+    target = os.path.realpath(path)
     try:
         with _beside(target) as file:
             file.write(content)
@@ -185,9 +183,12 @@ def _digest(content: bytes) -> bytes:
 
 
 @contextlib.contextmanager
-def _beside(target: Path) -> Iterator[Any]:
+def _beside(target: str) -> Iterator[Any]:
     """Open a new file that takes the target's name once everything is on the disk."""
-    handle, made = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    import tempfile  # a prediction does without
+
+    folder, name = os.path.split(target)
+    handle, made = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -200,25 +201,20 @@ def _beside(target: Path) -> Iterator[Any]:
             os.unlink(made)
         raise
     if os.name == "posix":  # the name is on the disk once its folder is
-        folder = os.open(target.parent, os.O_RDONLY)
+        opened = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(folder)
+            os.fsync(opened)
         finally:
-            os.close(folder)
+            os.close(opened)
 
 
-def _mode(target: Path) -> int:
+def _mode(target: str) -> int:
     """Return the rights of the file that is replaced, or those of any new file."""
     with contextlib.suppress(OSError):
-        return stat.S_IMODE(target.stat().st_mode)
+        return stat.S_IMODE(os.stat(target).st_mode)
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
-
-
-def _codes(column: Any) -> tuple[AnyArray, list[str]]:
-    indices = column.indices.fill_null(-1) if column.null_count else column.indices
-    return indices.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
 
 
 # Reading
@@ -226,23 +222,32 @@ def _codes(column: Any) -> tuple[AnyArray, list[str]]:
 
 def _read(content: bytes, allowed: int) -> Stored:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     text = _check_layout(content)
     if len(text) > LONGEST_HEADER:
         raise _DamageError(f"its header is longer than {LONGEST_HEADER:,} bytes")
     header = json.loads(text, parse_constant=_no_constant)
     _check_version(header)
-    parquet = pq.ParquetFile(
-        pa.BufferReader(content),
-        read_dictionary=list(TEXTS),
-        pre_buffer=False,
-        thrift_string_size_limit=LONGEST_HEADER,
-    )
-    _check_types(parquet.schema_arrow)
-    table = parquet.read(use_threads=False)
+    table = _read_table(pa.BufferReader(content))
+    _check_types(table.schema)
     table.validate(full=True)
     return _stored(table.combine_chunks(), header, text, allowed)
+
+
+def _read_table(file: Any) -> pa.Table:
+    """Return the table of a Parquet file, strings as codes."""
+    limits = {"thrift_string_size_limit": LONGEST_HEADER, "pre_buffer": False}
+    try:
+        # What stands behind pyarrow.parquet, which would load file systems and TLS as well.
+        from pyarrow._parquet import ParquetReader
+
+        reader = ParquetReader()
+        reader.open(file, read_dictionary=list(TEXTS), **limits)
+        return reader.read_all(use_threads=False)
+    except (ImportError, AttributeError, TypeError):
+        import pyarrow.parquet as pq
+
+        return pq.ParquetFile(file, read_dictionary=list(TEXTS), **limits).read(use_threads=False)
 
 
 def _check_layout(content: bytes) -> bytes:
@@ -363,13 +368,13 @@ def _check_numbers(table: pa.Table) -> None:
     for name in ("rows", *SUMS):
         if table[name].null_count:
             raise _DamageError(f"column {name!r} has gaps")
-    rows = table["rows"].to_numpy()
+    rows = values(table["rows"], np.int64)
     if len(rows) and (rows.min() < 0 or rows.max() > 2**53):
         raise _DamageError("a number of rows is negative or beyond belief")
     for name in SUMS:
-        if not np.isfinite(table[name].to_numpy()).all():
+        if not np.isfinite(values(table[name], np.float64)).all():
             raise _DamageError(f"column {name!r} holds a number that is not finite")
-    if (table["weight"].to_numpy() < 0).any():
+    if (values(table["weight"], np.float64) < 0).any():
         raise _DamageError("a weight is negative")
 
 
@@ -377,7 +382,7 @@ def _check_entries(table: pa.Table, header: Mapping[str, Any], allowed: int) -> 
     """Refuse sums that stand twice or belong to nothing, and tables too large for the memory."""
     codes = {}
     for name in TEXTS:
-        found, names = _codes(table[name].combine_chunks())
+        found, names = coded(table[name])
         codes[name] = found.astype(np.int64) + 1
         if name != "block" and len(found) and found.min() < 0:
             raise _DamageError(f"column {name!r} has gaps")
@@ -387,13 +392,12 @@ def _check_entries(table: pa.Table, header: Mapping[str, Any], allowed: int) -> 
                 raise _DamageError(
                     f"there are sums of a block {listing(strange, 1)} it does not know"
                 )
-    sizes = [int(found.max(initial=0)) + 1 for found in codes.values()]
-    place = codes["block"]
-    for name, n in zip(TEXTS[1:], sizes[1:], strict=True):
-        place = np.unique(place, return_inverse=True)[1].ravel() * n + codes[name]
-    if len(np.unique(place)) < len(place):
+    order = np.lexsort([codes[name] for name in ("class", "key", "part", "block")])
+    changes = {name: np.diff(found[order]) != 0 for name, found in codes.items()}
+    new_key = changes["block"] | changes["part"] | changes["key"]
+    if not (new_key | changes["class"]).all():
         raise _DamageError("a sum stands twice")
-    keys = np.unique(np.stack([codes[name] for name in ("block", "part", "key")]), axis=1).shape[1]
+    keys = int(new_key.sum()) + 1
     # Rows, weights and the temporaries of reading: five numbers for each class and key.
     n_classes, needed = len(header["classes"]), 40 * len(header["classes"]) * keys
     for block in header["schema"]["blocks"]:

@@ -378,7 +378,8 @@ def _csv(head: CsvHead, first: CsvHead, na_values: Sequence[str], encoding: str)
     return (
         f"SELECT {order} FROM read_csv({literal(head.path)}, auto_detect = false, header = true, "
         f"delim = {literal(head.delimiter)}, quote = '\"', escape = '\"', nullstr = [{gaps}], "
-        f"encoding = {literal(encoding)}, max_line_size = 8388608, buffer_size = 16777216, columns = {{{columns}}})"
+        f"encoding = {literal(encoding)}, max_line_size = 8388608, "
+        f"buffer_size = 16777216, columns = {{{columns}}})"
     )
 
 

@@ -16,7 +16,7 @@ from priory.sources.opening import open_source
 from priory.statistics import Statistics
 from priory.tables import LabelsTable
 
-__all__ = ["count_for", "forget", "forms_for", "train", "update"]
+__all__ = ["count_for", "forget", "form_of", "forms_for", "train", "update"]
 
 MANY_CLASSES = 1000
 
@@ -201,11 +201,11 @@ def forms_for(classifier: Classifier, source: Source) -> Mapping[str, Form]:
     statistics = classifier.statistics
     for block in statistics.schema:
         for i, column in enumerate(block.columns):
-            forms[column] = _form(block, statistics.tables.get(block.name), i)
+            forms[column] = form_of(block, statistics.tables.get(block.name), i)
     return forms
 
 
-def _form(block: Block, table: Any, place: int) -> Form:
+def form_of(block: Block, table: Any, place: int) -> Form:
     """Return the form of the values that a table has counted."""
     if isinstance(table, LabelsTable):
         labels = [v[place] if isinstance(v, tuple) else v for v in table.labels]
