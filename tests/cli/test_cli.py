@@ -250,9 +250,8 @@ def test_values_have_the_types_that_were_learned(run, tmp_path):
     X = {"t": [True, False], "n": [1.5, 2.5], "i": [1, 2], "s": ["1", "x"]}
     settings = Settings({"i": "categorical", "n": "gaussian"})
     Classifier(settings).learn(X, ["a", "b"]).save(tmp_path / "m.priory")
-    told = json.loads(
-        run("explain", "m.priory", *"--set t=true --set n=2 --set i=2 --set s=1 --json".split())[1]
-    )
+    given = [word for pair in ("t=true", "n=2", "i=2", "s=1") for word in ("--set", pair)]
+    told = json.loads(run("explain", "m.priory", *given, "--json")[1])
     assert [f["value"] for f in told["factors"]] == [True, 2.0, 2, "1"]
     assert not any(f["left_out"] for f in told["factors"])
     code, _, err = run("explain", "m.priory", "--set", "n=many")
