@@ -8,9 +8,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from priory.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from priory.analyzer import Analyzer
-    from priory.classifier import Classifier
+    from priory.classifier import Classifier, load
     from priory.dropins import (
         BernoulliNB,
         CategoricalNB,
@@ -42,12 +44,10 @@ if TYPE_CHECKING:
     from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
     from priory.schema import Schema
     from priory.settings import Settings
-    from priory.sources import read_folder, read_mbox
+    from priory.sources import read_folder, read_mbox, train
     from priory.statistics import Statistics
     from priory.textnb import TextNB
     from priory.validation import cross_validate, leave_one_out
-
-__version__ = "0.1.0"
 
 # Where each public name lives. They are imported when first used, so that `import priory` costs
 # next to nothing and scikit-learn is loaded for its estimators alone.
@@ -60,6 +60,8 @@ _HOME = {
     "GaussianNB": "dropins",
     "MultinomialNB": "dropins",
     "Classifier": "classifier",
+    "load": "classifier",
+    "train": "sources",
     "Settings": "settings",
     "Analyzer": "analyzer",
     "Informative": "informative",
@@ -141,8 +143,10 @@ __all__ = [
     "cross_validate",
     "evaluate",
     "leave_one_out",
+    "load",
     "read_folder",
     "read_mbox",
+    "train",
 ]
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
 
 from priory.columns import Frame, Labels, Numbers
 from priory.errors import (
+    ForgetError,
     IdentifierWarning,
     InputError,
     MissingValueError,
+    ModelFileError,
     NotFittedError,
+    PrioryError,
     SchemaError,
     SettingError,
     StaleTuningWarning,
@@ -26,6 +31,7 @@ from priory.informative import Informative, most_informative
 from priory.labels import label_key, sorted_labels
 from priory.model import LinearForm, Model
 from priory.posteriors import ParameterPosterior
+from priory.provenance import Provenance
 from priory.reading import infer, infer_empty, open_table, read, read_labels, read_weights
 from priory.schema import Kind, Schema
 from priory.settings import Settings
@@ -34,8 +40,9 @@ from priory.subtraction import Left, log_joint_folds, log_joint_without
 from priory.tables.sums import LARGEST, refuse_large
 from priory.tuning import FEWEST_ROWS, Tuning, tune
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.version import __version__
 
-__all__ = ["Classifier"]
+__all__ = ["Classifier", "load"]
 
 
 class Classifier:
@@ -54,6 +61,7 @@ class Classifier:
         self.settings = settings if settings is not None else Settings()
         self._statistics: Statistics | None = None
         self._model: Model | None = None
+        self.provenance = Provenance()
         self._declared: tuple[Label, ...] = ()
         self._tuning: Tuning | None = None
         self._is_stale = False
@@ -124,8 +132,18 @@ class Classifier:
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
+        self.check_forgettable()
         self._become(self.statistics - self._count(X, y, sample_weight))
         return self
+
+    def check_forgettable(self) -> None:
+        """Refuse to forget where statistics are no longer of whole rows."""
+        if self.provenance.min_count:
+            raise ForgetError(
+                "This model was saved without the values of fewer than "
+                f"{self.provenance.min_count} rows, so what it forgets could not be checked. "
+                "Forget before saving with min_count."
+            )
 
     def declare(self, classes: Any) -> Self:
         """Make classes known that may have no rows yet."""
@@ -154,12 +172,14 @@ class Classifier:
             raise SettingError(f"A classifier merges with another one, not with {other!r:.60}.")
         statistics = self.statistics + other.statistics
         self._declared = sorted_labels([*self._declared, *other._declared])
+        self.provenance = self.provenance + other.provenance
         self._become(statistics)
         return self
 
     def __add__(self, other: Classifier) -> Classifier:
         result = Classifier(self.settings)
         result._statistics, result._declared = self.statistics, self._declared
+        result.provenance = self.provenance
         return result.merge(other)
 
     def read_again(self, settings: Settings) -> Self:
@@ -211,6 +231,47 @@ class Classifier:
     def weights(self) -> dict[str, float]:
         """Return how far the factor of each column is trusted: 1 where nothing was learned."""
         return {term.title: term.weight for term in self.model.terms}
+
+    # Keeping
+
+    def save(self, path: str | os.PathLike[str], min_count: int = 0) -> None:
+        """Write the model to a file, from which `priory.load` makes the same classifier again.
+
+        The file appears whole or not at all. It holds the statistics, so a loaded model can learn,
+        merge and forget on. With `min_count`, values and words in fewer rows are left out, for
+        they could tell of a single person: probabilities of rare values then change, and the
+        loaded model does not forget.
+
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "days.priory"
+        >>> Classifier().learn({"outlook": ["Sunny", "Rain"]}, ["No", "Yes"]).save(path)
+        >>> load(path).predict({"outlook": ["Rain"]}).tolist()
+        ['Yes']
+        """
+        from priory import storage
+
+        if isinstance(min_count, bool) or not isinstance(min_count, int) or min_count < 0:
+            raise SettingError(
+                f"min_count must be a whole number of at least 0, not {min_count!r}."
+            )
+        statistics, provenance = self.statistics, self.provenance
+        if min_count > 1:  # every value has a row
+            statistics = statistics.without_rare(min_count)
+            provenance = replace(provenance, min_count=max(provenance.min_count, min_count))
+        storage.write(
+            path,
+            storage.Stored(statistics, self.settings, self._declared, provenance, __version__),
+        )
+
+    def to_sklearn(self) -> Any:
+        """Return the same model as a fitted `NaiveBayes`, for scikit-learn's tools.
+
+        >>> model = Classifier().learn({"x": ["a", "b"]}, [0, 1]).to_sklearn()
+        >>> model.predict({"x": ["b"]}).tolist()
+        [1]
+        """
+        # By name: this module is below the estimators, and must not need scikit-learn.
+        return import_module("priory.estimators").NaiveBayes.from_classifier(self)
 
     # Answers
 
@@ -445,6 +506,35 @@ def _check_lengths(n_rows: int, y: Labels) -> None:
             "Found input variables with inconsistent numbers of samples: X has "
             f"{n_rows} rows, y has {len(y)}."
         )
+
+
+def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Classifier:
+    """Return the classifier that a model file holds; anything but a sound file is refused.
+
+    `max_memory` is how many bytes its tables may take: by default 100 times the file, or 256 MB.
+    A file is data, never code, and `ModelFileError` says what is wrong with it.
+
+    >>> load("setup.py")
+    Traceback (most recent call last):
+    priory.errors.ModelFileError: setup.py is no model file of priory: it does not begin as a
+    Parquet file does.
+    """
+    from priory import storage
+
+    stored = storage.read(path, max_memory)
+    classifier = Classifier(stored.settings)
+    classifier._statistics, classifier._declared = stored.statistics, stored.declared
+    classifier.provenance = stored.provenance
+    if stored.statistics.n_rows:
+        try:
+            classifier._model = Classifier._read_out(stored.statistics, stored.settings)
+        except PrioryError:
+            pass  # settings that do not fit: said when the model is asked, as before saving
+        except Exception as error:
+            raise ModelFileError(
+                f"{os.fspath(path)} is damaged: no model can be read out of it: {error!r:.200}."
+            ) from None
+    return classifier
 
 
 def _has_large(values: AnyArray) -> bool:

@@ -15,6 +15,7 @@ __all__ = [
     "ImpossibleEvidenceWarning",
     "InputError",
     "MissingValueError",
+    "ModelFileError",
     "NoLikelihoodError",
     "NoPosteriorError",
     "NoProbabilitiesError",
@@ -61,6 +62,10 @@ class ForgetError(PrioryError, ValueError):
 
 class SettingError(PrioryError, ValueError):
     """Say that an argument, or a combination of them, cannot be honoured."""
+
+
+class ModelFileError(PrioryError, ValueError):
+    """Say that a model file cannot be read or written, and why."""
 
 
 class TooLargeError(PrioryError, ValueError):

@@ -96,6 +96,31 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the lecture's classifier: families by kind, one smoothing, no weights."""
         return cls(families="plain", smoothing=smoothing, weights=None, missing="skip")
 
+    @classmethod
+    def from_classifier(cls, classifier: Classifier) -> Self:
+        """Return a fitted estimator with the settings and everything learned of a classifier.
+
+        >>> NaiveBayes.from_classifier(Classifier().learn({"x": ["a", "b"]}, [0, 1])).classes_
+        array([0, 1])
+        """
+        settings, columns = classifier.settings, classifier.statistics.schema.columns
+        result = cls(
+            families=settings.families,
+            smoothing=settings.smoothing,
+            class_prior=settings.class_prior,
+            missing=settings.missing,
+            unseen=settings.unseen,
+            n_threads=settings.n_threads,
+        )
+        result.classifier_ = classifier
+        result.n_features_in_ = len(columns)
+        result._y_dtype = None
+        result._container = "array"
+        if classifier.statistics.schema.named:
+            result._container = "arrow"
+            result.feature_names_in_ = np.array(list(columns), dtype=object)
+        return result
+
     # Learning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -220,6 +245,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def linear_form(self) -> LinearForm:
         """Return the weights with which the model is a linear classifier, where it is one."""
         return self._fitted().linear_form()
+
+    def save(self, path: Any, min_count: int = 0) -> None:
+        """Write the model to a file that `priory.load` reads; see `Classifier.save`."""
+        self._fitted().save(path, min_count)
 
     # What was learned
 

@@ -18,6 +18,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from priory.typing import CodeArray, FloatArray, IntArray, Key
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["COLUMNS", "SUMS", "Entries", "read", "write"]
+__all__ = ["COLUMNS", "SUMS", "Entries", "coded", "read", "values", "write"]
 
 COLUMNS = ("block", "part", "class", "key", "rows")
 SUMS = ("weight", "weight_lo", "s1", "s1_lo", "s2", "s2_lo")
@@ -94,11 +95,14 @@ class Entries:
     def sums(self, n_classes: int, n_keys: int) -> tuple[DoubleDouble, ...]:
         """Return weight, s1 and s2 as classes × keys arrays of double-doubles, likewise added."""
         place = self.classes.astype(np.int64) * n_keys + self.keys
+        once = len(place) == 0 or int(np.bincount(place).max()) == 1
         results = []
         for sums in (self.weight, self.s1, self.s2):
             grid = DoubleDouble.zeros((n_classes * n_keys,))
-            left = np.arange(len(place))
-            while len(left):  # once, unless the entries of several tables stand one below the other
+            if once:
+                grid.hi[place], grid.lo[place] = sums.hi, sums.lo
+            left = np.arange(0 if once else len(place))
+            while len(left):  # the entries of several tables stand one below the other
                 at, first = np.unique(place[left], return_index=True)
                 new = DoubleDouble(sums.hi[left[first]], sums.lo[left[first]])
                 total = DoubleDouble(grid.hi[at], grid.lo[at]) + new
@@ -133,9 +137,6 @@ def write(
 
 def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, dict[str, Entries]]]:
     """Return the header, and the entries by block and part."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     metadata = table.schema.metadata or {}
     if b"priory" not in metadata or tuple(table.column_names) != COLUMNS + SUMS:
         raise InputError(
@@ -148,16 +149,23 @@ def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, dict[str, En
             f"The statistics have version {header.get('version')!r}; this priory reads {VERSION}."
         )
     class_codes = {token: code for code, token in enumerate(header["classes"])}
+    texts = {name: coded(table[name]) for name in COLUMNS[:4]}
+    numbers = {name: values(table[name], np.float64) for name in SUMS}
+    numbers["rows"] = values(table["rows"], np.int64)
+    (blocks, block_names), (parts, part_names) = texts["block"], texts["part"]
+    group = (blocks.astype(np.int64) + 1) * len(part_names) + parts
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     result: dict[str | None, dict[str, Entries]] = defaultdict(dict)
-    blocks, parts = (table[name].cast(pa.string()) for name in ("block", "part"))
-    for block in pc.unique(blocks).to_pylist():
-        of_block = pc.is_null(blocks) if block is None else pc.equal(blocks, block)
-        chosen_parts = parts.filter(of_block)
-        chosen = table.filter(of_block)
-        for part in pc.unique(chosen_parts).to_pylist():
-            result[block][part] = _entries(
-                part, chosen.filter(pc.equal(chosen_parts, part)), class_codes
-            )
+    for i, start in enumerate(starts.tolist()):
+        some = order[start : starts[i + 1] if i + 1 < len(starts) else len(order)]
+        block, part = int(blocks[some[0]]), part_names[parts[some[0]]]
+        result[None if block < 0 else block_names[block]][part] = _entries(
+            part,
+            {name: (codes[some], names) for name, (codes, names) in texts.items()},
+            {name: array[some] for name, array in numbers.items()},
+            class_codes,
+        )
     return header, dict(result)
 
 
@@ -181,30 +189,76 @@ def _table(block: str | None, entries: Entries, classes: Sequence[str]) -> pa.Ta
     return pa.table(columns, names=[*COLUMNS, *SUMS])
 
 
-def _entries(part: str, table: pa.Table, class_codes: Mapping[str, int]) -> Entries:
+def coded(column: Any) -> tuple[CodeArray, list[str]]:
+    """Return a column of strings as codes, -1 for null, and the string of each code."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    def coded(name: str) -> tuple[CodeArray, list[str]]:
-        encoded = pc.dictionary_encode(table[name].cast(pa.string())).combine_chunks()
-        return encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    column = column.unify_dictionaries().combine_chunks()
+    if isinstance(column, pa.ChunkedArray):
+        if not column.num_chunks:
+            return np.zeros(0, dtype=np.int32), []
+        column = column.chunk(0)
+    indices, dictionary = column.indices, column.dictionary
+    codes = values(indices, np.int32)
+    if indices.null_count:
+        bits = np.frombuffer(indices.buffers()[0], dtype=np.uint8)
+        valid = np.unpackbits(bits, bitorder="little")[indices.offset :][: len(indices)]
+        codes = np.where(valid == 1, codes, -1).astype(np.int32)
+    if not len(dictionary):
+        return codes, []
+    ends = np.frombuffer(dictionary.buffers()[1], dtype=np.int32)[dictionary.offset :].tolist()
+    text = dictionary.buffers()[2]
+    text = b"" if text is None else text.to_pybytes()
+    strings = [text[a:b].decode() for a, b in pairwise(ends[: len(dictionary) + 1])]
+    return codes, strings
 
+
+def values(column: Any, dtype: Any) -> Any:
+    """Return the numbers of an Arrow column; Arrow itself would load pandas to do this."""
+    import pyarrow as pa
+
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    arrays = [
+        np.frombuffer(chunk.buffers()[1], dtype=dtype)[chunk.offset : chunk.offset + len(chunk)]
+        for chunk in chunks
+        if len(chunk)
+    ]
+    if len(arrays) == 1:
+        return arrays[0]
+    return np.concatenate(arrays) if arrays else np.zeros(0, dtype=dtype)
+
+
+def _entries(
+    part: str,
+    texts: Mapping[str, tuple[CodeArray, list[str]]],
+    numbers: Mapping[str, Any],
+    class_codes: Mapping[str, int],
+) -> Entries:
     def sums(name: str) -> DoubleDouble:
-        hi, lo = (table[column].to_numpy() for column in (name, f"{name}_lo"))
-        return DoubleDouble(np.asarray(hi, dtype=np.float64), np.asarray(lo, dtype=np.float64))
+        hi, lo = (np.asarray(numbers[n], dtype=np.float64) for n in (name, f"{name}_lo"))
+        return DoubleDouble(hi, lo)
 
-    codes, tokens = coded("class")
+    def used(name: str) -> tuple[CodeArray, list[str]]:
+        codes, names = texts[name]
+        seen = np.zeros(len(names), dtype=np.bool_)
+        seen[codes] = True
+        where = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+        return where[codes], [names[code] for code in np.flatnonzero(seen).tolist()]
+
+    codes, tokens = used("class")
     unknown = [token for token in tokens if token not in class_codes]
     if unknown:
         raise InputError(f"the {part} name a class {unknown[0]} that the header lacks")
     place = np.array([class_codes[token] for token in tokens], dtype=np.int32)
-    keys, key_tokens = coded("key")
+    keys, key_tokens = used("key")
     return Entries(
         part,
         tuple(key_tokens),
-        place[codes] if len(place) else codes.astype(np.int32),
-        keys.astype(np.int32),
-        np.asarray(table["rows"].to_numpy(), dtype=np.int64),
+        place[codes] if len(place) else codes,
+        keys,
+        np.asarray(numbers["rows"], dtype=np.int64),
         sums("weight"),
         sums("s1"),
         sums("s2"),

@@ -226,6 +226,14 @@ class Statistics:
         tables = {n: table.with_classes(here, len(labels)) for n, table in self.tables.items()}
         return Statistics(self.schema, labels, rows, weight, tables)
 
+    def without_rare(self, min_count: int) -> Statistics:
+        """Return the sums without values that fewer rows have: they could point to a person.
+
+        Rows of other statistics can still be added, but none can be taken away for sure.
+        """
+        tables = {name: table.without_rare(min_count) for name, table in self.tables.items()}
+        return Statistics(self.schema, self.classes, self.rows, self.weight, tables)
+
     def to_arrow(self) -> pa.Table:
         """Return the statistics as one long table; see `priory.longtable` for its columns."""
         blocks: dict[str | None, list[Entries]] = {

@@ -1,8 +1,19 @@
-"""Where data comes from: files and folders, read in pieces that fit in memory."""
+"""Sources: files, folders, queries, relations, tables and streams of any size, read in pieces."""
 
 from __future__ import annotations
 
 from priory.sources.folders import iter_folder, read_folder
 from priory.sources.mbox import iter_mbox, read_mbox
+from priory.sources.opening import open_source
+from priory.sources.training import forget, train, update
 
-__all__ = ["iter_folder", "iter_mbox", "read_folder", "read_mbox"]
+__all__ = [
+    "forget",
+    "iter_folder",
+    "iter_mbox",
+    "open_source",
+    "read_folder",
+    "read_mbox",
+    "train",
+    "update",
+]

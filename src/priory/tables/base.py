@@ -80,6 +80,10 @@ class Table(ABC):
         """Return what the rows of the long table do not say."""
         return {}
 
+    def without_rare(self, min_count: int) -> Self:
+        """Return the table without the values that fewer rows have, where it keeps values."""
+        return self
+
     def with_classes(self, where: IntArray, n_classes: int) -> Self:
         """Return the table among `n_classes` classes, class i standing at where[i]."""
         changes = {name: _spread(getattr(self, name), where, n_classes) for name in self.per_class}

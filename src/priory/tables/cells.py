@@ -20,6 +20,9 @@ from priory.typing import CodeArray, FloatArray, IntArray
 
 __all__ = ["CellsTable"]
 
+HIGHEST = 52
+"""At this level a cell is all the numbers between two powers of two; larger ones tell nothing."""
+
 
 @dataclass(frozen=True, eq=False)
 class CellsTable(Table):
@@ -113,6 +116,21 @@ class CellsTable(Table):
 
     def __mul__(self, factor: float) -> CellsTable:
         return CellsTable(self.level, self.keys, self.rows, self.weight * factor)
+
+    def without_rare(self, min_count: int) -> CellsTable:
+        """Return the table without the cells that fewer rows fall into, over all classes.
+
+        Numbers are often all different, so cells are made larger first, until at most one row
+        in ten is in such a cell.
+        """
+        table = self
+        while table.level < HIGHEST:
+            of_cell = table.rows.sum(axis=0)
+            if of_cell[of_cell < min_count].sum() * 10 <= of_cell.sum():
+                break
+            table = table.coarsened(table.level + 1)
+        kept = table.rows.sum(axis=0) >= min_count
+        return CellsTable(table.level, table.keys[kept], table.rows[:, kept], table.weight[:, kept])
 
     def entries(self, block: Block) -> list[Entries]:
         """Return a row for each cell and class."""

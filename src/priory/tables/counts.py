@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -95,6 +95,11 @@ class CountsTable(Table):
             self.weight * factor,
             self.s1 * factor,
         )
+
+    def without_rare(self, min_count: int) -> CountsTable:
+        """Return the table with nothing of the columns that are present in fewer rows."""
+        kept = self.rows.sum(axis=0) >= min_count
+        return replace(self, rows=self.rows * kept, weight=self.weight * kept, s1=self.s1 * kept)
 
     def entries(self, block: Block) -> list[Entries]:
         """Return a row for each column and class, and one for each class."""

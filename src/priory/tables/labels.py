@@ -84,6 +84,12 @@ class LabelsTable(Table):
     def __mul__(self, factor: float) -> LabelsTable:
         return LabelsTable(self.labels, self.rows, self.weight * factor)
 
+    def without_rare(self, min_count: int) -> LabelsTable:
+        """Return the table without the values that fewer rows have, over all classes."""
+        kept = np.flatnonzero(self.rows.sum(axis=0) >= min_count)
+        labels = tuple(self.labels[v] for v in kept)
+        return LabelsTable(labels, self.rows[:, kept], self.weight[:, kept])
+
     @property
     def present(self) -> FloatArray:
         """Return the weight of the rows of each class that have a value."""

@@ -61,6 +61,10 @@ class NumbersTable(Table):
     def __mul__(self, factor: float) -> NumbersTable:
         return NumbersTable(self.moments * factor, self.cells * factor)
 
+    def without_rare(self, min_count: int) -> NumbersTable:
+        """Return the table without rare cells; the moments stay whole."""
+        return NumbersTable(self.moments, self.cells.without_rare(min_count))
+
     def entries(self, block: Block) -> list[Entries]:
         """Return the rows of both parts."""
         return self.moments.entries(block) + self.cells.entries(block)

@@ -1,0 +1,8 @@
+"""Let `python -m priory` be the command line."""
+
+import sys
+
+from priory.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

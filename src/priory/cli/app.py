@@ -1,0 +1,460 @@
+"""The commands."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from priory.classifier import Classifier, load
+from priory.cli import reports
+from priory.cli.failing import BAD_USAGE, INTERRUPTED, say
+from priory.cli.inputs import from_stdin, parse_families, parse_pairs, parse_smoothing, parse_value
+from priory.cli.outputs import Output, dumped
+from priory.errors import InputError, SchemaError, SettingError
+from priory.version import __version__
+
+__all__ = ["app", "run"]
+
+app = typer.Typer(
+    name="priory",
+    help="Classify tables from the shell: train, predict, explain. Results go to stdout.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Target(StrEnum):
+    """Say what a model can be exported to."""
+
+    JSON = "json"
+    SQL = "sql"
+    ONNX = "onnx"
+
+
+Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
+Data = Annotated[
+    list[str],
+    typer.Argument(help="Files, a pattern, a SQL query, or - for stdin.", show_default=False),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Where = Annotated[str | None, typer.Option(help="Take only the rows that meet this SQL condition.")]
+NaValues = Annotated[
+    list[str], typer.Option("--na-values", help="What stands for a gap, such as ? or NA.")
+]
+Encoding = Annotated[str, typer.Option(help="How text files are encoded.")]
+Delimiter = Annotated[
+    str | None, typer.Option(help="What stands between values; else it is found.")
+]
+Attach = Annotated[list[str], typer.Option(help="NAME=DATABASE that a query may read.")]
+Out = Annotated[Path | None, typer.Option("--output", "-o", help="Write here.", show_default=False)]
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command, and return its exit code."""
+    try:
+        result = app(args=list(arguments), prog_name="priory", standalone_mode=False)
+        code = result if isinstance(result, int) else 0
+    except typer.Exit as leave:
+        code = int(leave.exit_code)
+    except typer.Abort:
+        code = INTERRUPTED
+    except Exception as error:
+        # Which package click's errors come from depends on the version of Typer.
+        if not (hasattr(error, "exit_code") and hasattr(error, "show")):
+            raise
+        error.show()
+        return int(error.exit_code) or BAD_USAGE
+    if code == INTERRUPTED:
+        say("interrupted; nothing was written")
+    return code
+
+
+@app.callback(invoke_without_command=True)
+def _main(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        print(f"priory {__version__}")
+        raise typer.Exit
+
+
+@app.command(epilog="Example: priory train days.csv --target play -o days.priory")
+def train(
+    data: Data,
+    target: Annotated[str, typer.Option("--target", "-t", help="The column of the classes.")],
+    output: Out = None,
+    as_: Annotated[
+        list[str], typer.Option("--as", help="COLUMN=FAMILY, or COLUMNS=FAMILY with commas.")
+    ] = [],  # noqa: B006
+    drop: Annotated[list[str], typer.Option(help="A column to leave out.")] = [],  # noqa: B006
+    where: Where = None,
+    weight: Annotated[str | None, typer.Option(help="A column of weights.")] = None,
+    na_values: NaValues = [],  # noqa: B006
+    smoothing: Annotated[str, typer.Option(help="auto, or Laplace's number.")] = "auto",
+    textbook: Annotated[
+        bool, typer.Option("--textbook", help="The lecture's classifier: plain, smoothing 1.")
+    ] = False,
+    min_count: Annotated[
+        int, typer.Option(help="Leave values of fewer rows out of the file.", min=0)
+    ] = 0,
+    max_classes: Annotated[int, typer.Option(help="More classes are a mistake.", min=2)] = 1000,
+    encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+    attach: Attach = [],  # noqa: B006
+    threads: Annotated[int | None, typer.Option(help="How many threads to use.", min=1)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Learn a table of any size, say what was learned, and save the model.
+
+    DATA is CSV, TSV, Parquet, JSON lines or Arrow, plain or gzip; a pattern; or a SQL query over
+    files. The model goes to the file named by -o, else beside you under the name of the data.
+    """
+    from priory import sources
+
+    if textbook and smoothing != "auto":
+        raise SettingError("--textbook has smoothing 1; leave --smoothing or --textbook out.")
+    families = parse_families(as_)
+    with from_stdin(data) as source, told() as heard:
+        classifier = sources.train(
+            source,
+            target,
+            drop=drop,
+            where=where,
+            weight=weight,
+            na_values=na_values,
+            families=families or ("plain" if textbook else "auto"),
+            smoothing=1.0 if textbook else parse_smoothing(smoothing),
+            n_threads=threads,
+            max_classes=max_classes,
+            encoding=encoding,
+            delimiter=delimiter,
+            attach=parse_pairs(attach, "--attach"),
+        )
+    path = output if output is not None else Path(_stem(data) + ".priory")
+    classifier.save(path, min_count)
+    if as_json:
+        print(dumped({"model": str(path), **reports.summary(classifier), "warnings": heard}))
+        return
+    reports.print_summary(classifier, sys.stdout)
+    say(f"saved to {path} ({path.stat().st_size:,} bytes)")
+
+
+@app.command(epilog="Example: priory predict days.priory new.csv --proba -o answers.csv")
+def predict(
+    model: Model,
+    data: Data,
+    output: Out = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Give every class's probability.")] = False,
+    keep: Annotated[list[str], typer.Option(help="A column of the data to copy.")] = [],  # noqa: B006
+    where: Where = None,
+    na_values: NaValues = [],  # noqa: B006
+    encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+    attach: Attach = [],  # noqa: B006
+    as_json: AsJson = False,
+) -> None:
+    """Predict the class of every row, and how sure that is.
+
+    The output is CSV, JSON lines or Parquet by the name of the file; on stdout it is CSV, or JSON
+    lines with --json and for lines of JSON.
+    """
+    from priory.sources.scoring import rows_of
+
+    classifier = load(model)
+    with from_stdin(data) as source, told():
+        as_lines = as_json or (output is None and str(source).endswith(".jsonl"))
+        rows = rows_of(
+            classifier,
+            source,
+            keep=keep,
+            where=where,
+            na_values=na_values,
+            encoding=encoding,
+            delimiter=delimiter,
+            attach=parse_pairs(attach, "--attach"),
+        )
+        with Output(output, as_lines) as out:
+            for X, batch in rows:
+                p = classifier.predict_proba(X)
+                out.add(reports.predictions(classifier, p, proba, batch, keep))
+
+
+@app.command(epilog="Example: priory evaluate days.priory held-out.csv --json")
+def evaluate(
+    model: Model,
+    data: Data,
+    target: Annotated[str | None, typer.Option("--target", "-t", help="If not as learned.")] = None,
+    where: Where = None,
+    na_values: NaValues = [],  # noqa: B006
+    encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+    attach: Attach = [],  # noqa: B006
+    as_json: AsJson = False,
+) -> None:
+    """Compare predictions with the classes of rows that the model has not learned."""
+    from priory.cli.judging import judge
+
+    classifier = load(model)
+    with from_stdin(data) as source, told():
+        figures = judge(
+            classifier,
+            source,
+            target,
+            where=where,
+            na_values=na_values,
+            encoding=encoding,
+            delimiter=delimiter,
+            attach=parse_pairs(attach, "--attach"),
+        )
+    print(dumped(figures) if as_json else reports.figures_text(figures))
+
+
+@app.command(epilog="Example: priory explain days.priory --set outlook=Sunny --set wind=Strong")
+def explain(
+    model: Model,
+    data: Annotated[list[str], typer.Argument(help="As for predict.")] = [],  # noqa: B006
+    row: Annotated[int, typer.Option(help="Which row of the data, counting from 1.", min=1)] = 1,
+    set_: Annotated[
+        list[str], typer.Option("--set", help="COLUMN=VALUE; others are missing.")
+    ] = [],  # noqa: B006
+    na_values: NaValues = [],  # noqa: B006
+    encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the sum behind one prediction, worked out factor by factor."""
+    from priory.cli.lines import rows_to_columns
+    from priory.sources.scoring import rows_of
+
+    classifier = load(model)
+    if bool(data) == bool(set_):
+        raise SettingError("Give either data with --row, or values with --set COLUMN=VALUE.")
+    with told():
+        if set_:
+            given = parse_pairs(set_, "--set")
+            values = {name: parse_value(classifier, name, text) for name, text in given.items()}
+            X: Any = rows_to_columns(classifier, [values])
+            worked = classifier.explain(X)[0]
+        else:
+            with from_stdin(data) as source:
+                seen = 0
+                for X, batch in rows_of(
+                    classifier,
+                    source,
+                    most=row,
+                    na_values=na_values,
+                    encoding=encoding,
+                    delimiter=delimiter,
+                ):
+                    if seen + batch.n_rows >= row:
+                        worked = classifier.explain(reports.one_row(X, row - 1 - seen))[0]
+                        break
+                    seen += batch.n_rows
+                else:
+                    raise InputError(f"There is no row {row}: the data have {seen:,}.")
+    print(dumped(reports.worked(worked)) if as_json else str(worked))
+
+
+@app.command(epilog="Example: priory show days.priory")
+def show(model: Model, as_json: AsJson = False) -> None:
+    """Show what a model has learned: its columns, its classes and where they came from."""
+    with told():
+        classifier = load(model)
+        _ = classifier.model if classifier.statistics.n_rows else None
+    if as_json:
+        print(dumped(reports.summary(classifier)))
+    else:
+        reports.print_summary(classifier, sys.stdout)
+
+
+@app.command(epilog="Example: priory update days.priory march.csv")
+def update(
+    model: Model,
+    data: Data,
+    output: Out = None,
+    where: Where = None,
+    na_values: NaValues = [],  # noqa: B006
+    encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+    attach: Attach = [],  # noqa: B006
+    as_json: AsJson = False,
+) -> None:
+    """Learn more rows; new classes, categories and values may come at any time."""
+    from priory import sources
+
+    reading = _reading(where, na_values, encoding, delimiter, attach)
+    _change(model, data, output, sources.update, "learned", reading, as_json)
+
+
+@app.command(epilog="Example: priory forget days.priory withdrawn.csv")
+def forget(
+    model: Model,
+    data: Data,
+    output: Out = None,
+    where: Where = None,
+    na_values: NaValues = [],  # noqa: B006
+    encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+    attach: Attach = [],  # noqa: B006
+    as_json: AsJson = False,
+) -> None:
+    """Take rows away that were learned, as if they had never been seen."""
+    from priory import sources
+
+    reading = _reading(where, na_values, encoding, delimiter, attach)
+    _change(model, data, output, sources.forget, "forgotten", reading, as_json)
+
+
+@app.command(epilog="Example: priory merge january.priory february.priory -o both.priory")
+def merge(
+    models: Annotated[list[Path], typer.Argument(help="Two or more model files.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file of the sum.")],
+    as_json: AsJson = False,
+) -> None:
+    """Add up what several models have learned; the first one's settings are kept."""
+    if len(models) < 2:
+        raise SettingError("merge needs two models or more.")
+    total = load(models[0])
+    for path in models[1:]:
+        total.merge(load(path))
+    total.save(output)
+    _report(output, total, {"models": [str(path) for path in models]}, as_json)
+
+
+@app.command(epilog="Example: priory sample days.priory -n 5 --seed 1")
+def sample(
+    model: Model,
+    n: Annotated[int, typer.Option("-n", help="How many rows.", min=0)] = 10,
+    class_: Annotated[str | None, typer.Option("--class", help="Of one class alone.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same rows.")] = None,
+    output: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Draw new rows from the model."""
+    classifier = load(model)
+    with told():
+        y = None if class_ is None else _known_class(classifier, class_)
+        columns, labels = classifier.sample(n, None if y is None else [y] * n, seed)
+    target = classifier.provenance.target or "class"
+    with Output(output, as_json) as out:
+        out.add(reports.drawn(columns, labels, target))
+
+
+@app.command(epilog="Example: priory export days.priory --to sql --table days > days.sql")
+def export(
+    model: Model,
+    to: Annotated[Target, typer.Option(help="What to write.")],
+    output: Out = None,
+    table: Annotated[str, typer.Option(help="For SQL: the table to be classified.")] = "data",
+    dialect: Annotated[str, typer.Option(help="For SQL: duckdb or postgres.")] = "duckdb",
+) -> None:
+    """Write the model for other programs: JSON to read, SQL or ONNX to run."""
+    from priory.export import to_json
+
+    classifier = load(model)
+    if to is Target.JSON:
+        text = json.dumps(to_json(classifier), indent=1, ensure_ascii=False) + "\n"
+    elif to is Target.SQL:
+        from priory.export.sql import to_sql
+
+        text = to_sql(classifier, table, dialect) + "\n"
+    else:
+        from priory.export.onnx import to_onnx
+
+        if output is None:
+            raise SettingError("ONNX is no text: name a file with -o.")
+        output.write_bytes(to_onnx(classifier))
+        return
+    if output is None:
+        print(text, end="")
+    else:
+        output.write_text(text, encoding="utf-8")
+
+
+def _change(
+    model: Path,
+    data: Sequence[str],
+    output: Path | None,
+    change: Any,
+    verb: str,
+    reading: dict[str, Any],
+    as_json: bool,
+) -> None:
+    classifier = load(model)
+    with from_stdin(data) as source, told():
+        rows = change(classifier, source, **reading)
+    path = output if output is not None else model
+    classifier.save(path)
+    _report(path, classifier, {verb: rows}, as_json)
+
+
+def _report(path: Path, classifier: Classifier, more: dict[str, Any], as_json: bool) -> None:
+    rows = classifier.statistics.n_rows
+    if as_json:
+        print(dumped({"model": str(path), "rows": rows, **more}))
+        return
+    for verb, count in more.items():
+        if isinstance(count, int):
+            say(f"{count:,} rows {verb}")
+    say(f"saved to {path}: {rows:,} rows")
+
+
+def _reading(
+    where: str | None,
+    na_values: list[str],
+    encoding: str,
+    delimiter: str | None,
+    attach: list[str],
+) -> dict[str, Any]:
+    return {
+        "where": where,
+        "na_values": na_values,
+        "encoding": encoding,
+        "delimiter": delimiter,
+        "attach": parse_pairs(attach, "--attach"),
+    }
+
+
+def _known_class(classifier: Classifier, text: str) -> Any:
+    for label in classifier.classes:
+        if str(label) == text:
+            return label
+    raise SchemaError(
+        f"Class {text!r} is not known. Classes: {', '.join(map(repr, classifier.classes[:20]))}."
+    )
+
+
+def _stem(data: Sequence[str]) -> str:
+    from priory.sources.opening import SQL
+
+    if data[0] == "-" or SQL.match(data[0]):
+        return "model"
+    name = Path(data[0]).name.replace("*", "").replace("?", "")
+    return name.partition(".")[0] or "model"
+
+
+@contextmanager
+def told() -> Iterator[list[str]]:
+    """Tell warnings as lines on stderr, each once."""
+    heard: list[str] = []
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        text = str(message)
+        if text not in heard:
+            heard.append(text)
+            say(f"warning: {text}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield heard

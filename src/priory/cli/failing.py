@@ -1,0 +1,53 @@
+"""What goes wrong is told in one line, with an exit code, and never as a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+from priory.errors import PrioryError, SettingError
+
+__all__ = ["guarded", "say"]
+
+BAD_DATA, BAD_USAGE, INTERRUPTED = 1, 2, 130
+
+
+def guarded(run: Callable[[], int]) -> int:
+    """Return the exit code of a command, whatever becomes of it."""
+    try:
+        code = run()
+        sys.stdout.flush()
+        return code
+    except SettingError as error:
+        return _failed(error, BAD_USAGE)
+    except PrioryError as error:
+        return _failed(error, BAD_DATA)
+    except KeyboardInterrupt:
+        say("interrupted; nothing was written")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has had enough. Python would complain again on leaving.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + getattr(signal, "SIGPIPE", 13)
+    except MemoryError:
+        return _failed(MemoryError("there is not enough memory"), BAD_DATA)
+    except OSError as error:
+        what = f"{error.filename}: " if error.filename else ""
+        return _failed(OSError(f"{what}{error.strerror or error}"), BAD_DATA)
+    except Exception as error:
+        if os.environ.get("PRIORY_DEBUG"):
+            raise
+        text = f"this should not have happened: {type(error).__name__}: {error}. "
+        return _failed(Exception(text + "With PRIORY_DEBUG=1 it shows where."), BAD_DATA)
+
+
+def say(text: str) -> None:
+    """Print one line for people."""
+    print(f"priory: {text}", file=sys.stderr, flush=True)
+
+
+def _failed(error: BaseException, code: int) -> int:
+    say(" ".join(str(error).split()))
+    return code

@@ -1,0 +1,97 @@
+"""Predict lines of JSON as they come through a pipe, without waiting for anything else to load."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from priory.classifier import Classifier, load
+from priory.errors import InputError, SchemaError, did_you_mean, listing
+
+__all__ = ["Asked", "asked_for", "predict_lines", "predicted", "rows_to_columns"]
+
+AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Hold what `predict MODEL -` was asked: the model, and whether all probabilities matter."""
+
+    model: str
+    proba: bool
+
+
+def asked_for(arguments: Sequence[str]) -> Asked | None:
+    """Return what is asked if it is lines of JSON from stdin and nothing unusual, else None."""
+    flags = {argument for argument in arguments if argument.startswith("--")}
+    others = [argument for argument in arguments if argument not in flags]
+    if len(others) != 2 or others[1] != "-" or others[0].startswith("-"):
+        return None
+    if not flags <= {"--proba", "--json"} or sys.stdin.isatty():
+        return None
+    stdin: Any = sys.stdin.buffer
+    start = stdin.peek(1)[:1]  # nothing is taken away: others may still read it
+    return Asked(others[0], "--proba" in flags) if start == b"{" else None
+
+
+def predict_lines(asked: Asked) -> None:
+    """Print a line of JSON with the prediction for each line of JSON on stdin."""
+    classifier = load(asked.model)
+    out = sys.stdout
+    for number, lines in _lines(sys.stdin.buffer):
+        rows = [_row(line, number + i) for i, line in enumerate(lines) if line.strip()]
+        if rows:
+            X = rows_to_columns(classifier, rows)
+            for answer in predicted(classifier, X, asked.proba):
+                out.write(json.dumps(answer, ensure_ascii=False) + "\n")
+            out.flush()
+
+
+def rows_to_columns(classifier: Classifier, rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return rows given as objects as columns; what a row does not name is a gap in it."""
+    schema, kept = classifier.statistics.schema, classifier.provenance
+    known = {*schema.columns, *kept.dropped, kept.target, kept.weight}
+    for row in rows:
+        for name in row:
+            if name not in known:
+                raise SchemaError(
+                    f"Column {name!r} was not there when the model learned. Columns: "
+                    f"{listing(schema.columns, 20)}.{did_you_mean(name, schema.columns)}"
+                )
+    return {name: [row.get(name) for row in rows] for name in schema.columns}
+
+
+def predicted(classifier: Classifier, X: Any, proba: bool) -> Iterator[dict[str, Any]]:
+    """Return for each row the most probable class, its probability, and if wanted all of them."""
+    classes = classifier.classes
+    for p in classifier.predict_proba(X).tolist():
+        best = max(range(len(p)), key=p.__getitem__)
+        answer: dict[str, Any] = {"prediction": classes[best], "probability": p[best]}
+        if proba:
+            answer["probabilities"] = {str(k): value for k, value in zip(classes, p, strict=True)}
+        yield answer
+
+
+def _lines(file: Any) -> Iterator[tuple[int, list[bytes]]]:
+    """Return the lines that are there, as soon as they are, and the number of the first."""
+    number, rest = 1, b""
+    while piece := file.read1(AT_ONCE):
+        *lines, rest = (rest + piece).split(b"\n")
+        if lines:
+            yield number, lines
+            number += len(lines)
+    if rest:
+        yield number, [rest]
+
+
+def _row(line: bytes, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"Line {number} is no JSON: {error}.") from None
+    if not isinstance(row, dict):
+        raise InputError(f'Line {number} must be an object such as {{"x": 1}}, not {row!r:.40}.')
+    return row

@@ -1,0 +1,183 @@
+"""What is printed of a model, for people and as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import IO, Any
+
+import numpy as np
+
+from priory.classifier import Classifier
+from priory.explanation import WorkedRow
+from priory.information import column_information
+from priory.rawtables import RawTable
+from priory.typing import FloatArray
+
+__all__ = [
+    "drawn",
+    "figures_text",
+    "one_row",
+    "predictions",
+    "print_summary",
+    "summary",
+    "worked",
+]
+
+MOST_COLUMNS, MOST_CLASSES, MOST_INFORMATIVE = 60, 20, 8
+
+
+def summary(classifier: Classifier) -> dict[str, Any]:
+    """Return what a model has learned as plain values."""
+    statistics, kept = classifier.statistics, classifier.provenance
+    schema = classifier.schema if statistics.n_rows else statistics.schema
+    families = dict(schema.families)
+    return {
+        "rows": statistics.n_rows,
+        "target": kept.target,
+        "classes": [
+            {"class": label, "rows": int(rows), "weight": float(weight)}
+            for label, rows, weight in zip(
+                statistics.classes, statistics.rows, statistics.weight, strict=True
+            )
+        ],
+        "columns": [
+            {
+                "column": block.title,
+                "kind": block.kind.value,
+                "family": families.get(block.name),
+                "why": block.why,
+            }
+            for block in schema
+        ],
+        "informative": [
+            {"column": name, "bits": round(found.bits, 6)}
+            for name, found in column_information(statistics).items()
+        ],
+        "gives_class_away": _giveaways(classifier),
+        "provenance": kept.to_dict(),
+    }
+
+
+def print_summary(classifier: Classifier, file: IO[str]) -> None:
+    """Print what a model has learned: columns with reasons, classes, what tells most."""
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(file=file, width=None if file.isatty() else 120, highlight=False)
+    found = summary(classifier)
+
+    def table(*headings: str) -> Table:
+        made = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+        for heading in headings:
+            made.add_column(
+                heading, justify="right" if heading in ("rows", "share", "bits") else "left"
+            )
+        return made
+
+    columns = table("column", "kind", "family", "why")
+    for row in found["columns"][:MOST_COLUMNS]:
+        columns.add_row(*(escape(str(v or "–")) for v in row.values()))
+    console.print(columns)
+    _more(console, len(found["columns"]) - MOST_COLUMNS, "columns")
+    classes = table("class", "rows", "share", "")
+    total = sum(row["weight"] for row in found["classes"]) or 1.0
+    for row in sorted(found["classes"], key=lambda r: -r["rows"])[:MOST_CLASSES]:
+        share = row["weight"] / total
+        bar = "█" * round(30 * share)
+        classes.add_row(escape(str(row["class"])), f"{row['rows']:,}", f"{share:.1%}", bar)
+    console.print(classes)
+    _more(console, len(found["classes"]) - MOST_CLASSES, "classes")
+    informative = table("tells most of the class", "bits")
+    for row in found["informative"][:MOST_INFORMATIVE]:
+        informative.add_row(escape(row["column"]), f"{row['bits']:.3f}")
+    if found["informative"]:
+        console.print(informative)
+    for row in found["gives_class_away"]:
+        console.print(
+            f"[yellow]Column {row['column']!r} alone gives the class of {row['right']:.1%} of the "
+            "rows.[/yellow] Is it known before the class is? If not, leave it out: "
+            f"--drop {escape(row['column'])}",
+            soft_wrap=True,
+        )
+
+
+def _giveaways(classifier: Classifier) -> list[dict[str, Any]]:
+    """Return columns that all but name the class, unless they name the rows."""
+    statistics, settings = classifier.statistics, classifier.settings
+    return [
+        {"column": name, "right": round(found.right, 6)}
+        for name, found in column_information(statistics).items()
+        if found.gives_class_away
+        and not settings.names_rows(statistics.schema[name], statistics.tables[name])
+        and found.values * 10 <= statistics.n_rows
+    ]
+
+
+def _more(console: Any, n: int, what: str) -> None:
+    if n > 0:
+        console.print(f"  … and {n:,} more {what}; all of them with --json")
+
+
+def predictions(
+    classifier: Classifier, p: FloatArray, proba: bool, batch: Any, keep: Sequence[str]
+) -> dict[str, Any]:
+    """Return the columns of an answer: what is kept, the class, its probability, if wanted all."""
+    from priory.classifier import label_array
+
+    best = p.argmax(axis=1)
+    columns = {name: batch.columns[name] for name in keep}
+    columns["prediction"] = label_array(classifier.classes)[best]
+    columns["probability"] = p[np.arange(len(p)), best]
+    if proba:
+        columns |= {f"P({label})": p[:, k] for k, label in enumerate(classifier.classes)}
+    return columns
+
+
+def drawn(columns: dict[str, Any], labels: Any, target: str) -> dict[str, Any]:
+    """Return the columns of drawn rows, the class last."""
+    return {**columns, target: labels}
+
+
+def one_row(X: RawTable, i: int) -> RawTable:
+    """Return one row of a table."""
+    return RawTable(X.names, 1, X.named, lambda j: X.get(j)[i : i + 1])
+
+
+def worked(row: WorkedRow) -> dict[str, Any]:
+    """Return a worked sum as plain values; an impossible value has no logarithm."""
+    classes = [str(label) for label in row.classes]
+
+    def by_class(values: Any) -> dict[str, float | None]:
+        return {
+            name: float(x) if np.isfinite(x) else None
+            for name, x in zip(classes, values, strict=True)
+        }
+
+    return {
+        "prediction": row.classes[int(np.argmax(row.posterior))],
+        "log_prior": by_class(row.log_prior),
+        "factors": [
+            {
+                "column": factor.column,
+                "value": factor.value,
+                "about": factor.about,
+                "left_out": factor.left_out,
+                "log_likelihood": by_class(factor.log_likelihood),
+            }
+            for factor in row.factors
+        ],
+        "log_joint": by_class(row.log_joint),
+        "posterior": by_class(row.posterior),
+    }
+
+
+def figures_text(figures: dict[str, Any]) -> str:
+    """Return figures one below the other."""
+    lines = [f"{'rows':<10}{figures['rows']:>12,}"]
+    lines += [
+        f"{name:<10}{figures[key]:>12.4f}"
+        for name, key in (("accuracy", "accuracy"), ("log-loss", "log_loss"))
+    ]
+    return "\n".join([*lines, f"({figures['label']})"])

@@ -1,0 +1,356 @@
+"""A model as an ONNX graph: the same scores from the operators that every runtime has.
+
+Every column is an input of shape rows × 1: strings for columns of strings, float64 for all others.
+A gap is an empty string or NaN. The outputs are `label` and `probabilities`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from priory.classifier import Classifier
+from priory.errors import SettingError
+from priory.families import (
+    Bernoulli,
+    Binomial,
+    Categorical,
+    Complement,
+    Gaussian,
+    Histogram,
+    Multinomial,
+    Poisson,
+    StudentT,
+)
+from priory.families.transforms import Identity, LogTransform
+from priory.model import Term
+from priory.typing import FloatArray
+from priory.version import __version__
+
+__all__ = ["to_onnx"]
+
+IMPOSSIBLE = -1e300
+"""Stands for −∞, which a product with 0 would turn into NaN."""
+
+OPSET, ML_OPSET = 17, 3
+
+
+def to_onnx(classifier: Classifier) -> bytes:
+    """Return the model as the bytes of an ONNX file.
+
+    >>> classifier = Classifier().learn({"x": [1.0, 2.0, 4.0]}, ["no", "yes", "yes"])
+    >>> len(to_onnx(classifier)) > 500
+    True
+    """
+    try:
+        import onnx
+    except ImportError:
+        raise SettingError("Export to ONNX needs onnx: pip install 'priory[onnx]'.") from None
+    return bytes(_Graph(classifier, onnx).model().SerializeToString())
+
+
+class _Graph:
+    """Collect the nodes of a graph; every method returns the name of what it computes."""
+
+    def __init__(self, classifier: Classifier, onnx: Any) -> None:
+        self._onnx, self._model = onnx, classifier.model
+        self._columns = list(classifier.statistics.schema.columns)
+        self._nodes: list[Any] = []
+        self._constants: list[Any] = []
+        self._inputs: dict[str, Any] = {}
+
+    def model(self) -> Any:
+        """Return the whole graph as an ONNX model."""
+        helper, types = self._onnx.helper, self._onnx.TensorProto
+        classes = self._model.classes
+        log_prior = np.maximum(self._model.log_prior, IMPOSSIBLE)[None, :]
+        score = self.constant(log_prior)
+        for term in self._model.terms:
+            score = self.node("Add", score, self._term(term))
+        # A row that is impossible under every class has the class prior.
+        most = self.node("ReduceMax", score, axes=[1], keepdims=1)
+        hopeless = self.node("Less", most, self.constant(np.array([[IMPOSSIBLE / 2]])))
+        score = self.node("Where", hopeless, self.constant(log_prior), score)
+        self.node("Softmax", score, axis=1, name="probabilities")
+        best = self.node("ArgMax", score, axis=1, keepdims=0)
+        texts = [isinstance(label, str) for label in classes]
+        if any(texts) and not all(texts):
+            raise SettingError("Classes of several types cannot be exported to ONNX.")
+        whole = all(isinstance(label, int) for label in classes)  # truths become 0 and 1
+        kind = types.STRING if all(texts) else types.INT64 if whole else types.DOUBLE
+        self.node("Gather", self._labels(list(classes), kind), best, name="label")
+        rows = [self._inputs[c] for c in self._columns if c in self._inputs]
+        graph = helper.make_graph(
+            self._nodes,
+            "priory",
+            rows,
+            [
+                helper.make_tensor_value_info("label", kind, ["rows"]),
+                helper.make_tensor_value_info(
+                    "probabilities", types.DOUBLE, ["rows", len(classes)]
+                ),
+            ],
+            self._constants,
+        )
+        model = helper.make_model(
+            graph,
+            producer_name="priory",
+            producer_version=__version__,
+            ir_version=8,
+            opset_imports=[
+                helper.make_opsetid("", OPSET),
+                helper.make_opsetid("ai.onnx.ml", ML_OPSET),
+            ],
+        )
+        self._onnx.checker.check_model(model)
+        return model
+
+    def node(
+        self, operator: str, *inputs: str, name: str = "", domain: str = "", **more: Any
+    ) -> str:
+        """Add an operator."""
+        output = name or f"n{len(self._nodes)}"
+        made = self._onnx.helper.make_node(operator, list(inputs), [output], domain=domain, **more)
+        self._nodes.append(made)
+        return output
+
+    def constant(self, values: Any) -> str:
+        """Add an array."""
+        name = f"c{len(self._constants)}"
+        self._constants.append(self._onnx.numpy_helper.from_array(np.asarray(values), name))
+        return name
+
+    def _labels(self, labels: list[Any], kind: int) -> str:
+        name = f"c{len(self._constants)}"
+        values = (
+            [label.encode() for label in labels]
+            if kind == self._onnx.TensorProto.STRING
+            else ([int(label) if isinstance(label, bool) else label for label in labels])
+        )
+        made = self._onnx.helper.make_tensor(name, kind, [len(labels)], values)
+        self._constants.append(made)
+        return name
+
+    def _input(self, column: str, kind: int) -> str:
+        if column not in self._inputs:
+            info = self._onnx.helper.make_tensor_value_info(column, kind, ["rows", 1])
+            self._inputs[column] = info
+        return column
+
+    def _numbers(self, column: str) -> str:
+        return self._input(column, self._onnx.TensorProto.DOUBLE)
+
+    def _term(self, term: Term) -> str:
+        """Return what a factor adds to each score, rows × classes."""
+        if term.about == "missing":
+            return self._missing(term)
+        for family, write in WRITERS.items():
+            if isinstance(term.family, family):
+                return write(self, term)
+        raise _no_form(term, f"{term.family.name} has no ONNX form")
+
+    def _missing(self, term: Term) -> str:
+        p, column = term.parameters, term.block.columns[0]
+        if column not in self._inputs:
+            raise _no_form(term, "its gaps count, but its values are not in the model")
+        if self._inputs[column].type.tensor_type.elem_type == self._onnx.TensorProto.STRING:
+            gone = self.node("Equal", self._coded(column, [""]), self.constant(np.array([[0]])))
+        else:
+            gone = self.node("IsNaN", column)
+        on, off = (self.constant(_finite(a[:1])) for a in (p.log_on, p.log_off))
+        return self.node("Where", gone, on, off)
+
+    def _coded(self, column: str, strings: list[str]) -> str:
+        """Return the place of each string, one more than the last for any other."""
+        return self.node(
+            "LabelEncoder",
+            column,
+            domain="ai.onnx.ml",
+            keys_strings=strings,
+            values_int64s=list(range(len(strings))),
+            default_int64=len(strings),
+        )
+
+    def categorical(self, term: Term) -> str:
+        """Look the values up."""
+        family: Any = term.family
+        if family.unseen == "error":
+            raise _no_form(term, "unseen='error' cannot be said in ONNX; use 'skip' or 'smooth'")
+        p, column = term.parameters, term.block.columns[0]
+        log_p = _finite(p.log_p)
+        n, zeros = len(p.labels), np.zeros((1, log_p.shape[1]))
+        unseen = log_p[n:] if family.unseen == "smooth" else zeros
+        texts = [isinstance(label, str) for label in p.labels]
+        if any(texts):
+            if not all(texts):
+                raise _no_form(term, "it holds strings and numbers")
+            x = self._input(column, self._onnx.TensorProto.STRING)
+            # An empty string is a gap, unless it is a value that was learned.
+            gap = [] if "" in p.labels else [""]
+            table = np.concatenate([log_p[:n], *([zeros] if gap else []), unseen])
+            codes = self._coded(x, [*p.labels, *gap])
+            return self.node("GatherND", self.constant(table), codes)
+        x = self._numbers(column)
+        values = np.array([[float(label) for label in p.labels]])
+        found = self._doubles(self.node("Equal", x, self.constant(values)))
+        score = self.node("MatMul", found, self.constant(log_p[:n]))
+        if family.unseen != "smooth":
+            return score
+        known = self.node("ReduceMax", found, axes=[1], keepdims=1)
+        other = self.node("Less", known, self.constant(np.array([[0.5]])))
+        score = self.node("Where", other, self.constant(unseen), score)
+        return self._unless_gap(x, score)
+
+    def bernoulli(self, term: Term) -> str:
+        """Choose between present and absent."""
+        p = term.parameters
+        if not term.block.kind.is_of_several:
+            x = self._numbers(term.block.columns[0])
+            on, off = (self.constant(_finite(a[:1])) for a in (p.log_on, p.log_off))
+            there = self.node("Greater", x, self.constant(np.array([[0.5]])))
+            return self._unless_gap(x, self.node("Where", there, on, off))
+        log_on, log_off = _finite(p.log_on), _finite(p.log_off)
+        there = self.node("Greater", self._together(term), self.constant(np.zeros((1, 1))))
+        present, absent = self._doubles(there), self._doubles(self.node("Not", there))
+        return self.node(
+            "Add",
+            self.node("MatMul", present, self.constant(log_on)),
+            self.node("MatMul", absent, self.constant(log_off)),
+        )
+
+    def counts(self, term: Term, weights: FloatArray) -> str:
+        """Multiply the counts by their weights."""
+        return self.node("MatMul", self._together(term), self.constant(_finite(weights)))
+
+    def of_numbers(self, term: Term, score: Callable[[str, int], str]) -> str:
+        """Add the scores of all the columns of numbers of a block; a gap adds nothing."""
+        total = ""
+        for j, column in enumerate(term.block.columns):
+            x = self._numbers(column)
+            scores = self._unless_gap(x, score(x, j))
+            total = self.node("Add", total, scores) if total else scores
+        return total
+
+    def gaussian(self, term: Term) -> str:
+        """Compute log_norm − (x − μ)² / 2σ²."""
+        p = term.parameters
+
+        def score(x: str, j: int) -> str:
+            about = self.node("Sub", x, self.constant(p.mean[None, :, j]))
+            square = self.node("Mul", about, about)
+            falling = self.node("Mul", square, self.constant(p.half_precision[None, :, j]))
+            return self.node("Sub", self.constant(p.log_norm[None, :, j]), falling)
+
+        return self.of_numbers(term, score)
+
+    def student(self, term: Term) -> str:
+        """Compute log_norm − (ν + 1)/2 · log(1 + (x − μ)² / νs²)."""
+        p = term.parameters
+        one = np.ones((1, 1))
+
+        def score(x: str, j: int) -> str:
+            if isinstance(p.transform, LogTransform):
+                excess = self.node("Sub", x, self.constant(one * p.transform.least))
+                excess = self.node("Max", excess, self.constant(0 * one))
+                excess = self.node("Div", excess, self.constant(one * p.transform.scale))
+                x = self.node("Log", self.node("Add", excess, self.constant(one)))
+            elif not isinstance(p.transform, Identity):
+                raise _no_form(term, "the rank-normal has no ONNX form; use 'student-t'")
+            about = self.node("Sub", x, self.constant(p.location[None, :, j]))
+            square = self.node("Mul", about, about)
+            spread = self.constant(1 / (p.dof * p.scale2)[None, :, j])
+            grown = self.node("Add", self.node("Mul", square, spread), self.constant(one))
+            power = self.constant((p.dof[None, :, j] + 1) / 2)
+            falling = self.node("Mul", self.node("Log", grown), power)
+            return self.node("Sub", self.constant(p.log_norm[None, :, j]), falling)
+
+        return self.of_numbers(term, score)
+
+    def histogram(self, term: Term) -> str:
+        """Count the cuts below a number, and look that bin up."""
+        p = term.parameters
+        table = self.constant(_finite(p.log_p))
+
+        def score(x: str, j: int) -> str:
+            if not len(p.cuts):
+                return self.node("Gather", table, self.constant(np.array([0])), axis=0)
+            above = self.node("Greater", x, self.constant(p.cuts[None, :]))
+            whole = self.node("Cast", above, to=self._onnx.TensorProto.INT64)
+            bins = self.node("ReduceSum", whole, self.constant(np.array([1])), keepdims=1)
+            return self.node("GatherND", table, bins)
+
+        return self.of_numbers(term, score)
+
+    def poisson(self, term: Term) -> str:
+        """Compute x log λ − λ, impossible for what is no count."""
+        rate = term.parameters.rate
+        with np.errstate(divide="ignore"):
+            log_rate = _finite(np.log(rate))
+
+        def score(x: str, j: int) -> str:
+            rising = self.node("Mul", x, self.constant(log_rate[None, :, j]))
+            value = self.node("Sub", rising, self.constant(rate[None, :, j]))
+            return self._if_count(x, value, None)
+
+        return self.of_numbers(term, score)
+
+    def binomial(self, term: Term) -> str:
+        """Compute x log p + (t − x) log(1 − p), impossible for what is no number of successes."""
+        family: Any = term.family
+        on, off = _finite(term.parameters.log_on), _finite(term.parameters.log_off)
+
+        def score(x: str, j: int) -> str:
+            trials = self.constant(np.full((1, 1), float(family.trials)))
+            failures = self.node("Sub", trials, x)
+            value = self.node(
+                "Add",
+                self.node("Mul", x, self.constant(on[None, j])),
+                self.node("Mul", failures, self.constant(off[None, j])),
+            )
+            return self._if_count(x, value, trials)
+
+        return self.of_numbers(term, score)
+
+    def _if_count(self, x: str, value: str, most: str | None) -> str:
+        wrong = self.node("Less", x, self.constant(np.zeros((1, 1))))
+        broken = self.node("Not", self.node("Equal", x, self.node("Floor", x)))
+        wrong = self.node("Or", wrong, broken)
+        if most is not None:
+            wrong = self.node("Or", wrong, self.node("Greater", x, most))
+        return self.node("Where", wrong, self.constant(np.full((1, 1), IMPOSSIBLE)), value)
+
+    def _unless_gap(self, x: str, score: str) -> str:
+        zero = self.constant(np.zeros((1, 1)))
+        return self.node("Where", self.node("IsNaN", x), zero, score)
+
+    def _doubles(self, truths: str) -> str:
+        return self.node("Cast", truths, to=self._onnx.TensorProto.DOUBLE)
+
+    def _together(self, term: Term) -> str:
+        return self.node("Concat", *map(self._numbers, term.block.columns), axis=1)
+
+
+WRITERS: dict[type, Callable[[_Graph, Term], str]] = {
+    Categorical: _Graph.categorical,
+    Bernoulli: _Graph.bernoulli,
+    Multinomial: lambda graph, term: graph.counts(term, term.parameters.log_p),
+    Complement: lambda graph, term: graph.counts(term, term.parameters.weights),
+    Gaussian: _Graph.gaussian,
+    StudentT: _Graph.student,
+    Histogram: _Graph.histogram,
+    Poisson: _Graph.poisson,
+    Binomial: _Graph.binomial,
+}
+
+
+def _finite(log_p: Any) -> FloatArray:
+    return np.maximum(np.asarray(log_p, dtype=np.float64), IMPOSSIBLE)
+
+
+def _no_form(term: Term, reason: str) -> SettingError:
+    return SettingError(
+        f"Column {term.block.title!r} cannot be exported to ONNX: {reason}. Choose another family "
+        "for it; the statistics need not be counted again."
+    )

@@ -1,0 +1,284 @@
+"""A model as one SELECT: the posterior and the class of every row of a table.
+
+    score_k = log P(k) + Σ log P(x_j | k)        P(k | x) = e^(score_k − m) / Σ e^(score − m)
+
+with m the largest score. A gap, NULL or NaN, adds nothing to a score.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from priory.classifier import Classifier
+from priory.errors import SettingError
+from priory.families import (
+    Bernoulli,
+    Binomial,
+    Categorical,
+    Complement,
+    Gaussian,
+    Histogram,
+    Multinomial,
+    Poisson,
+    StudentT,
+)
+from priory.families.transforms import Identity, LogTransform
+from priory.model import Term
+from priory.typing import Label
+
+__all__ = ["to_sql"]
+
+DIALECTS = ("duckdb", "postgres")
+SMALLEST = -700.0
+"""Below this PostgreSQL calls the exponential an underflow; it is 0 to any digit that matters."""
+
+
+def to_sql(classifier: Classifier, table: str = "data", dialect: str = "duckdb") -> str:
+    """Return a SELECT that adds to a table the predicted class and the probability of each class.
+
+    `table` is a table's name or anything that may stand in a FROM clause. The columns must have
+    the names, and values of the types, that the model learned.
+
+    >>> classifier = Classifier().learn({"x": ["a", "b", "b"]}, ["no", "yes", "yes"])
+    >>> print(to_sql(classifier, "days")[:30])
+    SELECT
+      rows.*,
+      CASE
+    """
+    try:
+        import sqlglot
+    except ImportError:
+        raise SettingError("Export to SQL needs sqlglot: pip install 'priory[sql]'.") from None
+    if dialect not in DIALECTS:
+        raise SettingError(f"dialect must be 'duckdb' or 'postgres', not {dialect!r}.")
+    query = _query(classifier, table)
+    return str(sqlglot.transpile(query, read="duckdb", write=dialect, pretty=True)[0])
+
+
+def _query(classifier: Classifier, table: str) -> str:
+    model = classifier.model
+    n = range(len(model.classes))
+    texts = {term.block.name for term in model.terms if _is_text(term)}
+    by_term = [_scores(term, len(n), term.block.name in texts) for term in model.terms]
+    scores = ", ".join(
+        f"{_sum([_number(model.log_prior[k]), *(term[k] for term in by_term)])} AS s{k}" for k in n
+    )
+    each = ", ".join(f"scored.s{k}" for k in n)
+    most = each if len(n) == 1 else f"GREATEST({each})"
+    impossible = f"compared.most = {_number(-math.inf)}"
+    powers = ", ".join(
+        f"CASE WHEN {impossible} THEN {_number(float(np.exp(model.log_prior[k])))} "
+        f"WHEN scored.s{k} - compared.most < {SMALLEST} THEN {_number(0.0)} "
+        f"ELSE EXP(scored.s{k} - compared.most) END AS p{k}"
+        for k in n
+    )
+    # A tie goes to the first class; a row that is impossible, to the one most probable beforehand.
+    first = int(np.argmax(model.log_prior))
+    cases = " ".join(
+        f"WHEN scored.s{k} = compared.most THEN {_literal(model.classes[k])}" for k in n
+    )
+    choice = f"CASE WHEN {impossible} THEN {_literal(model.classes[first])} {cases} END"
+    shares = ", ".join(
+        f"raised.p{k} / summed.total AS {_name(f'P({label})')}"
+        for k, label in enumerate(model.classes)
+    )
+    return (
+        f"SELECT rows.*, {choice} AS prediction, {shares} FROM {table} AS rows "
+        f"CROSS JOIN LATERAL (SELECT {scores}) AS scored "
+        f"CROSS JOIN LATERAL (SELECT {most} AS most) AS compared "
+        f"CROSS JOIN LATERAL (SELECT {powers}) AS raised "
+        f"CROSS JOIN LATERAL (SELECT {_sum([f'raised.p{k}' for k in n])} AS total) AS summed"
+    )
+
+
+def _scores(term: Term, n_classes: int, text: bool) -> list[str]:
+    """Return what a factor adds to the score of each class."""
+    if term.about == "missing":
+        p, column = term.parameters, term.block.columns[0]
+        gap = f"{_column(column)} IS NULL" if text else _gap(column)
+        return [
+            f"CASE WHEN {gap} THEN {_number(p.log_on[0, k])} ELSE {_number(p.log_off[0, k])} END"
+            for k in range(n_classes)
+        ]
+    for family, write in WRITERS.items():
+        if isinstance(term.family, family):
+            return [write(term, k) for k in range(n_classes)]
+    raise _no_form(term, f"{term.family.name} has no SQL form")
+
+
+def _is_text(term: Term) -> bool:
+    """Return whether a column holds strings or truths, among which there is no NaN."""
+    labels = getattr(term.parameters, "labels", ())
+    return any(isinstance(label, str | bool) for label in labels)
+
+
+def _categorical(term: Term, k: int) -> str:
+    family: Any = term.family
+    if family.unseen == "error":
+        raise _no_form(term, "unseen='error' cannot be said in SQL; use 'skip' or 'smooth'")
+    column, p = _column(term.block.columns[0]), term.parameters
+    cases = "".join(
+        f" WHEN {column} = {_literal(label)} THEN {_number(p.log_p[v, k])}"
+        for v, label in enumerate(p.labels)
+    )
+    unseen = p.log_p[len(p.labels), k] if family.unseen == "smooth" else 0.0
+    gap = f"{column} IS NULL" if _is_text(term) else _gap(term.block.columns[0])
+    return f"CASE WHEN {gap} THEN {_number(0.0)}{cases} ELSE {_number(unseen)} END"
+
+
+def _bernoulli(term: Term, k: int) -> str:
+    p, columns = term.parameters, term.block.columns
+    if not term.block.kind.is_of_several:
+        truth = f"CAST({_column(columns[0])} AS INT)"
+        return (
+            f"CASE WHEN {_column(columns[0])} IS NULL THEN {_number(0.0)} WHEN {truth} = 1 "
+            f"THEN {_number(p.log_on[0, k])} ELSE {_number(p.log_off[0, k])} END"
+        )
+    return _sum(
+        f"CASE WHEN {_column(c)} > 0 THEN {_number(p.log_on[j, k])} "
+        f"ELSE {_number(p.log_off[j, k])} END"
+        for j, c in enumerate(columns)
+    )
+
+
+def _counts(weights: Callable[[Any], Any]) -> Callable[[Term, int], str]:
+    def write(term: Term, k: int) -> str:
+        w = weights(term.parameters)
+        return _sum(
+            f"CASE WHEN {_column(c)} > 0 THEN {_column(c)} * {_number(w[j, k])} "
+            f"ELSE {_number(0.0)} END"
+            for j, c in enumerate(term.block.columns)
+        )
+
+    return write
+
+
+def _of_numbers(write: Callable[[Any, str, int, int], str]) -> Callable[[Term, int], str]:
+    """Return what writes a factor of numbers: nothing for a gap, else a formula of x."""
+
+    def written(term: Term, k: int) -> str:
+        return _sum(
+            f"CASE WHEN {_gap(c)} THEN {_number(0.0)} ELSE {write(term, _double(c), j, k)} END"
+            for j, c in enumerate(term.block.columns)
+        )
+
+    return written
+
+
+def _gaussian(term: Term, x: str, j: int, k: int) -> str:
+    p = term.parameters
+    about = f"({x} - {_number(p.mean[k, j])})"
+    return f"{_number(p.log_norm[k, j])} - {about} * {about} * {_number(p.half_precision[k, j])}"
+
+
+def _student(term: Term, x: str, j: int, k: int) -> str:
+    p = term.parameters
+    if isinstance(p.transform, LogTransform):
+        least, scale = _number(p.transform.least), _number(p.transform.scale)
+        x = f"LN({_number(1.0)} + GREATEST({x} - {least}, {_number(0.0)}) / {scale})"
+    elif not isinstance(p.transform, Identity):
+        raise _no_form(term, "the rank-normal has no SQL form; use 'student-t' or 'histogram'")
+    about = f"({x} - {_number(p.location[k, j])})"
+    spread = _number(1 / (p.dof[k, j] * p.scale2[k, j]))
+    return (
+        f"{_number(p.log_norm[k, j])} - {_number((p.dof[k, j] + 1) / 2)} * "
+        f"LN({_number(1.0)} + {about} * {about} * {spread})"
+    )
+
+
+def _histogram(term: Term, x: str, j: int, k: int) -> str:
+    p = term.parameters
+    if not len(p.cuts):
+        return _number(p.log_p[0, k])
+    cases = " ".join(
+        f"WHEN {x} <= {_number(cut)} THEN {_number(p.log_p[b, k])}" for b, cut in enumerate(p.cuts)
+    )
+    return f"CASE {cases} ELSE {_number(p.log_p[-1, k])} END"
+
+
+def _poisson(term: Term, x: str, j: int, k: int) -> str:
+    rate = float(term.parameters.rate[k, j])
+    log_rate = math.log(rate) if rate > 0 else -math.inf
+    return (
+        f"CASE WHEN {x} < 0 OR {x} <> FLOOR({x}) THEN {_number(-math.inf)} "
+        f"WHEN {x} = 0 THEN {_number(-rate)} ELSE {x} * {_number(log_rate)} - {_number(rate)} END"
+    )
+
+
+def _binomial(term: Term, x: str, j: int, k: int) -> str:
+    family: Any = term.family
+    on, off = term.parameters.log_on[j, k], term.parameters.log_off[j, k]
+    trials = family.trials
+    return (
+        f"CASE WHEN {x} < 0 OR {x} > {trials} OR {x} <> FLOOR({x}) THEN {_number(-math.inf)} "
+        f"WHEN {x} = 0 THEN {_number(trials * off)} "
+        f"WHEN {x} = {trials} THEN {_number(trials * on)} "
+        f"ELSE {x} * {_number(on)} + ({trials} - {x}) * {_number(off)} END"
+    )
+
+
+WRITERS: dict[type, Callable[[Term, int], str]] = {
+    Categorical: _categorical,
+    Bernoulli: _bernoulli,
+    Multinomial: _counts(lambda p: p.log_p),
+    Complement: _counts(lambda p: p.weights),
+    Gaussian: _of_numbers(_gaussian),
+    StudentT: _of_numbers(_student),
+    Histogram: _of_numbers(_histogram),
+    Poisson: _of_numbers(_poisson),
+    Binomial: _of_numbers(_binomial),
+}
+
+
+def _no_form(term: Term, reason: str) -> SettingError:
+    return SettingError(
+        f"Column {term.block.title!r} cannot be exported to SQL: {reason}. Choose another family "
+        "for it; the statistics need not be counted again."
+    )
+
+
+def _sum(terms: Any) -> str:
+    """Return a sum as a balanced tree, which a parser of any depth can read."""
+    terms = list(terms)
+    if len(terms) == 1:
+        return str(terms[0])
+    if not terms:
+        return _number(0.0)
+    half = len(terms) // 2
+    return f"({_sum(terms[:half])} + {_sum(terms[half:])})"
+
+
+def _name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _column(name: str) -> str:
+    return f"rows.{_name(name)}"
+
+
+def _double(name: str) -> str:
+    return f"CAST({_column(name)} AS DOUBLE)"
+
+
+def _gap(name: str) -> str:
+    return f"({_column(name)} IS NULL OR {_double(name)} = CAST('NaN' AS DOUBLE))"
+
+
+def _number(x: float) -> str:
+    """Return a float64 that SQL reads back to the last bit."""
+    x = float(x)
+    if math.isinf(x):
+        return f"CAST('{'-' if x < 0 else ''}Infinity' AS DOUBLE)"
+    return f"CAST({x!r} AS DOUBLE)"
+
+
+def _literal(label: Label) -> str:
+    if isinstance(label, bool):
+        return "TRUE" if label else "FALSE"
+    if isinstance(label, str):
+        return "'" + label.replace("'", "''") + "'"
+    return repr(label)

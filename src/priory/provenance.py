@@ -1,0 +1,90 @@
+"""Where a model comes from: the sources it learned, and what was left out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+__all__ = ["Provenance", "Source"]
+
+MOST_SOURCES = 1000
+"""Of more sources than this the oldest are added up under one name."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Name a source, and say how many of its rows were learned; forgotten ones count negative."""
+
+    name: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Hold what is known of the data behind a model; nothing here changes a prediction.
+
+    `target` is the column the classes came from, `weight` that of the weights, `dropped` are
+    columns left out on purpose. With `min_count` above 0, values in fewer rows were removed, so
+    rows can no longer be forgotten.
+
+    >>> Provenance().with_source("days.csv", 14).sources
+    (Source(name='days.csv', rows=14),)
+    """
+
+    target: str | None = None
+    weight: str | None = None
+    dropped: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    min_count: int = 0
+
+    def with_source(self, name: str, rows: int) -> Provenance:
+        """Return the provenance with one more source."""
+        return self._of((*self.sources, Source(name, rows)))
+
+    def __add__(self, other: Provenance) -> Provenance:
+        """Return the provenance of a model that has learned what both have."""
+        both = replace(
+            self,
+            target=self.target if self.target is not None else other.target,
+            weight=self.weight if self.weight is not None else other.weight,
+            dropped=tuple(dict.fromkeys(self.dropped + other.dropped)),
+            min_count=max(self.min_count, other.min_count),
+        )
+        return both._of(self.sources + other.sources)
+
+    def _of(self, sources: tuple[Source, ...]) -> Provenance:
+        if len(sources) > MOST_SOURCES:
+            old, new = sources[: -MOST_SOURCES + 1], sources[-MOST_SOURCES + 1 :]
+            sources = (Source("earlier sources", sum(source.rows for source in old)), *new)
+        return replace(self, sources=sources)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the provenance as plain JSON values."""
+        return {
+            "target": self.target,
+            "weight": self.weight,
+            "dropped": list(self.dropped),
+            "sources": [{"name": source.name, "rows": source.rows} for source in self.sources],
+            "min_count": self.min_count,
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Provenance:
+        """Return the provenance of plain JSON values, or raise TypeError or ValueError."""
+        target, weight, dropped, least = (
+            plain.get(name) for name in ("target", "weight", "dropped", "min_count")
+        )
+        if not all(name is None or isinstance(name, str) for name in (target, weight)):
+            raise TypeError("target and weight must be names of columns")
+        if not isinstance(dropped, list) or not all(isinstance(name, str) for name in dropped):
+            raise TypeError("dropped must list names of columns")
+        if type(least) is not int or least < 0:
+            raise TypeError("min_count must be a whole number of at least 0")
+        sources = []
+        for source in plain.get("sources", ()):
+            name, rows = source["name"], source["rows"]
+            if not isinstance(name, str) or type(rows) is not int:
+                raise TypeError("a source must have a name and a number of rows")
+            sources.append(Source(name, rows))
+        return cls(target, weight, tuple(dropped), tuple(sources[-MOST_SOURCES:]), least)

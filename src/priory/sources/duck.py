@@ -1,0 +1,448 @@
+"""DuckDB as the engine: files, queries and databases, streamed as Arrow batches.
+
+Text formats (CSV, JSON lines) are read as text and cast by `TRY_CAST`, so that a value of another
+kind, however late it comes, is a gap with a mark instead of an end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from priory.errors import InputError, SettingError
+from priory.parallel import thread_count
+from priory.sources.base import SAMPLE_ROWS, Batch, Form, Source
+from priory.sources.tables import CsvHead, format_of, read_head, same_columns
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = [
+    "DuckSource",
+    "connect",
+    "filtered_stream",
+    "of_files",
+    "of_query",
+    "of_relation",
+    "of_table",
+]
+
+VALUES_AT_ONCE = 2_500_000
+BITS = 62
+"""So many marks fit into one whole number."""
+
+TRUE, FALSE = "('true', 'True', 'TRUE')", "('false', 'False', 'FALSE')"
+
+
+@dataclass(frozen=True)
+class _Column:
+    """Hold the SQL of one column, and its form where its type says it; text has none yet."""
+
+    name: str
+    sql: str
+    form: Form | None
+
+
+class DuckSource(Source):
+    """Give the rows of a FROM clause."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        name: str,
+        columns: Sequence[_Column],
+        origin: str,
+        where: str | None,
+        na_values: Sequence[str],
+        owns: bool = True,
+    ) -> None:
+        self.name = name
+        self.columns = tuple(column.name for column in columns)
+        self._connection, self._owns = connection, owns
+        self._columns = {column.name: column for column in columns}
+        self._origin, self._where, self._na_values = origin, where, na_values
+        self._found: dict[str, Form] | None = None
+
+    @property
+    def is_text(self) -> bool:
+        """Return whether the columns are text whose form must be found."""
+        return any(column.form is not Form.NATURAL for column in self._columns.values())
+
+    def forms(self) -> Mapping[str, Form]:
+        """Return the form that every value of the first rows has, for each column."""
+        if self._found is None:
+            given = {name: column.form for name, column in self._columns.items()}
+            unknown = [name for name, form in given.items() if form is None]
+            found = self._find_forms(unknown) if unknown else {}
+            self._found = {name: form or found[name] for name, form in given.items()}
+        return self._found
+
+    def _find_forms(self, names: Sequence[str]) -> dict[str, Form]:
+        """Return what the text of the first rows can be read as; numbers go before text."""
+        tests = {
+            Form.NUMBER: "TRY_CAST({0} AS DOUBLE) IS NULL",
+            Form.TRUTH: f"{{0}} NOT IN {TRUE} AND {{0}} NOT IN {FALSE}",
+            Form.DATE: "TRY_CAST({0} AS TIMESTAMP) IS NULL",
+        }
+        counts = ", ".join(
+            f"count(*) FILTER ({self._columns[name].sql} IS NOT NULL AND ({test}))".format(
+                self._columns[name].sql
+            )
+            for name in names
+            for test in tests.values()
+        )
+        rows = self._rows(f"SELECT {counts} FROM (FROM {self._origin} LIMIT {SAMPLE_ROWS})")[0]
+        found = {}
+        for i, name in enumerate(names):
+            wrong = dict(zip(tests, rows[i * len(tests) :], strict=False))
+            found[name] = next((form for form in tests if not wrong[form]), Form.TEXT)
+        return found
+
+    def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
+        """Stream the rows; memory holds a few batches, however many there are."""
+        names = list(forms)
+        expressions = [f"{self._cast(name, forms[name])} AS v{i}" for i, name in enumerate(names)]
+        checked = [n for n in names if forms[n] not in (Form.TEXT, Form.NATURAL)]
+        expressions += [
+            f"{self._marks(checked[i : i + BITS], forms)} AS m{i // BITS}"
+            for i in range(0, len(checked), BITS)
+        ]
+        limit = "" if most is None else f" LIMIT {most}"
+        query = f"SELECT {', '.join(expressions)} FROM {self._filtered()}{limit}"
+        size = int(np.clip(VALUES_AT_ONCE // max(len(names), 1), 8192, 262_144))
+        for table in self._tables(query, size):
+            misread = set[str]()
+            for i in range(0, len(checked), BITS):
+                bits = int(np.bitwise_or.reduce(table[f"m{i // BITS}"].to_numpy(), initial=0))
+                misread |= {n for k, n in enumerate(checked[i : i + BITS]) if bits >> k & 1}
+            columns = {name: table.column(i) for i, name in enumerate(names)}
+            yield Batch(columns, table.num_rows, frozenset(misread))
+
+    def _tables(self, query: str, size: int) -> Iterator[Any]:
+        """Return Arrow tables of about so many rows each."""
+        import pyarrow as pa
+
+        with explained(self.name, self._where):
+            relation = self._connection.sql(query)
+            make = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+            reader = make(size)
+            waiting: list[Any] = []
+            rows = 0
+            for batch in reader:
+                waiting.append(batch)
+                rows += batch.num_rows
+                if rows >= size:
+                    yield pa.Table.from_batches(waiting)
+                    waiting, rows = [], 0
+            if waiting:
+                yield pa.Table.from_batches(waiting)
+
+    def share_done(self) -> float | None:
+        """Return what DuckDB says of its progress."""
+        with contextlib.suppress(Exception):
+            percent = float(self._connection.query_progress())
+            return percent / 100 if percent >= 0 else None
+        return None
+
+    def example(self, column: str, form: Form) -> str | None:
+        """Return the first value of a column that is not of a form."""
+        marks = self._marks([column], {column: form})
+        rows = self._rows(
+            f"SELECT {self._columns[column].sql} FROM {self._filtered()} WHERE {marks} = 1 LIMIT 1"
+        )
+        return str(rows[0][0]) if rows else None
+
+    def close(self) -> None:
+        """Close the connection, if it was made for this source."""
+        if self._owns:
+            self._connection.close()
+
+    def _rows(self, query: str) -> list[Any]:
+        with explained(self.name, self._where):
+            return self._connection.sql(query).fetchall()
+
+    def _filtered(self) -> str:
+        """Return the FROM clause with the condition; in it columns have their names and forms."""
+        if self._where is None:
+            return self._origin
+        if not self.is_text:
+            return f"{self._origin} WHERE ({self._where})"
+        named = ", ".join(
+            f"{self._cast(name, form)} AS {identifier(name)}" for name, form in self.forms().items()
+        )
+        return f"(SELECT *, {named} FROM {self._origin}) WHERE ({self._where})"
+
+    def _cast(self, name: str, form: Form) -> str:
+        sql = self._columns[name].sql
+        if form is Form.NUMBER:
+            return f"TRY_CAST({sql} AS DOUBLE)"
+        if form is Form.DATE:
+            return f"TRY_CAST({sql} AS TIMESTAMP)"
+        if form is Form.TRUTH:
+            return f"CASE WHEN {sql} IN {TRUE} THEN true WHEN {sql} IN {FALSE} THEN false END"
+        if form is Form.NATURAL and self._na_values:
+            gaps = ", ".join(map(literal, self._na_values))
+            return f"CASE WHEN TRY_CAST({sql} AS VARCHAR) IN ({gaps}) THEN NULL ELSE {sql} END"
+        return sql
+
+    def _marks(self, names: Sequence[str], forms: Mapping[str, Form]) -> str:
+        """Return a whole number with a bit for each column whose value is not of its form."""
+        bits = (
+            f"(({self._columns[n].sql} IS NOT NULL AND {self._cast(n, forms[n])} IS NULL)::BIGINT"
+            f" << {i})"
+            for i, n in enumerate(names)
+        )
+        return " | ".join(bits)
+
+
+def connect(threads: int | None, attach: Mapping[str, str] | None = None) -> Any:
+    """Return a connection of our own, to which databases may be attached."""
+    import duckdb
+
+    connection = duckdb.connect(config={"threads": thread_count(threads)})
+    connection.execute("SET enable_progress_bar = true")  # it is asked for, never printed
+    connection.execute("SET enable_progress_bar_print = false")
+    connection.execute("SET progress_bar_time = 0")
+    connection.execute("SET streaming_buffer_size = '32MB'")
+    for name, path in (attach or {}).items():
+        if "://" not in path and not re.match(r"\w+:", path) and not os.path.exists(path):
+            raise InputError(f"There is no database {path} to attach.")
+        with explained(f"database {path}", None):
+            connection.execute(f"ATTACH {literal(path)} AS {identifier(name)} (READ_ONLY)")
+    return connection
+
+
+def of_files(
+    connection: Any,
+    files: Sequence[str],
+    name: str,
+    where: str | None,
+    na_values: Sequence[str],
+    encoding: str,
+    delimiter: str | None,
+) -> DuckSource:
+    """Return the source of files of one format."""
+    formats = {format_of(file) for file in files}
+    if len(formats) > 1:
+        raise InputError(
+            f"{name} means files of several formats: {', '.join(sorted(formats))}. Read one format "
+            "at a time, and merge the models."
+        )
+    format_ = formats.pop()
+    if format_ == "csv":
+        heads = [read_head(file, encoding, delimiter) for file in files]
+        same_columns(heads)
+        origin = " UNION ALL ".join(_csv(head, heads[0], na_values, encoding) for head in heads)
+        columns = [_Column(c, _raw(i), None) for i, c in enumerate(heads[0].columns)]
+        return DuckSource(connection, name, columns, f"({origin})", where, ())
+    if format_ == "json":
+        return _json(connection, files, name, where, na_values)
+    if format_ == "parquet":
+        origin = f"read_parquet({_list(files)}, union_by_name = {str(len(files) > 1).lower()})"
+        return _typed(connection, name, origin, where, na_values)
+    import pyarrow.dataset as ds
+
+    with explained(name, None):
+        connection.register("priory_arrow", ds.dataset(list(files), format="ipc"))
+    return _typed(connection, name, "priory_arrow", where, na_values)
+
+
+def of_query(
+    connection: Any, query: str, name: str, where: str | None, na_values: Sequence[str]
+) -> DuckSource:
+    """Return the source of the last of some SQL statements; the others are run now."""
+    with explained(name, None):
+        *before, last = connection.extract_statements(query)
+        for statement in before:
+            connection.execute(statement)
+        text = last.query.strip().rstrip(";")
+    return _typed(connection, name, f"({text}) AS query", where, na_values)
+
+
+def of_relation(
+    relation: Any, name: str, where: str | None, na_values: Sequence[str]
+) -> DuckSource:
+    """Return the source of a DuckDB relation, on the connection it belongs to."""
+    columns = [_Column(c, identifier(c), Form.NATURAL) for c in relation.columns]
+    return _RelationSource(relation, name, columns, where, na_values)
+
+
+def of_table(
+    connection: Any, table: Any, name: str, where: str | None, na_values: Sequence[str]
+) -> DuckSource:
+    """Return the source of a table in memory, to which a condition can be put."""
+    import pyarrow as pa
+
+    try:
+        arrow = table if isinstance(table, pa.Table) else pa.table(table)
+    except (pa.ArrowInvalid, TypeError, ValueError) as error:
+        raise InputError(f"where and na_values need a table that Arrow can hold: {error}") from None
+    connection.register("priory_table", arrow)
+    return _typed(connection, name, "priory_table", where, na_values)
+
+
+def filtered_stream(
+    connection: Any, reader: Any, where: str | None, na_values: Sequence[str]
+) -> Any:
+    """Return an Arrow stream of the rows that meet a condition; it is put to batch after batch."""
+    import pyarrow as pa
+
+    def batches() -> Iterator[Any]:
+        for batch in reader:
+            source = of_table(
+                connection, pa.Table.from_batches([batch]), "stream", where, na_values
+            )
+            for found in source.batches(source.forms()):
+                table = pa.table(dict(found.columns)).cast(reader.schema)
+                yield from table.to_batches()
+
+    return pa.RecordBatchReader.from_batches(reader.schema, batches())
+
+
+class _RelationSource(DuckSource):
+    """Give the rows of a relation, whose connection is the user's own."""
+
+    def __init__(
+        self,
+        relation: Any,
+        name: str,
+        columns: Sequence[_Column],
+        where: str | None,
+        na_values: Sequence[str],
+    ) -> None:
+        super().__init__(None, name, columns, "priory_relation", where, na_values, owns=False)  # type: ignore[arg-type]
+        self._relation = relation
+
+    def _tables(self, query: str, size: int) -> Iterator[Any]:
+        import pyarrow as pa
+
+        with explained(self.name, self._where):
+            relation = self._relation.query("priory_relation", query)
+            make = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+            for batch in make(size):
+                yield pa.Table.from_batches([batch])
+
+
+def _typed(
+    connection: Any, name: str, origin: str, where: str | None, na_values: Sequence[str]
+) -> DuckSource:
+    with explained(name, None):
+        described = connection.sql(f"DESCRIBE SELECT * FROM {origin}").fetchall()
+    columns = [_Column(row[0], identifier(row[0]), Form.NATURAL) for row in described]
+    return DuckSource(connection, name, columns, origin, where, na_values)
+
+
+def _json(
+    connection: Any, files: Sequence[str], name: str, where: str | None, na_values: Sequence[str]
+) -> DuckSource:
+    """Return JSON lines as text, with the forms that the values of the first lines have."""
+    whole = sum(os.path.getsize(file) for file in files) < 2**26
+    sample = -1 if whole else SAMPLE_ROWS
+    if not any(os.path.getsize(file) for file in files):
+        raise InputError(f"{name} is empty.")
+    read = f"read_json({_list(files)}, format = 'newline_delimited'"
+    with explained(name, None):
+        described = connection.sql(
+            f"DESCRIBE SELECT * FROM {read}, sample_size = {sample}, union_by_name = true)"
+        ).fetchall()
+    forms = dict.fromkeys(("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE"), Form.NUMBER)
+    forms |= {"BOOLEAN": Form.TRUTH, "DATE": Form.DATE, "TIMESTAMP": Form.DATE}
+    names = [row[0] for row in described]
+    texts = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in names)
+    gaps = ", ".join(map(literal, na_values))
+    columns = []
+    for column, type_ in (row[:2] for row in described):
+        sql = identifier(column)
+        sql = f"CASE WHEN {sql} NOT IN ({gaps}) THEN {sql} END" if gaps else sql
+        columns.append(_Column(column, f"({sql})" if gaps else sql, forms.get(type_, Form.TEXT)))
+    # Named after themselves, columns would hide those of their forms in a condition.
+    renamed = ", ".join(f"{column.sql} AS {_raw(i)}" for i, column in enumerate(columns))
+    origin = f"(SELECT {renamed} FROM {read}, columns = {{{texts}}}))"
+    columns = [_Column(column.name, _raw(i), column.form) for i, column in enumerate(columns)]
+    return DuckSource(connection, name, columns, origin, where, ())
+
+
+def _csv(head: CsvHead, first: CsvHead, na_values: Sequence[str], encoding: str) -> str:
+    """Return the SELECT of one CSV file, its columns in the order of the first file."""
+    columns = ", ".join(f"{_raw(i)[1:-1]!r}: 'VARCHAR'" for i in range(len(head.columns)))
+    gaps = ", ".join(map(literal, ("", *na_values)))
+    order = ", ".join(
+        f"{_raw(head.columns.index(column))} AS {_raw(i)}" for i, column in enumerate(first.columns)
+    )
+    return (
+        f"SELECT {order} FROM read_csv({literal(head.path)}, auto_detect = false, header = true, "
+        f"delim = {literal(head.delimiter)}, quote = '\"', escape = '\"', nullstr = [{gaps}], "
+        f"encoding = {literal(encoding)}, max_line_size = 8388608, "
+        f"buffer_size = 16777216, columns = {{{columns}}})"
+    )
+
+
+def _raw(i: int) -> str:
+    """Return a name that no column of the user's has."""
+    return f'"priory:{i}"'
+
+
+def _list(files: Sequence[str]) -> str:
+    return f"[{', '.join(map(literal, files))}]"
+
+
+def literal(text: str) -> str:
+    """Return a string in SQL.
+
+    >>> literal("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """Return a name in SQL.
+
+    >>> print(identifier('the "a" of b'))
+    "the ""a"" of b"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextlib.contextmanager
+def explained(name: str, where: str | None) -> Iterator[None]:
+    """Turn what DuckDB says of bad data into one clear line."""
+    import duckdb
+    import pyarrow as pa
+
+    try:
+        yield
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise _explained(str(error), name, where) from None
+
+
+def _explained(text: str, name: str, where: str | None) -> Exception:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    file = re.search(r"^\s*file = (.+)$", text, flags=re.MULTILINE)
+    place = file[1] if file else name
+    line = re.search(r"CSV Error on Line: (\d+)", text)
+    at = f"line {line[1]} of {place}" if line else place
+    columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
+    if columns:
+        return InputError(
+            f"{at[0].upper()}{at[1:]} has {columns[2]} values, but there are {columns[1]} columns. "
+            "A value that holds the delimiter must stand in double quotes."
+        )
+    if "Invalid unicode" in text or "not utf-8 encoded" in text:
+        return InputError(
+            f"{at[0].upper()}{at[1:]} is not written in the encoding expected. Say which it has, "
+            "such as encoding='latin-1'."
+        )
+    if "unterminated quote" in text:
+        return InputError(f"{at[0].upper()}{at[1:]} opens a double quote that is never closed.")
+    if where is not None and re.match(r"(Binder|Parser|Catalog|Conversion)", lines[0]):
+        reason = re.sub(r"^\w+ Error: ", "", lines[0])
+        return SettingError(f"where={where!r:.200} cannot be honoured: {reason}")
+    reason = re.sub(r"^(\w+ )+Error: ", "", lines[0] if lines else "unknown reason")
+    return InputError(f"{name:.200} could not be read: {reason.rstrip('.')}.")

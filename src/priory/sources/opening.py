@@ -1,0 +1,80 @@
+"""Open whatever a user calls data: files, patterns, SQL, relations, tables, streams."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from priory.errors import SettingError
+from priory.sources.base import Source
+from priory.sources.memory import StreamSource, TableSource, as_reader
+from priory.sources.tables import find_files
+
+__all__ = ["open_source"]
+
+SQL = re.compile(
+    r"\s*(select|with|from|attach|values|pivot|unpivot|table|set|use)\s", re.IGNORECASE
+)
+
+
+def open_source(
+    source: Any,
+    *,
+    where: str | None = None,
+    na_values: str | Sequence[str] = (),
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    attach: Mapping[str, str] | None = None,
+    n_threads: int | None = None,
+) -> Source:
+    """Return a source of rows; see `priory.train` for what may be given.
+
+    >>> open_source("examples/play_tennis.csv").columns
+    ('outlook', 'temperature', 'humidity', 'wind', 'play')
+    """
+    gaps = (na_values,) if isinstance(na_values, str) else tuple(map(str, na_values))
+    if where is not None and not isinstance(where, str):
+        raise SettingError(f"where must be a condition in SQL, not {where!r:.60}.")
+    if isinstance(source, Source):
+        return source
+    if _is_paths(source):
+        from priory.sources import duck
+
+        connection = duck.connect(n_threads, attach)
+        try:
+            if isinstance(source, str) and SQL.match(source):
+                name = " ".join(source.split())
+                return duck.of_query(connection, source, f"query {name:.60}", where, gaps)
+            paths = [source] if isinstance(source, str | os.PathLike) else list(source)
+            files = [file for path in paths for file in find_files(path)]
+            name = os.fspath(paths[0]) if len(paths) == 1 else f"{files[0]} and others"
+            return duck.of_files(connection, files, name, where, gaps, encoding, delimiter)
+        except BaseException:
+            connection.close()
+            raise
+    if type(source).__name__ == "DuckDBPyRelation":
+        from priory.sources import duck
+
+        return duck.of_relation(source, "relation", where, gaps)
+    is_stream = hasattr(source, "read_next_batch") or (
+        hasattr(source, "__arrow_c_stream__") and not hasattr(source, "__len__")
+    )
+    if where is None and not gaps:
+        return StreamSource(source) if is_stream else TableSource(source)
+    from priory.sources import duck
+
+    connection = duck.connect(n_threads, attach)
+    if is_stream:
+        return StreamSource(duck.filtered_stream(connection, as_reader(source), where, gaps))
+    return duck.of_table(connection, source, type(source).__name__, where, gaps)
+
+
+def _is_paths(source: Any) -> bool:
+    """Return whether a source is a path, a query, or a list of paths."""
+    if isinstance(source, str | os.PathLike):
+        return True
+    if not isinstance(source, list | tuple) or not source:
+        return False
+    return all(isinstance(path, str | os.PathLike) for path in source)

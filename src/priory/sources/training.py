@@ -1,0 +1,234 @@
+"""Train from any source, learn on from another, forget one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from priory.classifier import Classifier
+from priory.errors import InputError, SettingError
+from priory.provenance import Provenance
+from priory.schema import Block, Kind
+from priory.settings import Settings
+from priory.sources.base import Form, Source, check_columns
+from priory.sources.counting import Roles, count_source, sample_schema, typed_classes
+from priory.sources.opening import open_source
+from priory.statistics import Statistics
+from priory.tables import LabelsTable
+
+__all__ = ["count_for", "forget", "form_of", "forms_for", "train", "update"]
+
+MANY_CLASSES = 1000
+
+
+def train(
+    source: Any,
+    target: str,
+    *,
+    drop: str | Sequence[str] = (),
+    where: str | None = None,
+    weight: str | None = None,
+    na_values: str | Sequence[str] = (),
+    settings: Settings | None = None,
+    families: Any = "auto",
+    smoothing: Any = "auto",
+    class_prior: Any = None,
+    missing: Any = "skip",
+    unseen: Any = "skip",
+    n_threads: int | None = None,
+    max_classes: int = MANY_CLASSES,
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    attach: Mapping[str, str] | None = None,
+    progress: bool | None = None,
+) -> Classifier:
+    """Train a classifier from a source of any size, in one pass and little memory.
+
+    Parameters
+    ----------
+    source : path, pattern, list of paths, SQL, DuckDB relation, table or Arrow stream
+        Files are CSV, TSV, Parquet, JSON lines or Arrow, plain or packed by gzip. A string that
+        begins as a query does (SELECT, WITH, FROM) is one; it may read files, and databases
+        that are attached. Tables are whatever `Classifier.learn` takes.
+    target : str
+        The column that holds the classes. Rows without a class are left out, with a warning.
+    drop : str or list of str
+        Columns to leave out.
+    where : str
+        A condition in SQL; other rows are not learned.
+    weight : str
+        A column of weights.
+    na_values : str or list of str
+        What stands for a gap beside nothing at all, such as "?" or "NA".
+    settings : Settings
+        Everything at once, instead of `families` and the others, which mean what they do in
+        `NaiveBayes`.
+    max_classes : int
+        More different values are taken for a mistake: a number, or a name of rows.
+    encoding, delimiter : str
+        How CSV files are written; the delimiter is found if it is not given.
+    attach : mapping of names to databases
+        Databases that a query may read.
+    progress : bool
+        Whether to show a bar on stderr after a second; None does where it is a terminal.
+
+    What a column of a text file is follows from its first 20,480 rows. If a later value does not
+    fit, such a column is read once more as labels, and a warning says so.
+
+    >>> classifier = train("examples/play_tennis.csv", "play", families="plain", smoothing=1.0)
+    >>> day = {"outlook": "Sunny", "temperature": "Cool", "humidity": "High", "wind": "Strong"}
+    >>> classifier.predict(day).tolist()
+    ['No']
+    """
+    if settings is None:
+        settings = Settings(families, smoothing, class_prior, missing, unseen, n_threads)
+    if isinstance(max_classes, bool) or not isinstance(max_classes, int) or max_classes < 2:
+        raise SettingError(
+            f"max_classes must be a whole number of at least 2, not {max_classes!r}."
+        )
+    opened = open_source(
+        source,
+        where=where,
+        na_values=na_values,
+        encoding=encoding,
+        delimiter=delimiter,
+        attach=attach,
+        n_threads=settings.n_threads,
+    )
+    try:
+        dropped = (drop,) if isinstance(drop, str) else tuple(drop)
+        check_columns([target], opened.columns, "The target column")
+        check_columns(dropped, opened.columns, "The column to drop")
+        check_columns([] if weight is None else [weight], opened.columns, "The weight column")
+        left = [c for c in opened.columns if c not in (target, weight, *dropped)]
+        if not left:
+            raise InputError(f"{opened.name} has no column beside {target!r} to learn from.")
+        roles = Roles(target, left, weight)
+        schema = sample_schema(opened, roles, settings)
+        statistics = count_source(
+            opened,
+            roles,
+            schema,
+            settings,
+            opened.forms(),
+            most_classes=max_classes,
+            progress=progress,
+        )
+        if opened.is_text:
+            statistics = typed_classes(statistics)
+        _check_classes(statistics, target)
+        classifier = Classifier(settings)
+        classifier._become(statistics)
+        classifier.provenance = Provenance(target, weight, dropped).with_source(
+            opened.name, statistics.n_rows
+        )
+        _ = classifier.model  # settings that do not fit the data fail here, not at predict
+        return classifier
+    finally:
+        opened.close()
+
+
+def update(classifier: Classifier, source: Any, **reading: Any) -> int:
+    """Learn the rows of one more source, and return how many; see `train` for what may be given.
+
+    >>> classifier = train("examples/play_tennis.csv", "play")
+    >>> update(classifier, "examples/play_tennis.csv")
+    14
+    """
+    new, name = count_for(classifier, source, **reading)
+    classifier._become(classifier.statistics + new)
+    classifier.provenance = classifier.provenance.with_source(name, new.n_rows)
+    return new.n_rows
+
+
+def forget(classifier: Classifier, source: Any, **reading: Any) -> int:
+    """Forget the rows of a source that were learned, and return how many.
+
+    >>> classifier = train("examples/play_tennis.csv", "play")
+    >>> forget(classifier, "examples/play_tennis.csv", where="outlook = 'Rain'")
+    5
+    """
+    classifier.check_forgettable()
+    new, name = count_for(classifier, source, **reading)
+    classifier._become(classifier.statistics - new)
+    classifier.provenance = classifier.provenance.with_source(name, -new.n_rows)
+    return new.n_rows
+
+
+def count_for(
+    classifier: Classifier,
+    source: Any,
+    *,
+    target: str | None = None,
+    weight: str | None = None,
+    progress: bool | None = None,
+    **opening: Any,
+) -> tuple[Statistics, str]:
+    """Return the statistics of a source under the schema of a classifier, and its name."""
+    kept = classifier.provenance
+    target = target or kept.target
+    weight = weight or kept.weight
+    if target is None:
+        raise SettingError("The model does not know which column its classes came from; name it.")
+    opened = open_source(source, n_threads=classifier.settings.n_threads, **opening)
+    try:
+        schema = classifier.statistics.schema
+        needed = [c for block in schema if block.kind is not Kind.IDENTIFIER for c in block.columns]
+        check_columns([target], opened.columns, "The target column")
+        check_columns(needed, opened.columns, "Column")
+        check_columns([] if weight is None else [weight], opened.columns, "The weight column")
+        features = [c for c in schema.columns if c in opened.columns]
+        forms = forms_for(classifier, opened)
+        statistics = count_source(
+            opened,
+            Roles(target, features, weight),
+            schema,
+            classifier.settings,
+            forms,
+            known=classifier.classes,
+            progress=progress,
+        )
+        return statistics, opened.name
+    finally:
+        opened.close()
+
+
+def forms_for(classifier: Classifier, source: Source) -> Mapping[str, Form]:
+    """Return how to read a source so that its values are of the types the classifier learned."""
+    if not source.is_text:
+        return source.forms()
+    forms = dict.fromkeys(source.columns, Form.TEXT)
+    statistics = classifier.statistics
+    for block in statistics.schema:
+        for i, column in enumerate(block.columns):
+            forms[column] = form_of(block, statistics.tables.get(block.name), i)
+    return forms
+
+
+def form_of(block: Block, table: Any, place: int) -> Form:
+    """Return the form of the values that a table has counted."""
+    if isinstance(table, LabelsTable):
+        labels = [v[place] if isinstance(v, tuple) else v for v in table.labels]
+        if any(isinstance(label, str) for label in labels):
+            return Form.TEXT
+        truths = bool(labels) and all(isinstance(label, bool) for label in labels)
+        return Form.TRUTH if truths else Form.NUMBER
+    if block.kind is Kind.NUMBERS and block.why.startswith("date"):
+        return Form.DATE
+    numbers = (Kind.NUMBERS, Kind.MOMENTS, Kind.COUNTS, Kind.SCATTER, Kind.EMPTY)
+    return Form.NUMBER if block.kind in numbers else Form.TEXT
+
+
+def _check_classes(statistics: Statistics, target: str) -> None:
+    classes = statistics.classes
+    if len(classes) < 2:
+        raise InputError(
+            f"Column {target!r} holds one class alone, {classes[0]!r}, in all "
+            f"{statistics.n_rows:,} rows: there is nothing to tell apart."
+        )
+    broken = [label for label in classes if isinstance(label, float)]
+    if broken:
+        raise InputError(
+            f"Column {target!r} holds {broken[0]!r}, which looks like a number to be predicted; "
+            "classes are names or whole numbers. Cut it into ranges first."
+        )

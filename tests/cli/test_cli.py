@@ -1,0 +1,458 @@
+"""The commands: results on stdout, talk on stderr, exit codes, and one clear line when it fails."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from priory import Classifier, Settings, load, train
+from priory.cli import main
+from priory.cli.app import app
+
+ROOT = Path(__file__).parents[2]
+DAYS = str(ROOT / "examples" / "play_tennis.csv")
+DAY = {"outlook": "Sunny", "temperature": "Cool", "humidity": "High", "wind": "Strong"}
+COMMANDS = {command.name or command.callback.__name__ for command in app.registered_commands}
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Run a command in an empty folder; return its exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def run(*arguments, stdin=""):
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(data))))
+        capsys.readouterr()
+        code = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+@pytest.fixture
+def model(tmp_path) -> Path:
+    path = tmp_path / "days.priory"
+    train(DAYS, "play", families="plain", smoothing=1.0).save(path)
+    return path
+
+
+# Training
+
+
+def test_train_tells_what_it_learned_and_saves_it(run, tmp_path):
+    code, out, err = run("train", DAYS, "--target", "play")
+    assert code == 0
+    for word in ("outlook", "categorical", "strings", "Yes", "64.3%", "tells most of the class"):
+        assert word in out
+    assert "saved to play_tennis.priory" in err and "saved" not in out
+    saved = load(tmp_path / "play_tennis.priory")
+    assert saved.statistics == train(DAYS, "play").statistics
+    assert saved.provenance.sources[0].rows == 14
+
+
+def test_train_with_every_option(run, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "id;x;z;w;y\n" + "".join(f"{i};{i % 4};{'?' if i % 3 else 1};2;{'ab'[i % 2]}\n"
+                                 for i in range(40)),
+        encoding="utf-16",
+    )  # fmt: skip
+    code, out, _ = run(
+        *("train", path, "-t", "y", "-o", "m.priory", "--as", "x=labels", "--drop", "id"),
+        *("--where", "x < 3", "--weight", "w", "--na-values", "?", "--smoothing", "0.5"),
+        *("--encoding", "utf-16", "--delimiter", ";", "--threads", "1", "--min-count", "2"),
+        "--json",
+    )
+    assert code == 0
+    told = json.loads(out)
+    assert told["model"] == "m.priory" and told["rows"] == 30 and told["warnings"] == []
+    assert [row["family"] for row in told["columns"]] == ["categorical", "gaussian"]
+    saved = load("m.priory")
+    assert saved.settings.smoothing == 0.5 and saved.provenance.min_count == 2
+    assert saved.statistics.weight.sum() == 60
+
+
+def test_textbook(run):
+    run("train", DAYS, "-t", "play", "--textbook", "-o", "m.priory")
+    assert load("m.priory").settings == Settings("plain", 1.0)
+    code, _, err = run("train", DAYS, "-t", "play", "--textbook", "--smoothing", "2")
+    assert code == 2 and "--textbook has smoothing 1" in err
+
+
+def test_several_columns_as_one_block(run):
+    run("train", DAYS, "-t", "play", "--as", "outlook,wind=joint", "-o", "m.priory")
+    assert load("m.priory").statistics.schema["outlook, wind"].kind == "joint"
+
+
+def test_several_files_patterns_queries_and_stdin(run, tmp_path):
+    table = pd.read_csv(DAYS)
+    for i in range(2):
+        table.iloc[i::2].to_csv(tmp_path / f"part{i}.csv", index=False)
+    expected = train(DAYS, "play").statistics
+    for data in (
+        ["part0.csv", "part1.csv"],
+        ["part*.csv"],
+        [f"SELECT * FROM read_csv('{DAYS}', all_varchar = true)"],
+    ):
+        assert run("train", *data, "-t", "play", "-o", "m.priory")[0] == 0
+        assert load("m.priory").statistics == expected
+    assert run("train", "-", "-t", "play", stdin=Path(DAYS).read_text())[0] == 0
+    assert load("model.priory").statistics == expected
+    packed = subprocess.run(["gzip", "-c", DAYS], capture_output=True, check=True).stdout
+    assert run("train", "-", "-t", "play", stdin=packed)[0] == 0
+    assert load("model.priory").statistics == expected
+    code, _, err = run("train", "-", DAYS, "-t", "play")
+    assert code == 2 and "- for stdin stands alone" in err
+
+
+def test_warnings_are_lines_on_stderr(run, tmp_path):
+    path = tmp_path / "a.csv"
+    rows = [f"name {i},{i % 2},{'ab'[i % 2]}" for i in range(2000)]
+    path.write_text("id,leak,y\n" + "\n".join(rows) + "\n")
+    code, out, err = run("train", path, "-t", "y")
+    assert code == 0
+    assert "priory: warning: Column 'id' has hardly two rows alike" in err
+    assert "Column 'leak' alone gives the class of 100.0% of the rows" in out.replace("\n", " ")
+    assert "--drop leak" in out
+    told = json.loads(run("train", path, "-t", "y", "--json")[1])
+    assert told["gives_class_away"] == [{"column": "leak", "right": 1.0}]
+    assert len(told["warnings"]) == 1
+
+
+# Asking
+
+
+def test_predict_csv_jsonl_and_parquet(run, model, tmp_path):
+    expected = load(model).predict_proba(pd.read_csv(DAYS).drop(columns="play"))
+    code, out, err = run("predict", model, DAYS, "--proba", "--keep", "play")
+    assert (code, err) == (0, "")
+    table = pd.read_csv(io.StringIO(out))
+    assert list(table) == ["play", "prediction", "probability", "P(No)", "P(Yes)"]
+    assert table["P(Yes)"].tolist() == expected[:, 1].tolist()
+    assert table["play"].tolist() == pd.read_csv(DAYS)["play"].tolist()
+    for name, read in (
+        ("o.csv", pd.read_csv),
+        ("o.jsonl", lambda path: pd.read_json(path, lines=True)),
+        ("o.parquet", lambda path: pq.read_table(path).to_pandas()),
+        ("o.tsv", lambda path: pd.read_csv(path, sep="\t")),
+    ):
+        assert run("predict", model, DAYS, "-o", name) == (0, "", "")
+        answer = read(tmp_path / name)
+        assert list(answer) == ["prediction", "probability"]
+        assert answer["prediction"].tolist() == table["prediction"].tolist()
+    lines = run("predict", model, DAYS, "--json")[1].splitlines()
+    assert len(lines) == 14 and json.loads(lines[0])["prediction"] == "No"
+    code, _, err = run("predict", model, DAYS, "-o", "o.xlsx")
+    assert code == 2 and "-o writes .csv, .tsv, .jsonl" in err
+
+
+def test_predict_lines_of_json(run, model):
+    p = load(model).predict_proba(DAY)[0]
+    code, out, err = run("predict", model, "-", "--proba", stdin=json.dumps(DAY))
+    assert (code, err) == (0, "")
+    assert json.loads(out) == {
+        "prediction": "No",
+        "probability": p[0],
+        "probabilities": {"No": p[0], "Yes": p[1]},
+    }
+    # A gap, an absent column, the target and blank lines do no harm.
+    lines = [{**DAY, "wind": None}, {"outlook": "Rain", "play": "Yes"}, {}]
+    code, out, _ = run("predict", model, "-", stdin="\n\n".join(map(json.dumps, lines)) + "\n")
+    assert code == 0 and len(out.splitlines()) == 3
+    # The same through the long way round.
+    slow = run("predict", model, "-", "--json", "--keep", "outlook", stdin=json.dumps(DAY))[1]
+    assert json.loads(slow)["probability"] == p[0]
+
+
+def test_predict_csv_from_stdin(run, model):
+    code, out, _ = run("predict", model, "-", stdin=Path(DAYS).read_text())
+    assert (
+        code == 0
+        and out.splitlines()[0] == "prediction,probability"
+        and len(out.splitlines()) == 15
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"outlok": "Rain"}', "Column 'outlok' was not there when the model learned"),
+        ('{"outlook": "Rain"', "Line 1 is no JSON"),
+        ("{}\n[1]", "Line 2 must be an object"),
+        ('{}\n\n{"a', "Line 3 is no JSON"),
+        ('{"outlook": {"a": 1}}', "Column 'outlook' holds {'a': 1}"),
+    ],
+)
+def test_bad_lines(run, model, line, message):
+    code, _, err = run("predict", model, "-", stdin=line)
+    assert code == 1 and message in err and "Traceback" not in err
+
+
+def test_evaluate(run, model):
+    code, out, _ = run("evaluate", model, DAYS, "--json")
+    figures = json.loads(out)
+    table = pd.read_csv(DAYS)
+    X, y = table.drop(columns="play"), table["play"]
+    estimator = load(model).to_sklearn()
+    from sklearn.metrics import log_loss
+
+    assert code == 0 and figures["rows"] == 14
+    assert figures["accuracy"] == pytest.approx(estimator.score(X, y))
+    assert figures["log_loss"] == pytest.approx(log_loss(y, estimator.predict_proba(X)))
+    assert "accuracy" in run("evaluate", model, DAYS)[1]
+    assert "honest only if the model has not learned them" in run("evaluate", model, DAYS)[1]
+
+
+def test_evaluate_rows_of_other_classes_or_none(run, model, tmp_path):
+    table = pd.read_csv(DAYS)
+    table.loc[0, "play"] = "Maybe"
+    table.loc[1, "play"] = None
+    table.to_csv(tmp_path / "other.csv", index=False)
+    figures = json.loads(run("evaluate", model, "other.csv", "--json")[1])
+    assert (figures["rows"], figures["rows_without_class"]) == (13, 1)
+    assert figures["log_loss"] > 2  # a class the model cannot know counts as a sure miss
+    table.assign(play=None).to_csv(tmp_path / "none.csv", index=False)
+    code, _, err = run("evaluate", model, "none.csv")
+    assert code == 1 and "No row has a class in column 'play'" in err
+
+
+def test_explain(run, model):
+    expected = str(load(model).explain(DAY)[0])
+    given = [word for name, value in DAY.items() for word in ("--set", f"{name}={value}")]
+    assert run("explain", model, *given) == (0, expected + "\n", "")
+    table = pd.read_csv(DAYS).drop(columns="play")
+    for row in (1, 14):
+        expected = str(load(model).explain(table.iloc[[row - 1]])[0])
+        assert run("explain", model, DAYS, "--row", row)[1] == expected + "\n"
+    told = json.loads(run("explain", model, "--set", "outlook=Sunny", "--json")[1])
+    assert told["prediction"] == "No" and len(told["factors"]) == 4
+    assert told["factors"][1]["left_out"] is True
+    code, _, err = run("explain", model, DAYS, "--row", 15)
+    assert code == 1 and "There is no row 15: the data have 14" in err
+    code, _, err = run("explain", model, "--set", "outlok=Sunny")
+    assert code == 1 and "Did you mean 'outlook'?" in err
+    code, _, err = run("explain", model)
+    assert code == 2 and "Give either data with --row, or values with --set" in err
+
+
+def test_values_have_the_types_that_were_learned(run, tmp_path):
+    X = {"t": [True, False], "n": [1.5, 2.5], "i": [1, 2], "s": ["1", "x"]}
+    settings = Settings({"i": "categorical", "n": "gaussian"})
+    Classifier(settings).learn(X, ["a", "b"]).save(tmp_path / "m.priory")
+    given = [word for pair in ("t=true", "n=2", "i=2", "s=1") for word in ("--set", pair)]
+    told = json.loads(run("explain", "m.priory", *given, "--json")[1])
+    assert [f["value"] for f in told["factors"]] == [True, 2.0, 2, "1"]
+    assert not any(f["left_out"] for f in told["factors"])
+    code, _, err = run("explain", "m.priory", "--set", "n=many")
+    assert code == 1 and "Column 'n' holds numbers, and 'many' is none" in err
+    told = json.loads(run("explain", "m.priory", "--set", "n=", "--json")[1])
+    assert told["factors"][1]["value"] is None
+
+
+def test_show(run, model):
+    code, out, err = run("show", model)
+    assert code == 0 and "outlook" in out and err == ""
+    told = json.loads(run("show", model, "--json")[1])
+    assert told["provenance"]["target"] == "play"
+    assert [row["class"] for row in told["classes"]] == ["No", "Yes"]
+    assert told["informative"][0]["column"] == "outlook"
+
+
+# Changing
+
+
+def test_update_then_forget_restores_the_model(run, model, tmp_path):
+    before = load(model).statistics
+    code, out, err = run("update", model, DAYS)
+    assert (code, out) == (0, "") and "14 rows learned" in err
+    assert load(model).statistics.n_rows == 28
+    told = json.loads(run("forget", model, DAYS, "--json")[1])
+    assert told == {"model": str(model), "rows": 14, "forgotten": 14}
+    assert load(model).statistics == before
+    code, _, err = run("forget", model, DAYS, "--where", "outlook = 'Rain'", "-o", "less.priory")
+    assert code == 0 and load("less.priory").statistics.n_rows == 9
+    assert load(model).statistics == before
+    content = (tmp_path / "less.priory").read_bytes()
+    code, _, err = run("forget", "less.priory", DAYS)
+    assert code == 1 and "cannot be forgotten" in err
+    assert (tmp_path / "less.priory").read_bytes() == content
+
+
+def test_halves_merged_are_the_whole(run, tmp_path):
+    table = pd.read_csv(DAYS)
+    for i in range(2):
+        table.iloc[i::2].to_csv(tmp_path / f"{i}.csv", index=False)
+        assert run("train", f"{i}.csv", "-t", "play", "-o", f"{i}.priory")[0] == 0
+    told = json.loads(run("merge", "0.priory", "1.priory", "-o", "both.priory", "--json")[1])
+    assert told["rows"] == 14
+    assert load("both.priory").statistics == train(DAYS, "play").statistics
+    code, _, err = run("merge", "0.priory", "-o", "x.priory")
+    assert code == 2 and "merge needs two models" in err
+
+
+def test_sample(run, model):
+    code, out, _ = run("sample", model, "-n", 5, "--seed", 1)
+    assert code == 0
+    table = pd.read_csv(io.StringIO(out))
+    assert list(table) == [*DAY, "play"] and len(table) == 5
+    assert run("sample", model, "-n", 5, "--seed", 1)[1] == out
+    lines = run("sample", model, "-n", 3, "--class", "Yes", "--json")[1].splitlines()
+    assert [json.loads(line)["play"] for line in lines] == ["Yes"] * 3
+    code, _, err = run("sample", model, "--class", "Maybe")
+    assert code == 1 and "Class 'Maybe' is not known. Classes: 'No', 'Yes'" in err
+
+
+def test_export_json(run, model):
+    told = json.loads(run("export", model, "--to", "json")[1])
+    assert told["classes"] == ["No", "Yes"]
+    assert told["columns"][0]["parameters"]["labels"] == ["Overcast", "Rain", "Sunny"]
+
+
+# Failing
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["train", "none.csv", "-t", "y"], 1, "There is no file none.csv"),
+        (["train", DAYS, "-t", "plya"], 1, "Did you mean 'play'?"),
+        (["train", DAYS, "-t", "play", "--drop", "x"], 1, "The column to drop 'x' was not found"),
+        (["train", DAYS, "-t", "play", "--as", "wind"], 2, "--as takes NAME=VALUE, not 'wind'"),
+        (["train", DAYS, "-t", "play", "--as", "wind=x"], 2, "There is no family 'x'"),
+        (
+            ["train", DAYS, "-t", "play", "--smoothing", "x"],
+            2,
+            "--smoothing takes a number or auto",
+        ),
+        (["train", DAYS, "-t", "play", "--smoothing", "-1"], 2, "alpha must be a finite number"),
+        (["train", DAYS, "-t", "play", "--where", "x >"], 2, "cannot be honoured"),
+        (["train", DAYS], 2, "--target"),
+        (["train", DAYS, "-t", "play", "-o", "no/m.priory"], 1, "No such file or directory"),
+        (["show", "none.priory"], 1, "none.priory could not be read: No such file"),
+        (["show", DAYS], 1, "is no model file of priory"),
+        (["predict", "none.priory", "-"], 1, "could not be read"),
+        (["frobnicate"], 2, "frobnicate"),
+        (["train", DAYS, "-t", "play", "--frob"], 2, "--frob"),
+        (["export", DAYS, "--to", "yaml"], 2, "yaml"),
+    ],
+)
+def test_failures_are_one_line_with_an_exit_code(run, arguments, code, message):
+    found, out, err = run(*arguments)
+    assert found == code
+    assert message in err and "Traceback" not in err and out == ""
+    if code == 1:
+        assert len(err.splitlines()) == 1
+
+
+def test_a_bug_is_one_line_too(run, model, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr("priory.cli.reports.summary", broken)
+    code, _, err = run("show", model)
+    assert code == 1 and "this should not have happened: ZeroDivisionError: oh" in err
+    monkeypatch.setenv("PRIORY_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        run("show", model)
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_every_command_has_help_with_an_example_that_runs(run, command, tmp_path, model):
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    example = out.partition("Example: ")[2].split("\n\n")[0].replace("\n", " ").strip()
+    assert example.startswith(f"priory {command} ")
+    table = pd.read_csv(DAYS)
+    for name in ("days.csv", "new.csv", "held-out.csv", "march.csv", "withdrawn.csv"):
+        table.to_csv(tmp_path / name, index=False)
+    for name in ("january.priory", "february.priory"):
+        (tmp_path / name).write_bytes(model.read_bytes())
+    if "--to sql" in example:
+        pytest.importorskip("sqlglot")
+    assert run(*example.partition(" > ")[0].split()[1:])[0] == 0
+
+
+def test_help_and_version(run):
+    code, out, _ = run("--help")
+    assert code == 0 and all(command in out for command in COMMANDS)
+    assert "--install-completion" in out
+    assert run("--version")[1].startswith("priory 0.")
+
+
+def shell(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "priory", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        **options,
+    )
+
+
+COLD = """
+import sys
+from priory.cli import main
+code = main(["predict", sys.argv[1], "-"])
+print(code, *sorted({m.partition(".")[0] for m in sys.modules}), file=sys.stderr)
+"""
+
+
+def test_a_single_prediction_loads_little(model):
+    done = subprocess.run(
+        [sys.executable, "-c", COLD, model],
+        input=json.dumps(DAY) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert json.loads(done.stdout)["prediction"] == "No"
+    code, *loaded = done.stderr.split()
+    assert code == "0" and "pyarrow" in loaded
+    heavy = {"sklearn", "pandas", "duckdb", "scipy", "typer", "click", "rich", "polars"}
+    assert not heavy & set(loaded)
+
+
+def test_the_module_runs_and_its_output_has_no_colour_in_a_pipe(model):
+    done = shell("show", model)
+    assert done.returncode == 0 and "\x1b" not in done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent the POSIX way")
+def test_an_interrupt_leaves_no_half_file(tmp_path, model):
+    source = tmp_path / "endless"
+    os.mkfifo(source)
+    target = tmp_path / "m.priory"
+    target.write_bytes(model.read_bytes())
+    process = subprocess.Popen(
+        [sys.executable, "-m", "priory", "train", "-", "-t", "y", "-o", str(target)],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    process.stdin.write("x,y\n1,a\n")
+    process.stdin.flush()
+    while not list(tmp_path.glob("priory-stdin-*")):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and "interrupted" in err and "Traceback" not in err
+    assert target.read_bytes() == model.read_bytes()
+    assert not list(tmp_path.glob("priory-stdin-*")) and not list(tmp_path.glob(".m.priory*"))
+
+
+def test_a_reader_that_leaves_early_is_no_error(model):
+    command = f"{sys.executable} -m priory sample {model} -n 200000 | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=300)
+    assert done.stdout.count("\n") == 1 and "Traceback" not in done.stderr
