@@ -206,3 +206,27 @@ def test_json_tells_every_parameter(table):
     )
     sure = Classifier(Settings(smoothing=0.0)).learn({"x": ["a", "b"]}, [0, 1])
     assert to_json(sure)["columns"][0]["parameters"]["log_p"] == [[0.0, "-inf"], ["-inf", 0.0]]
+
+
+@pytest.mark.parametrize("weights", ["columns", "temperature"])
+def test_weights_and_biases(table, strange, weights):
+    settings = Settings(
+        {"number": "student-t", "spread": "log-normal", "whole": "categorical"},
+        MEstimate(2.0, "marginal"),
+        missing="auto",
+        weights=weights,
+    )
+    classifier = Classifier(settings).fit(table.drop(columns="y"), table["y"])
+    assert classifier.model.bias.any()
+    hold(classifier, table)
+    hold(classifier, strange)
+
+
+def test_words_have_no_form_but_json():
+    texts = {"text": ["free money", "see you", "free now", "you see"]}
+    classifier = Classifier(Settings(text=["text"])).learn(texts, [1, 0, 1, 0])
+    for export in (to_sql, to_onnx):
+        with pytest.raises(SettingError, match="words has no"):
+            export(classifier)
+    parameters = to_json(classifier)["columns"][0]["parameters"]
+    assert sorted(parameters["words"]) == ["free", "money", "now", "see", "you"]

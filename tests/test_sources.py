@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import priory
-from priory import Classifier, Settings, train
+from priory import Classifier, NaiveBayes, Settings, train
 from priory.errors import (
     ForgetError,
     IdentifierWarning,
@@ -585,3 +585,51 @@ def test_real_tables_give_the_same_through_pandas_and_through_duckdb(name):
     drop = [column for column in ("split",) if column in table]
     expected = Classifier().learn(table.drop(columns=["target", *drop]), table["target"])
     assert_close(train(path, "target", drop=drop).statistics, expected.statistics)
+
+
+# What is chosen by leave-one-out
+
+
+def noisy(n):
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 2, n)
+    x = np.where(rng.random(n) < 0.1 + 0.3 * y, np.nan, rng.normal(y, 1.0).round(3))
+    return pd.DataFrame({"x": x, "again": 2 * x, "word": rng.choice(list("abc"), n), "y": y})
+
+
+def test_training_tunes_as_the_estimator_does(tmp_path):
+    rows = noisy(500)
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    expected = NaiveBayes().fit(rows.drop(columns="y"), rows["y"])
+    found = train(tmp_path / "rows.csv", "y")
+    assert found.tuning is not None
+    X = rows.drop(columns="y")
+    np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-12)
+    assert train(tmp_path / "rows.csv", "y", settings=Settings()).tuning is None
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_the_sample_does_not_depend_on_the_batches(size):
+    rows = noisy(600)
+    rows.loc[::9, "y"] = None
+    given = {"sample_size": 200, "max_classes": 3}
+    with pytest.warns(PrioryWarning, match="no 'y'"):
+        whole = train(rows, "y", **given)
+    batches = pa.Table.from_pandas(rows).to_batches(max_chunksize=size)
+    stream = pa.RecordBatchReader.from_batches(batches[0].schema, batches)
+    with pytest.warns(PrioryWarning, match="no 'y'"):
+        parts = train(stream, "y", **given)
+    assert parts.statistics.n_rows == whole.statistics.n_rows == 533
+    assert len(whole.tuning.labels) == len(parts.tuning.labels) == 200
+    for name, weight in whole.weights.items():
+        assert parts.weights[name] == pytest.approx(weight, abs=1e-9)
+
+
+def test_a_sample_of_columns_that_widen(tmp_path):
+    rows = noisy(30_000).astype({"again": object})
+    rows.loc[29_000:, "again"] = "many"
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.warns(PrioryWarning, match="'again'"):
+        found = train(tmp_path / "rows.csv", "y", sample_size=500)
+    assert len(found.tuning.labels) == 500
+    assert found.statistics.schema["again"].kind == "labels"

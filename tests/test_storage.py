@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from priory import (
+    Analyzer,
     Binomial,
     Categorical,
     Classifier,
@@ -33,9 +34,10 @@ from priory import (
     load,
     storage,
 )
-from priory.errors import ForgetError, ModelFileError, SettingError
+from priory.errors import ForgetError, ModelFileError, SchemaError, SettingError
 from priory.families import Bernoulli
 from priory.longtable import COLUMNS, SUMS
+from priory.plain import tuning_from_plain, tuning_to_plain
 
 ROWS = {
     "word": ["u", "v", "u", None, "w", "u"],
@@ -659,3 +661,86 @@ def test_other_programs_can_open_the_file(saved):
         f"SELECT key, sum(rows)::INT FROM read_parquet('{saved}') WHERE block = 'truth' GROUP BY 1"
     ).fetchall()
     assert sorted(found) == [("false", 2), ("true", 3)]
+
+
+# Text and tuning
+
+
+def mixed(n=400):
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, n)
+    words = np.array(["free", "money", "see", "you", "tomorrow", "now"])
+    texts = [" ".join(rng.choice(words[(k == 0) * 2 :], 6)) + f" w{i}" for i, k in enumerate(y)]
+    number = np.where(rng.random(n) < 0.2 + 0.2 * y, np.nan, rng.normal(y, 1.0))
+    X = {"text": texts, "number": number, "twice": number * 2, "label": rng.choice(["a", "b"], n)}
+    return X, np.array(["ham", "spam"])[y]
+
+
+@pytest.mark.parametrize("analyzer", ["word", Analyzer(ngrams=(1, 2), stop_words=("you",))])
+def test_a_tuned_model_of_texts_is_the_same_again(path, analyzer):
+    X, y = mixed()
+    before = NaiveBayes(text={"text": analyzer}, sample_size=300).fit(X, y)
+    before.save(path)
+    after = load(path)
+    assert after.settings == before.classifier_.settings
+    assert after.statistics == before.statistics_
+    assert after.weights == before.classifier_.weights
+    # Words come back in the order of their bytes, so sums may differ in the last bits.
+    expected = before.predict_proba(X)
+    np.testing.assert_allclose(after.predict_proba(X), expected, rtol=1e-12)
+    estimator = after.to_sklearn()
+    assert estimator.sample_size == 300 and estimator.weights == "auto"
+    np.testing.assert_allclose(estimator.predict_proba(X), expected, rtol=1e-12)
+    assert str(estimator.fit(X, y).schema_) == str(before.schema_)
+    after.save(path)
+    assert load(path).weights == after.weights
+
+
+def test_a_tuned_model_is_the_same_to_the_last_bit(path):
+    X, y = mixed()
+    del X["text"]
+    before = NaiveBayes().fit(X, y)
+    before.save(path)
+    np.testing.assert_array_equal(load(path).predict_proba(X), before.predict_proba(X))
+
+
+def test_words_of_a_function_are_kept_without_the_function(path):
+    X, y = mixed()
+    analyzer = Analyzer(str.split)
+    Classifier(Settings(text={"text": analyzer})).learn(X, y).save(path)
+    lost = load(path)
+    with pytest.raises(SchemaError, match=r"str\.split"):
+        lost.predict(X)
+    whole = Classifier(Settings(text={"text": analyzer})).learn(X, y).merge(lost)
+    assert whole.statistics.n_rows == 800
+
+
+def test_rare_words_are_left_out(path):
+    X, y = mixed()
+    Classifier(Settings(text=["text"])).learn(X, y).save(path, min_count=5)
+    words = load(path).statistics.tables["text"].vocabulary.words()
+    assert "money" in words and "w7" not in words
+    assert b'"w7"' not in path.read_bytes()
+
+
+TUNINGS = [
+    (lambda t: t["weights"].append(["label", "value", -1.0]), "a weight is -1.0"),
+    (lambda t: t["weights"].append(["label", "colour", 1.0]), "a weight is for"),
+    (lambda t: t["choices"].append(["other", *t["choices"][0][1:]]), "not counted"),
+    (lambda t: t["choices"][0].__setitem__(3, "guess"), "treated as 'guess'"),
+    (lambda t: t["choices"][0].__setitem__(1, {"type": "Joint", "options": {}}), "no family"),
+    (lambda t: t["bias"].pop(), "one for each class"),
+    (lambda t: t.update(temperature="warm"), "temperature is 'warm'"),
+    (lambda t: t.update(how="by hand"), "by hand"),
+    (lambda t: t.pop("classes"), "classes"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), TUNINGS, ids=range(len(TUNINGS)))
+def test_a_tuning_is_not_believed_unread(change, message):
+    X, y = mixed()
+    classifier = NaiveBayes(text=["text"]).fit(X, y).classifier_
+    plain = json.loads(json.dumps(tuning_to_plain(classifier.tuning)))
+    change(plain)
+    with pytest.raises((SettingError, KeyError), match=message):
+        tuning_from_plain(plain, classifier.statistics.schema)

@@ -260,7 +260,14 @@ class Classifier:
             provenance = replace(provenance, min_count=max(provenance.min_count, min_count))
         storage.write(
             path,
-            storage.Stored(statistics, self.settings, self._declared, provenance, __version__),
+            storage.Stored(
+                statistics,
+                self.settings,
+                self._declared,
+                provenance,
+                __version__,
+                tuning=self._tuning,
+            ),
         )
 
     def to_sklearn(self) -> Any:
@@ -524,10 +531,12 @@ def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Classif
     stored = storage.read(path, max_memory)
     classifier = Classifier(stored.settings)
     classifier._statistics, classifier._declared = stored.statistics, stored.declared
-    classifier.provenance = stored.provenance
+    classifier.provenance, classifier._tuning = stored.provenance, stored.tuning
     if stored.statistics.n_rows:
         try:
-            classifier._model = Classifier._read_out(stored.statistics, stored.settings)
+            classifier._model = Classifier._read_out(
+                stored.statistics, stored.settings, stored.tuning
+            )
         except PrioryError:
             pass  # settings that do not fit: said when the model is asked, as before saving
         except Exception as error:

@@ -107,10 +107,13 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         result = cls(
             families=settings.families,
             smoothing=settings.smoothing,
+            weights=settings.weights,
             class_prior=settings.class_prior,
             missing=settings.missing,
             unseen=settings.unseen,
             n_threads=settings.n_threads,
+            text=settings.text or None,
+            sample_size=settings.sample_size,
         )
         result.classifier_ = classifier
         result.n_features_in_ = len(columns)

@@ -1,4 +1,4 @@
-"""Settings as plain JSON values: families and priors by name and options, no code."""
+"""Settings and what was tuned as plain JSON: families and priors by name and options, no code."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from priory.analyzer import Analyzer
 from priory.errors import SettingError, did_you_mean, listing
 from priory.families import FAMILIES, Binomial
+from priory.labels import label_key
+from priory.model import Choice
 from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
+from priory.schema import Schema
+from priory.tuning import Tuning
 
-__all__ = ["from_plain", "to_plain"]
+__all__ = ["from_plain", "to_plain", "tuning_from_plain", "tuning_to_plain"]
 
 FAMILY_TYPES: list[type] = [*(type(family) for family in FAMILIES.values()), Binomial]
 PRIOR_TYPES: list[type] = [Laplace, MEstimate, Dirichlet, NormalInverseGamma]
@@ -37,6 +42,8 @@ def to_plain(value: Any) -> Any:
         return {"map": [[to_plain(key), to_plain(item)] for key, item in value.items()]}
     if isinstance(value, tuple | list | np.ndarray):
         return {"list": [to_plain(item) for item in value]}
+    if isinstance(value, Analyzer):
+        return {"analyzer": value.to_dict()}
     name = type(value).__name__
     if is_dataclass(value) and TYPES.get(name) is type(value):
         return {
@@ -62,6 +69,8 @@ def from_plain(plain: Any) -> Any:
             return {from_plain(key): from_plain(item) for key, item in plain["map"]}
         if plain.keys() == {"list"} and isinstance(plain["list"], list):
             return tuple(from_plain(item) for item in plain["list"])
+        if plain.keys() == {"analyzer"}:
+            return Analyzer.from_dict(plain["analyzer"])
         if plain.keys() == {"type", "options"} and isinstance(plain["options"], dict):
             name = str(plain["type"])
             if name not in TYPES:
@@ -72,3 +81,69 @@ def from_plain(plain: Any) -> Any:
             options = {key: from_plain(item) for key, item in plain["options"].items()}
             return TYPES[name](**options)
     raise SettingError(f"{plain!r:.60} is no setting.")
+
+
+def tuning_to_plain(tuning: Tuning) -> dict[str, Any]:
+    """Return what was chosen as JSON values, without the sample that it was chosen on."""
+    return {
+        "choices": [
+            [name, to_plain(choice.family), to_plain(choice.prior), choice.missing]
+            for name, choice in tuning.choices.items()
+        ],
+        "weights": [[name, about, float(w)] for (name, about), w in tuning.weights.items()],
+        "temperature": float(tuning.temperature),
+        "classes": list(tuning.classes),
+        "bias": [float(b) for b in tuning.bias],
+        "how": tuning.how,
+    }
+
+
+def tuning_from_plain(plain: Any, schema: Schema) -> Tuning:
+    """Return the tuning of JSON values; it must be of blocks that the schema counts."""
+    if not isinstance(plain, dict):
+        raise SettingError(f"{plain!r:.60} is no tuning.")
+    choices = {}
+    for name, family, prior, missing in plain["choices"]:
+        block = schema.by_name.get(name)
+        chosen = Choice(from_plain(family), from_plain(prior), missing)
+        if block is None or not block.kind.is_counted:
+            raise SettingError(f"a choice is for {name!r:.60}, which is not counted")
+        if type(chosen.family) not in FAMILY_TYPES or block.kind not in chosen.family.kinds:
+            raise SettingError(f"the choice for {name!r:.60} is no family for {block.kind}")
+        if chosen.prior is not None and not isinstance(chosen.prior, chosen.family.priors):
+            raise SettingError(f"the choice for {name!r:.60} has no prior of its family")
+        if missing not in ("skip", "category", "error"):
+            raise SettingError(f"gaps of {name!r:.60} are treated as {missing!r:.40}")
+        choices[name] = chosen
+    weights = {}
+    for name, about, weight in plain["weights"]:
+        if name not in choices or about not in ("value", "missing"):
+            raise SettingError(f"a weight is for {name!r:.60}, {about!r:.40}")
+        weights[name, about] = _finite(weight, "a weight", least=0.0)
+    classes = tuple(plain["classes"])
+    if not all(isinstance(label, bool | int | float | str) for label in classes):
+        raise SettingError("a class of the tuning is no label")
+    bias = np.array([_finite(b, "a bias") for b in plain["bias"]], dtype=np.float64)
+    if len(bias) != len(classes) or len({label_key(label) for label in classes}) < len(classes):
+        raise SettingError("the biases are not one for each class")
+    if plain["how"] not in ("leave-one-out", "cross-fitted"):
+        raise SettingError(f"the tuning was made by {plain['how']!r:.40}")
+    return Tuning(
+        choices,
+        weights,
+        _finite(plain["temperature"], "the temperature", least=0.0),
+        classes,
+        bias,
+        np.zeros(0, dtype=np.int32),
+        np.zeros((0, len(classes))),
+        None,
+        plain["how"],
+    )
+
+
+def _finite(value: Any, what: str, least: float = -math.inf) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise SettingError(f"{what} is {value!r:.40}")
+    if not math.isfinite(value) or value < least:
+        raise SettingError(f"{what} is {value!r}")
+    return float(value)

@@ -25,12 +25,13 @@ from priory.errors import InputError, ModelFileError, PrioryError, SettingError,
 from priory.footer import Chunk, page_sizes, read_footer
 from priory.labels import label_key
 from priory.longtable import COLUMNS, SUMS, coded, values
-from priory.plain import from_plain, to_plain
+from priory.plain import from_plain, to_plain, tuning_from_plain, tuning_to_plain
 from priory.provenance import Provenance
-from priory.schema import Block, Kind
+from priory.schema import Block, Kind, Schema
 from priory.settings import Settings
 from priory.statistics import Statistics
-from priory.tables import CellsTable, LabelsTable, NumbersTable, Table
+from priory.tables import CellsTable, LabelsTable, NumbersTable, Table, WordsTable
+from priory.tuning import Tuning
 from priory.typing import Label
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Stored:
     provenance: Provenance = field(default_factory=Provenance)
     version: str = ""
     created: str = ""
+    tuning: Tuning | None = None
 
 
 def write(path: str | os.PathLike[str], stored: Stored) -> None:
@@ -91,6 +93,7 @@ def write(path: str | os.PathLike[str], stored: Stored) -> None:
             for f in fields(Settings)
             if f.name not in NOT_KEPT
         },
+        "tuning": None if stored.tuning is None else tuning_to_plain(stored.tuning),
         "declared": to_plain(stored.declared)["list"],
         "provenance": stored.provenance.to_dict(),
     }
@@ -335,6 +338,7 @@ def _stored(table: pa.Table, header: dict[str, Any], text: bytes, allowed: int) 
         Provenance.from_dict(model["provenance"]),
         str(model.get("priory", "")),
         str(model.get("created", "")),
+        _tuning(model.get("tuning"), statistics.schema),
     )
 
 
@@ -397,9 +401,15 @@ def _check_entries(table: pa.Table, header: Mapping[str, Any], allowed: int) -> 
     new_key = changes["block"] | changes["part"] | changes["key"]
     if not (new_key | changes["class"]).all():
         raise _DamageError("a sum stands twice")
-    keys = int(new_key.sum()) + 1
+    # Words keep a sum only for the classes they occur in; the other tables are dense.
+    blocks = header["schema"]["blocks"]
+    of_words = {block["name"] for block in blocks if block["kind"] == Kind.WORDS}
+    _, names = coded(table["block"])
+    sparse = np.array([False, *(block in of_words for block in names)])[codes["block"][order]]
+    keys = int((new_key & ~sparse[1:]).sum()) + 1
     # Rows, weights and the temporaries of reading: five numbers for each class and key.
     n_classes, needed = len(header["classes"]), 40 * len(header["classes"]) * keys
+    needed += 200 * int(sparse.sum())
     for block in header["schema"]["blocks"]:
         d = len(block["columns"]) if Kind(block["kind"]).is_of_several else 1
         needed += 80 * n_classes * (d * d if block["kind"] == Kind.SCATTER else d)
@@ -423,6 +433,8 @@ def _check_table(table: Table, block: Block) -> None:
         wanted = {len(block.columns) if block.kind is Kind.JOINT else 0}
         if {len(v) if isinstance(v, tuple) else 0 for v in table.labels} - wanted:
             raise _DamageError(f"a value of {name!r:.60} is not of its columns")
+    if isinstance(table, WordsTable):
+        _check_words(table, name)
     cells = table.cells if isinstance(table, NumbersTable) else table
     if isinstance(cells, CellsTable):
         if not 0 <= cells.level <= 62 or not (cells.keys[:-1] < cells.keys[1:]).all():
@@ -430,6 +442,15 @@ def _check_table(table: Table, block: Block) -> None:
         most = 2 ** (63 - cells.level)
         if len(cells.keys) and not -most <= cells.keys[0] <= cells.keys[-1] < most:
             raise _DamageError(f"a cell of column {name!r:.60} is beyond all numbers")
+
+
+def _check_words(table: WordsTable, name: str) -> None:
+    if table.dropped.shape != (table.n_classes,) or not (table.dropped >= 0).all():
+        raise _DamageError(f"the words dropped of column {name!r:.60} are no numbers of words")
+    if not np.isfinite(table.dropped).all():
+        raise _DamageError(f"the words dropped of column {name!r:.60} are beyond belief")
+    if (table.pairs.count < 0).any() or (table.pairs.log_tf < 0).any():
+        raise _DamageError(f"a word of column {name!r:.60} stands less often than never")
 
 
 def _in_order(labels: tuple[Any, ...], what: str) -> None:
@@ -463,6 +484,16 @@ def _settings(plain: Any) -> Settings:
         return Settings(**{name: from_plain(value) for name, value in plain.items()})
     except (SettingError, InputError, *_MISTAKES) as error:
         raise _DamageError(f"its settings cannot be honoured: {str(error).rstrip('.')}") from None
+
+
+def _tuning(plain: Any, schema: Schema) -> Tuning | None:
+    if plain is None:
+        return None
+    try:
+        return tuning_from_plain(plain, schema)
+    except (SettingError, InputError, *_MISTAKES) as error:
+        reason = str(error).rstrip(".") or type(error).__name__
+        raise _DamageError(f"its tuning cannot be honoured: {reason}") from None
 
 
 def _no_constant(name: str) -> Any:

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priory.errors import InputError, PrioryWarning, SettingError
-from priory.kernels.text import split_words
+from priory.kernels.text import Splitter
 from priory.messages import email_words
 from priory.sources import files, iter_folder, read_folder
+
+split_words = Splitter().split
 
 MESSAGE = b"From: a@example.com\nSubject: x\nContent-Type: text/plain; charset=koi8-r\n\n"
 HELLO = MESSAGE + "привет".encode("koi8-r")

@@ -134,6 +134,8 @@ def train(
             na_values=na_values,
             families=families or ("plain" if textbook else "auto"),
             smoothing=1.0 if textbook else parse_smoothing(smoothing),
+            weights=None if textbook else "auto",
+            missing="skip" if textbook else "auto",
             n_threads=threads,
             max_classes=max_classes,
             encoding=encoding,

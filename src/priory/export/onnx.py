@@ -26,6 +26,7 @@ from priory.families import (
 )
 from priory.families.transforms import Identity, LogTransform
 from priory.model import Term
+from priory.schema import Kind
 from priory.typing import FloatArray
 from priory.version import __version__
 
@@ -68,7 +69,15 @@ class _Graph:
         log_prior = np.maximum(self._model.log_prior, IMPOSSIBLE)[None, :]
         score = self.constant(log_prior)
         for term in self._model.terms:
-            score = self.node("Add", score, self._term(term))
+            added = self._term(term)
+            if not term.weight:  # it says nothing, not even that a row is impossible
+                continue
+            if term.weight != 1.0:
+                # One for each class: runtimes fold a single number into products as a float32.
+                weight = self.constant(np.full((1, len(classes)), term.weight))
+                added = self.node("Mul", added, weight)
+            score = self.node("Add", score, added)
+        score = self._biased(score)
         # A row that is impossible under every class has the class prior.
         most = self.node("ReduceMax", score, axes=[1], keepdims=1)
         hopeless = self.node("Less", most, self.constant(np.array([[IMPOSSIBLE / 2]])))
@@ -106,6 +115,26 @@ class _Graph:
         )
         self._onnx.checker.check_model(model)
         return model
+
+    def _biased(self, score: str) -> str:
+        """Add the biases for the share of the columns that a row has."""
+        terms = [term for term in self._model.terms if term.about == "value"]
+        if self._model.bias is None or not self._model.bias.any() or not terms:
+            return score
+        there = self.constant(np.zeros((1, 1)))
+        for term in terms:
+            there = self.node("Add", there, self._there(term))
+        each = self.constant(self._model.bias[None, :] / len(terms))
+        return self.node("Add", score, self.node("Mul", there, each))
+
+    def _there(self, term: Term) -> str:
+        """Return 1 for the rows that have all values of a block, rows × 1."""
+        there = self.constant(np.ones((1, 1)))
+        if term.block.kind is not Kind.COUNTS:  # which have no gaps
+            for column in term.block.columns:
+                present = self._doubles(self.node("Not", self._gap(column, term.parameters)))
+                there = self.node("Mul", there, present)
+        return there
 
     def node(
         self, operator: str, *inputs: str, name: str = "", domain: str = "", **more: Any
@@ -155,12 +184,16 @@ class _Graph:
         p, column = term.parameters, term.block.columns[0]
         if column not in self._inputs:
             raise _no_form(term, "its gaps count, but its values are not in the model")
-        if self._inputs[column].type.tensor_type.elem_type == self._onnx.TensorProto.STRING:
-            gone = self.node("Equal", self._coded(column, [""]), self.constant(np.array([[0]])))
-        else:
-            gone = self.node("IsNaN", column)
+        gone = self._gap(column)
         on, off = (self.constant(_finite(a[:1])) for a in (p.log_on, p.log_off))
         return self.node("Where", gone, on, off)
+
+    def _gap(self, column: str, parameters: Any = None) -> str:
+        """Return which rows have no value; an empty string that was learned is one."""
+        if self._inputs[column].type.tensor_type.elem_type != self._onnx.TensorProto.STRING:
+            return self.node("IsNaN", column)
+        gap = -1 if "" in getattr(parameters, "labels", ()) else 0
+        return self.node("Equal", self._coded(column, [""]), self.constant(np.array([[gap]])))
 
     def _coded(self, column: str, strings: list[str]) -> str:
         """Return the place of each string, one more than the last for any other."""

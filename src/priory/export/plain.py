@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from priory.classifier import Classifier
+from priory.families.words import WordsParameters
 
 __all__ = ["to_json"]
 
@@ -16,7 +17,9 @@ __all__ = ["to_json"]
 def to_json(classifier: Classifier) -> dict[str, Any]:
     """Return the parameters of a model as JSON values.
 
-    −∞, the logarithm of a probability of 0, is written as the string "-inf".
+    A class's score is its log_prior, its bias times the share of the columns that the row has, and
+    each column's factor times its weight. −∞, the logarithm of a probability of 0, is written as
+    the string "-inf".
 
     >>> classifier = Classifier().learn({"x": ["a", "b", "b"]}, [0, 1, 1])
     >>> to_json(classifier)["columns"][0]["parameters"]["labels"]
@@ -26,12 +29,14 @@ def to_json(classifier: Classifier) -> dict[str, Any]:
     return {
         "classes": list(model.classes),
         "log_prior": _plain(model.log_prior),
+        "bias": _plain(np.zeros(len(model.classes)) if model.bias is None else model.bias),
         "columns": [
             {
                 "columns": list(term.block.columns),
                 "about": term.about,
                 "kind": term.block.kind.value,
                 "family": term.family.name,
+                "weight": term.weight,
                 "parameters": _parameters(term.parameters),
             }
             for term in model.terms
@@ -40,6 +45,8 @@ def to_json(classifier: Classifier) -> dict[str, Any]:
 
 
 def _parameters(value: Any) -> dict[str, Any]:
+    if isinstance(value, WordsParameters):
+        return {"words": _plain(value.words), "weights": _plain(value.table)}
     return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name != "places"}
 
 

@@ -1,14 +1,16 @@
 """A model as one SELECT: the posterior and the class of every row of a table.
 
-    score_k = log P(k) + Σ log P(x_j | k)        P(k | x) = e^(score_k − m) / Σ e^(score − m)
+    score_k = log P(k) + s b_k + Σ w_j log P(x_j | k)
+    P(k | x) = e^(score_k − m) / Σ e^(score − m)
 
-with m the largest score. A gap, NULL or NaN, adds nothing to a score.
+with m the largest score and s the share of the columns that the row has. A gap, NULL or NaN, adds
+nothing to a score.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,8 @@ from priory.families import (
     StudentT,
 )
 from priory.families.transforms import Identity, LogTransform
-from priory.model import Term
+from priory.model import Model, Term
+from priory.schema import Kind
 from priory.typing import Label
 
 __all__ = ["to_sql"]
@@ -63,7 +66,12 @@ def _query(classifier: Classifier, table: str) -> str:
     model = classifier.model
     n = range(len(model.classes))
     texts = {term.block.name for term in model.terms if _is_text(term)}
-    by_term = [_scores(term, len(n), term.block.name in texts) for term in model.terms]
+    by_term = [
+        _weighted(_scores(term, len(n), term.block.name in texts), term.weight)
+        for term in model.terms
+        if term.weight  # a factor of no weight says nothing, not even that a row is impossible
+    ]
+    by_term += _biases(model, texts)
     scores = ", ".join(
         f"{_sum([_number(model.log_prior[k]), *(term[k] for term in by_term)])} AS s{k}" for k in n
     )
@@ -93,6 +101,27 @@ def _query(classifier: Classifier, table: str) -> str:
         f"CROSS JOIN LATERAL (SELECT {powers}) AS raised "
         f"CROSS JOIN LATERAL (SELECT {_sum([f'raised.p{k}' for k in n])} AS total) AS summed"
     )
+
+
+def _weighted(scores: list[str], weight: float) -> list[str]:
+    return scores if weight == 1.0 else [f"{_number(weight)} * ({score})" for score in scores]
+
+
+def _biases(model: Model, texts: Set[str]) -> list[list[str]]:
+    """Return what is added to each class for the share of the columns that a row has."""
+    terms = [term for term in model.terms if term.about == "value"]
+    if model.bias is None or not model.bias.any() or not terms:
+        return []
+    gaps = [_any_gap(term, term.block.name in texts) for term in terms]
+    there = _sum(f"CASE WHEN {gap} THEN {_number(0.0)} ELSE {_number(1.0)} END" for gap in gaps)
+    return [[f"{_number(b / len(terms))} * ({there})" for b in model.bias]]
+
+
+def _any_gap(term: Term, text: bool) -> str:
+    if term.block.kind is Kind.COUNTS:
+        return "FALSE"  # counts have no gaps
+    gaps = (f"{_column(c)} IS NULL" if text else _gap(c) for c in term.block.columns)
+    return f"({' OR '.join(gaps)})"
 
 
 def _scores(term: Term, n_classes: int, text: bool) -> list[str]:

@@ -2,7 +2,7 @@
 
 A column of text is read as numbers as long as every value seen is one. When a later value is not,
 the other columns are counted to the end all the same; then the source is read once more for such
-columns alone, as labels. So a file is read twice at most, and never given up after an hour.
+columns, as labels. So a file is read twice at most, and never given up after an hour.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from priory.schema import Block, Kind, Schema
 from priory.settings import Settings
 from priory.sources.ahead import ahead
 from priory.sources.base import SAMPLE_ROWS, Batch, Form, Source
+from priory.sources.pool import Pool
 from priory.sources.progress import Progress
 from priory.statistics import Statistics
 from priory.tables import LabelsTable
@@ -80,17 +81,21 @@ def count_source(
     known: Sequence[Label] = (),
     most_classes: int | None = None,
     progress: bool | None = None,
+    pool: Pool | None = None,
 ) -> Statistics:
-    """Return the statistics of all rows of a source; `known` classes say what type classes have."""
+    """Return the statistics of all rows of a source; `known` classes say what type classes have.
+
+    A `pool` keeps a sample of the rows.
+    """
     with Progress(source, progress) as bar:
-        tally = _Tally(schema, settings, roles, known, most_classes)
+        tally = _Tally(schema, settings, roles, known, most_classes, pool)
         for batch in _ahead(source, roles.forms(forms)):
             tally.add(batch)
             bar.add(batch.n_rows)
         total = tally.total(source)
         late = sorted(tally.misread)
         if late:
-            total = _widened(source, roles, settings, forms, late, total, known, bar)
+            total = _widened(source, roles, settings, forms, late, total, known, bar, pool)
     if tally.without_class:
         warn(
             f"{tally.without_class:,} rows of {source.name} have no {roles.target!r} and were left "
@@ -110,17 +115,18 @@ class _Tally:
         roles: Roles,
         known: Sequence[Label],
         most_classes: int | None,
+        pool: Pool | None = None,
     ) -> None:
         self._schema, self._settings, self._roles = schema, settings, roles
-        self._known, self._most_classes = known, most_classes
+        self._known, self._most_classes, self._pool = known, most_classes, pool
         self._counter = Classifier(settings)
         self._sums: list[Statistics] = []
         self._classes: set[Any] = set()
         self.misread: set[str] = set()
         self.without_class = 0
 
-    def add(self, batch: Batch) -> None:
-        """Count some rows."""
+    def add(self, batch: Batch) -> tuple[Labels, Any] | None:
+        """Count some rows, and return their classes and weights; None where no row has a class."""
         roles = self._roles
         self._check_misread(batch)
         labels = _classes(batch.columns[roles.target], roles.target)
@@ -132,7 +138,7 @@ class _Tally:
         labels = in_known_types(labels, self._known)
         self._note_classes(labels)
         if not labels.labels:
-            return
+            return None
         raw = batch.table(roles.features)
         threads = thread_count(self._settings.n_threads)
         in_parallel([partial(raw.column, name) for name in raw.names], threads)
@@ -141,6 +147,9 @@ class _Tally:
         if new.schema is not self._schema:
             self._schema = self._schema.join(new.schema)
         self._push(new)
+        if self._pool is not None and not self.misread:  # else all are read once more
+            self._pool.add(batch, raw, self._schema, labels, weight)
+        return labels, weight
 
     def _check_misread(self, batch: Batch) -> None:
         """Note columns that hold something else; what was declared must be as declared."""
@@ -208,8 +217,12 @@ def _widened(
     total: Statistics,
     known: Sequence[Label],
     bar: Progress,
+    pool: Pool | None,
 ) -> Statistics:
-    """Return the statistics with some columns read once more, as text."""
+    """Return the statistics with some columns read once more, as text.
+
+    A sample was taken of rows that were misread, so it is taken anew.
+    """
     examples = [source.example(name, forms[name]) for name in late]
     shown = ", ".join(f"{n!r} ({v!r:.40})" for n, v in zip(late, examples, strict=True))
     warn(
@@ -226,8 +239,14 @@ def _widened(
         None,
     )
     texts = {**forms, **dict.fromkeys(late, Form.TEXT)}
-    for batch in _ahead(source, again._roles.forms(texts)):
-        again.add(batch)
+    named = {block.name: block for block in blocks}
+    whole = replace(total.schema, blocks=tuple(named.get(b.name, b) for b in total.schema))
+    if pool is not None:
+        pool.clear()
+    for batch in _ahead(source, (again._roles if pool is None else roles).forms(texts)):
+        counted = again.add(batch)
+        if pool is not None and counted is not None:
+            pool.add(batch, batch.table(roles.features), whole, *counted)
         bar.add(batch.n_rows)
     found = again.total(source)
     if not np.array_equal(found.rows, total.rows):

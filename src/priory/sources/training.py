@@ -11,8 +11,15 @@ from priory.provenance import Provenance
 from priory.schema import Block, Kind
 from priory.settings import Settings
 from priory.sources.base import Form, Source, check_columns
-from priory.sources.counting import Roles, count_source, sample_schema, typed_classes
+from priory.sources.counting import (
+    Roles,
+    count_source,
+    in_known_types,
+    sample_schema,
+    typed_classes,
+)
 from priory.sources.opening import open_source
+from priory.sources.pool import Pool
 from priory.statistics import Statistics
 from priory.tables import LabelsTable
 
@@ -32,10 +39,13 @@ def train(
     settings: Settings | None = None,
     families: Any = "auto",
     smoothing: Any = "auto",
+    weights: Any = "auto",
     class_prior: Any = None,
-    missing: Any = "skip",
+    missing: Any = "auto",
     unseen: Any = "skip",
     n_threads: int | None = None,
+    text: Any = None,
+    sample_size: int = 50_000,
     max_classes: int = MANY_CLASSES,
     encoding: str = "utf-8",
     delimiter: str | None = None,
@@ -72,6 +82,9 @@ def train(
     progress : bool
         Whether to show a bar on stderr after a second; None does where it is a terminal.
 
+    Whatever is "auto" is chosen by leave-one-out, as `NaiveBayes` does, on `sample_size` rows that
+    are kept while the source flows by.
+
     What a column of a text file is follows from its first 20,480 rows. If a later value does not
     fit, such a column is read once more as labels, and a warning says so.
 
@@ -81,7 +94,17 @@ def train(
     ['No']
     """
     if settings is None:
-        settings = Settings(families, smoothing, class_prior, missing, unseen, n_threads)
+        settings = Settings(
+            families,
+            smoothing,
+            class_prior,
+            missing,
+            unseen,
+            n_threads,
+            text,
+            weights,
+            sample_size,
+        )
     if isinstance(max_classes, bool) or not isinstance(max_classes, int) or max_classes < 2:
         raise SettingError(
             f"max_classes must be a whole number of at least 2, not {max_classes!r}."
@@ -105,6 +128,7 @@ def train(
             raise InputError(f"{opened.name} has no column beside {target!r} to learn from.")
         roles = Roles(target, left, weight)
         schema = sample_schema(opened, roles, settings)
+        pool = Pool(settings.sample_size) if settings.is_tuned else None
         statistics = count_source(
             opened,
             roles,
@@ -113,12 +137,16 @@ def train(
             opened.forms(),
             most_classes=max_classes,
             progress=progress,
+            pool=pool,
         )
         if opened.is_text:
             statistics = typed_classes(statistics)
         _check_classes(statistics, target)
         classifier = Classifier(settings)
         classifier._become(statistics)
+        if pool is not None:
+            rows, y, counts = pool.sample()
+            classifier.recalibrate(rows, in_known_types(y, classifier.classes), counts)
         classifier.provenance = Provenance(target, weight, dropped).with_source(
             opened.name, statistics.n_rows
         )

@@ -209,6 +209,10 @@ class WordsTable(Table):
         where = vocabulary.copy().extend(self.vocabulary)
         return replace(self, limit=None)._only_words(where < len(vocabulary))
 
+    def without_rare(self, min_count: int) -> WordsTable:
+        """Return the sums without the words that fewer texts have, over all classes."""
+        return self._only_words(self.per_word(self.pairs.rows) >= min_count)
+
     def in_order(self) -> WordsTable:
         """Return the same sums with the words numbered in the order of their bytes."""
         return self._numbered(self.vocabulary.order())
