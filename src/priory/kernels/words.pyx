@@ -269,9 +269,8 @@ cdef class WordScores:
         self.place = _frozen(np.array(place, dtype=np.int32, order="C"))
         self.starts = _frozen(np.array(starts, dtype=np.int64, order="C"))
         self.labels = _frozen(np.array(labels, dtype=np.int32, order="C"))
-        self.dense, self.deltas = _frozen(_float64(dense)), _frozen(_float64(deltas))
-        self.scale, self.constant = _frozen(_float64(scale)), _frozen(_float64(constant))
-        self.class_part, self.zero = _frozen(_float64(class_part)), zero
+        self.dense, self.deltas, self.scale = _float64(dense), _float64(deltas), _float64(scale)
+        self.constant, self.class_part, self.zero = _float64(constant), _float64(class_part), zero
         cdef const int32_t[::1] place_ = self.place, labels_ = self.labels
         cdef const int64_t[::1] starts_ = self.starts
         cdef const double[:, ::1] dense_ = self.dense
@@ -472,13 +471,13 @@ cdef class Arrays:
 
 
 cdef object _float64(array):
-    return np.ascontiguousarray(array, dtype=np.float64)
+    """Return an array of float64 that shows what `array` has, and cannot be written to."""
+    return _frozen(np.ascontiguousarray(array, dtype=np.float64).view())
 
 
 cdef object _frozen(array):
-    view = array.view()
-    view.flags.writeable = False
-    return view
+    array.flags.writeable = False
+    return array
 
 
 cdef int _check(int code) except -1 nogil:
