@@ -7,7 +7,7 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-TEXT = ("loops", "text_utf8", "vocabulary", "text", "words")
+TEXT = ("loops", "text_utf8", "vocabulary", "text", "words", "words_pairs", "words_scores")
 HEADERS = {
     **dict.fromkeys(("labels", "numbers", "counts", "score"), ("loops",)),
     **dict.fromkeys(("vocabulary", "text", "words"), TEXT),
