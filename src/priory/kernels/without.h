@@ -1,150 +1,116 @@
-/* Gaussian densities of rows that are left out of their own class, a row at a time. Its columns stand
- * side by side and come in chunks: all tables are padded to a multiple of eight columns, with columns
- * that every row has a gap in. */
+/* Gaussian densities of rows that are left out of their own class. */
 #ifndef PRIORY_WITHOUT_H
 #define PRIORY_WITHOUT_H
 
 #include "loops.h"
 
-#define PRIORY_ABREAST 8
 #define PRIORY_CHUNK 64 /* so many ratios of variances, each above 1e-3, are multiplied before a log */
 
-/* Σ terms − ½ log Π ratios of up to a chunk of columns; and Σ lost into `lost`. */
-PRIORY_INLINE double gathered(const double *restrict terms, const double *restrict ratios,
-                              const double *restrict wrong, ptrdiff_t n, double *lost)
-{
-    double sum[PRIORY_ABREAST] = {0.0}, product[PRIORY_ABREAST], missed[PRIORY_ABREAST] = {0.0};
-    for (int l = 0; l < PRIORY_ABREAST; l++)
-        product[l] = 1.0;
-    for (ptrdiff_t j = 0; j < n; j += PRIORY_ABREAST) {
-        for (int l = 0; l < PRIORY_ABREAST; l++)
-            sum[l] += terms[j + l];
-        for (int l = 0; l < PRIORY_ABREAST; l++)
-            product[l] *= ratios[j + l];
-        if (wrong)
-            for (int l = 0; l < PRIORY_ABREAST; l++)
-                missed[l] += wrong[j + l];
-    }
-    for (int l = 1; l < PRIORY_ABREAST; l++) {
-        sum[0] += sum[l];
-        product[0] *= product[l];
-        missed[0] += missed[l];
-    }
-    if (lost)
-        *lost += missed[0];
-    return sum[0] - 0.5 * log(product[0]);
-}
-
-/* The largest variance of any column over all classes, without the row; inverse_left is 1/(n − a). */
-PRIORY_INLINE double largest_variance(const double *restrict x, ptrdiff_t d, double amount,
-                                      const double *restrict n, const double *restrict inverse_left,
-                                      const double *restrict mean, const double *restrict scatter)
-{
-    double most[PRIORY_ABREAST] = {0.0}, variances[PRIORY_CHUNK];
-    for (ptrdiff_t first = 0; first < d; first += PRIORY_CHUNK) {
-        ptrdiff_t m = d - first < PRIORY_CHUNK ? d - first : PRIORY_CHUNK;
-        PRIORY_APART
-        for (ptrdiff_t j = 0; j < m; j++) {
-            ptrdiff_t at = first + j;
-            double z = x[at] - mean[at], left = inverse_left[at];
-            double v = (scatter[at] - amount * z * z * (n[at] * left)) * left;
-            variances[j] = x[at] == x[at] ? v : scatter[at] / n[at];
-        }
-        for (ptrdiff_t j = 0; j < m; j += PRIORY_ABREAST)
-            for (int l = 0; l < PRIORY_ABREAST; l++)
-                most[l] = variances[j + l] > most[l] ? variances[j + l] : most[l];
-    }
-    for (int l = 1; l < PRIORY_ABREAST; l++)
-        most[0] = most[l] > most[0] ? most[l] : most[0];
-    return most[0];
-}
-
-/* log p(x | own class) without the row, where z = x − mean and S is the scatter of the class:
+/* log p(x | own class) of a tile of rows of one class, each without itself. With z = x − mean and the
+ * class's scatter S:
  *     x − mean⁻ = z n/(n − a)      S⁻ = S − a z² n/(n − a)      variance⁻ = S⁻/(n − a) + epsilon
- * `inverse` is 1/variance and `log_norm` −½ log 2π·variance with the row; `least` is what S⁻ must
- * exceed for this to be exact. Returns whether it does. */
-PRIORY_INLINE int own_density(const double *restrict x, ptrdiff_t d, double amount,
-                              const double *restrict n, const double *restrict inverse_left,
-                              const double *restrict mean, const double *restrict scatter,
-                              const double *restrict least, const double *restrict inverse,
-                              const double *restrict log_norm, double epsilon, double *result)
+ *   tile      (columns, PRIORY_TILE_ROWS): the rows side by side
+ *   own       seven numbers for each column: n, mean, S, what S⁻ must exceed (else the result is NaN),
+ *             1/variance and −½ log 2π·variance with the row, 1/(n − 1)
+ *   pooled    five for each column over all classes: n, mean, S, variance, 1/(n − 1)
+ *   epsilon   smoothing times the largest variance of any column over all classes, without the row
+ * With `even`, every amount is 1. */
+PRIORY_INLINE void own_rows(const double *restrict tile, ptrdiff_t d, const double *own,
+                            const double *pooled, const double *restrict amount, int even,
+                            double smoothing, double *restrict epsilon, double *restrict result)
 {
-    double total = 0.0, lost = 0.0;
-    double terms[PRIORY_CHUNK], ratios[PRIORY_CHUNK], wrong[PRIORY_CHUNK];
+    double above[PRIORY_TILE_ROWS], below[PRIORY_TILE_ROWS], most[PRIORY_TILE_ROWS] = {0.0};
+    for (ptrdiff_t j = 0; smoothing > 0.0 && j < d; j++) {
+        const double *restrict x = tile + j * PRIORY_TILE_ROWS;
+        const double *c = pooled + 5 * j;
+        double n = c[0], mean = c[1], scatter = c[2], variance = c[3], left_1 = c[4];
+        for (int r = 0; r < PRIORY_TILE_ROWS; r++) {
+            double left = even ? left_1 : 1.0 / (n - amount[r]), z = x[r] - mean;
+            double v = (scatter - amount[r] * z * z * (n * left)) * left;
+            v = x[r] == x[r] ? v : variance;
+            most[r] = v > most[r] ? v : most[r];
+        }
+    }
+    for (int r = 0; r < PRIORY_TILE_ROWS; r++) {
+        epsilon[r] = smoothing * most[r];
+        result[r] = 0.0;
+    }
     for (ptrdiff_t first = 0; first < d; first += PRIORY_CHUNK) {
-        ptrdiff_t m = d - first < PRIORY_CHUNK ? d - first : PRIORY_CHUNK;
-        PRIORY_APART
-        for (ptrdiff_t j = 0; j < m; j++) {
-            ptrdiff_t at = first + j;
-            double here = x[at], z = here - mean[at], left = inverse_left[at];
-            double away = z * (n[at] * left), rest = scatter[at] - amount * z * away;
-            double v = rest * left + epsilon, term = log_norm[at] - 0.5 * away * away / v;
-            double enough = here == here ? rest - least[at] : 1.0;
-            terms[j] = here == here ? term : 0.0;
-            ratios[j] = here == here ? v * inverse[at] : 1.0;
-            wrong[j] = enough > 0.0 ? 0.0 : 1.0;
+        ptrdiff_t last = first + PRIORY_CHUNK < d ? first + PRIORY_CHUNK : d;
+        for (int r = 0; r < PRIORY_TILE_ROWS; r++) {
+            above[r] = 0.0;
+            below[r] = 1.0;
         }
-        total += gathered(terms, ratios, wrong, m, &lost);
-    }
-    *result = total;
-    return lost == 0.0;
-}
-
-PRIORY_CLONES static void own_densities(
-    const double *x, ptrdiff_t rows, ptrdiff_t d, const int32_t *y, const double *amount,
-    const double *n, const double *mean, const double *scatter, const double *least,
-    const double *inverse, const double *log_norm, const double *pooled_n,
-    const double *pooled_mean, const double *pooled_scatter, double smoothing, double *epsilon,
-    double *own, uint8_t *exact, const double *left_1, const double *pooled_left_1, double *scratch)
-{
-    for (ptrdiff_t i = 0; i < rows; i++) {
-        const double *row = x + i * d;
-        ptrdiff_t k = (ptrdiff_t)y[i] * d;
-        const double *left = left_1 + k, *pooled_left = pooled_left_1;
-        double a = amount[i];
-        if (a != 1.0) { /* 1/(n − 1) is at hand; for other amounts divide */
-            for (ptrdiff_t j = 0; j < d; j++) {
-                scratch[j] = 1.0 / (n[k + j] - a);
-                scratch[d + j] = 1.0 / (pooled_n[j] - a);
+        for (ptrdiff_t j = first; j < last; j++) {
+            const double *restrict x = tile + j * PRIORY_TILE_ROWS;
+            const double *c = own + 7 * j;
+            double n = c[0], mean = c[1], scatter = c[2], least = c[3], inverse = c[4], norm = c[5];
+            double left_1 = c[6];
+            for (int r = 0; r < PRIORY_TILE_ROWS; r++) {
+                double left = even ? left_1 : 1.0 / (n - amount[r]), z = x[r] - mean;
+                double away = z * (n * left), rest = scatter - amount[r] * z * away;
+                double q = (rest * left + epsilon[r]) * inverse; /* variance⁻ / variance */
+                q = rest > least ? q : NAN;
+                double p = norm * q - 0.5 * away * away * inverse;
+                p = x[r] == x[r] ? p : 0.0;
+                q = x[r] == x[r] ? q : 1.0;
+                /* Σ p/q with one division: p/q + p'/q' = (p q' + p' q) / (q q') */
+                above[r] = above[r] * q + p * below[r];
+                below[r] *= q;
             }
-            left = scratch;
-            pooled_left = scratch + d;
         }
-        epsilon[i] = 0.0;
-        if (smoothing > 0.0)
-            epsilon[i] = smoothing * largest_variance(row, d, a, pooled_n, pooled_left, pooled_mean,
-                                                      pooled_scatter);
-        exact[i] = (uint8_t)own_density(row, d, a, n + k, left, mean + k, scatter + k, least + k,
-                                        inverse + k, log_norm + k, epsilon[i], own + i);
+        for (int r = 0; r < PRIORY_TILE_ROWS; r++)
+            result[r] += above[r] / below[r] - 0.5 * log_of(below[r], 0.0);
     }
 }
 
-/* Add log p(x | k) of every class k with a variance that is larger by `more` for this row. */
-PRIORY_CLONES static void shifted_densities(const double *x, ptrdiff_t rows, ptrdiff_t d,
-                                            ptrdiff_t classes, const double *more,
-                                            const double *mean, const double *inverse,
-                                            const double *log_norm, double *out)
+PRIORY_CLONES static void own_tile(const double *tile, ptrdiff_t d, const double *own,
+                                   const double *pooled, const double *amount, double smoothing,
+                                   double *epsilon, double *result)
 {
-    double terms[PRIORY_CHUNK], ratios[PRIORY_CHUNK];
-    for (ptrdiff_t i = 0; i < rows; i++)
-        for (ptrdiff_t k = 0; k < classes; k++) {
-            const double *restrict row = x + i * d, *restrict centre = mean + k * d;
-            const double *restrict b = inverse + k * d, *restrict norm = log_norm + k * d;
-            double total = 0.0, shift = more[i];
-            for (ptrdiff_t first = 0; first < d; first += PRIORY_CHUNK) {
-                ptrdiff_t m = d - first < PRIORY_CHUNK ? d - first : PRIORY_CHUNK;
-                PRIORY_APART
-                for (ptrdiff_t j = 0; j < m; j++) {
-                    ptrdiff_t at = first + j;
-                    double here = row[at], z = here - centre[at], grown = 1.0 + shift * b[at];
-                    double term = norm[at] - 0.5 * z * z * b[at] / grown;
-                    terms[j] = here == here ? term : 0.0;
-                    ratios[j] = here == here ? grown : 1.0;
+    int even = 1;
+    for (int r = 0; r < PRIORY_TILE_ROWS; r++)
+        even &= amount[r] == 1.0;
+    if (even)
+        own_rows(tile, d, own, pooled, amount, 1, smoothing, epsilon, result);
+    else
+        own_rows(tile, d, own, pooled, amount, 0, smoothing, epsilon, result);
+}
+
+/* Add log p(x | k) of every class k to out (rows, classes), with all variances larger by `more`, a number
+ * for each row.
+ *   classes   three numbers for each class and column: mean, 1/variance, −½ log 2π·variance */
+PRIORY_CLONES static void shifted_tile(const double *restrict tile, ptrdiff_t d, ptrdiff_t rows,
+                                       ptrdiff_t K, const double *classes,
+                                       const double *restrict more, double *restrict out)
+{
+    for (ptrdiff_t k = 0; k < K; k++) {
+        double above[PRIORY_TILE_ROWS], below[PRIORY_TILE_ROWS], total[PRIORY_TILE_ROWS] = {0.0};
+        for (ptrdiff_t first = 0; first < d; first += PRIORY_CHUNK) {
+            ptrdiff_t last = first + PRIORY_CHUNK < d ? first + PRIORY_CHUNK : d;
+            for (int r = 0; r < PRIORY_TILE_ROWS; r++) {
+                above[r] = 0.0;
+                below[r] = 1.0;
+            }
+            for (ptrdiff_t j = first; j < last; j++) {
+                const double *restrict x = tile + j * PRIORY_TILE_ROWS;
+                const double *c = classes + 3 * (k * d + j);
+                double mean = c[0], inverse = c[1], norm = c[2];
+                for (int r = 0; r < PRIORY_TILE_ROWS; r++) {
+                    double z = x[r] - mean, q = 1.0 + more[r] * inverse;
+                    double p = norm * q - 0.5 * z * z * inverse;
+                    p = x[r] == x[r] ? p : 0.0;
+                    q = x[r] == x[r] ? q : 1.0;
+                    above[r] = above[r] * q + p * below[r];
+                    below[r] *= q;
                 }
-                total += gathered(terms, ratios, NULL, m, NULL);
             }
-            out[i * classes + k] += total;
+            for (int r = 0; r < PRIORY_TILE_ROWS; r++)
+                total[r] += above[r] / below[r] - 0.5 * log_of(below[r], 0.0);
         }
+        for (ptrdiff_t r = 0; r < rows; r++)
+            out[r * K + k] += total[r];
+    }
 }
 
 #endif

@@ -4,24 +4,18 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64] | NDArray[np.float32]
 Table = NDArray[np.float64]
 Numbers = NDArray[np.float64]
+Codes = NDArray[np.int32]
 
-def padded(values: Table, filler: float) -> Table: ...
 def gaussian_own(
     X: Floats,
-    y: NDArray[np.int32],
+    y: Codes,
     amount: Numbers,
-    n: Table,
-    mean: Table,
-    scatter: Table,
-    least: Table,
-    inverse: Table,
-    log_norm: Table,
+    own: Table,
     pooled: Table,
     smoothing: float,
     epsilon: Numbers,
-    own: Numbers,
-    exact: NDArray[np.uint8],
+    out: Numbers,
 ) -> None: ...
-def add_gaussian_shifted(
-    X: Floats, more: Numbers, mean: Table, inverse: Table, log_norm: Table, out: Table
-) -> None: ...
+def add_gaussian_shifted(X: Floats, more: Numbers, classes: Table, out: Table) -> None: ...
+def add_own(y: Codes, scores: Table, own: Numbers) -> None: ...
+def put_own(y: Codes, own: Numbers, scores: Table) -> None: ...
