@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -6,6 +8,7 @@ Table = NDArray[np.float64]
 Numbers = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
+def combined_codes(codes: NDArray[Any], first: Codes, kinds: Codes, out: Codes) -> None: ...
 def gaussian_own(
     X: Floats,
     y: Codes,

@@ -1,6 +1,6 @@
-"""Gaussian log-likelihoods of rows that are left out of their own class."""
+"""What rows need that are left out of their own class: look-up codes, Gaussian densities."""
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
 
 import numpy as np
 
@@ -15,6 +15,23 @@ cdef extern from "without.h" nogil:
     void shifted_tile(
         const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double*, const double*, double*
     )
+
+
+ctypedef fused integer:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+
+
+def combined_codes(
+    const integer[:] codes, const int32_t[::1] first, const int32_t[::1] kinds, int32_t[::1] out
+):
+    """Write first[code + 1] + kind of every row; first[0] is for gaps, whose code is negative."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(codes.shape[0]):
+            out[i] = first[codes[i] + 1 if codes[i] >= 0 else 0] + kinds[i]
 
 
 def gaussian_own(
