@@ -111,7 +111,9 @@ def tabulate(
     if codes.dtype.kind != "i" or not codes.dtype.isnative:
         codes = codes.astype(np.int64)
     if size > max(TABULATED // n_classes, len(codes)):  # most would be for nothing: find the others
-        wide = first[np.maximum(codes.astype(np.int64), -1) + 1] * (ways * n_classes) + left_out.kinds(n_classes)
+        wide = first[np.maximum(codes.astype(np.int64), -1) + 1] * (
+            ways * n_classes
+        ) + left_out.kinds(n_classes)
         found, combined = np.unique(wide, return_inverse=True)
         there = found >= n_classes * ways
         places = np.where(there, np.cumsum(there) - 1, -1).astype(np.int32)
