@@ -11,8 +11,8 @@ TEXT = ("loops", "text_utf8", "vocabulary", "text", "words", "words_pairs", "wor
 HEADERS = {
     **dict.fromkeys(("labels", "numbers", "counts", "score"), ("loops",)),
     **dict.fromkeys(("vocabulary", "text", "words"), TEXT),
-    "without": ("loops", "without"),
-    "gaussian_without": ("loops", "gaussian_without"),
+    "words_without": ("loops", "words_without"),
+    "rows_without": ("loops", "rows_without"),
 }
 """The kernels, and the headers that they are built from."""
 

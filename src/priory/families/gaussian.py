@@ -12,12 +12,13 @@ from priory.columns import Numbers
 from priory.errors import check_number
 from priory.families.base import Adder, Family, Linear
 from priory.families.left_out import LeftOut
-from priory.kernels.gaussian_without import add_gaussian_shifted, gaussian_own, padded
+from priory.kernels.rows_without import add_gaussian_shifted, add_own, gaussian_own, put_own
 from priory.kernels.score import add_gaussian
 from priory.posteriors import NormalInverseGammaPosterior
 from priory.priors import NormalInverseGamma, PosteriorNIG, Prior
 from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
+from priory.tables.sums import divisor
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 
 __all__ = [
@@ -276,62 +277,70 @@ class _Steady:
     parameters: GaussianParameters
     smoothing: float
     epsilon: float
-    tables: tuple[FloatArray, ...]
-    """n, mean, scatter, the least scatter to be left, 1/variance and log_norm, padded."""
+    own: FloatArray
+    """What the kernel needs of each class and column."""
     pooled: FloatArray
+    """What the kernel needs of each column over all classes."""
 
     @classmethod
     def of(cls, family: Gaussian, table: MomentsTable, left_out: LeftOut) -> _Steady | None:
         """Return the columns of a block that are steady, or None where none is."""
-        moments, pooled = class_moments(table), table.pooled()
+        moments = class_moments(table)
+        n, scatter = moments.n, table.scatter
+        pooled_n = n.sum(axis=0)
         epsilon = family.epsilon(moments)
         most = float(left_out.amount.max(initial=0.0))
-        columns = (table.rows > 0).all(axis=0) & (pooled.weight[0] >= 2 * most)
+        columns = (table.rows > 0).all(axis=0) & (pooled_n >= 2 * most)
         if family.var_smoothing:
             columns &= (epsilon > 0) & columns.all()
         else:  # without a row the floor rises by n/(n − amount) at most
             columns &= (moments.variance > 2.5 * moments.floor).all(axis=0)
         if not columns.any():
             return None
-        found = family.parameters(table, None)
+        found = family._read(moments, None, epsilon)
         parameters = GaussianParameters(
             *(np.ascontiguousarray(p[:, columns]) for p in (found.mean, found.variance))
         )
-        scatter = np.maximum(table.scatter, table.passed)
-        least = np.maximum(PRECISE * scatter, 4 * moments.floor * moments.n)
-        sums = (table.weight, table.mean, table.scatter, least)
-        tables = (*(s[:, columns] for s in sums), 1 / parameters.variance, parameters.log_norm)
-        together = np.stack([pooled.weight[0], pooled.mean[0], pooled.scatter[0]])[:, columns]
+        least = np.maximum(PRECISE * np.maximum(scatter, table.passed), 4 * moments.floor * n)
+        with np.errstate(divide="ignore"):
+            left, pooled_left = 1 / (n - 1), 1 / (pooled_n - 1)
+        own = (n, moments.mean, scatter, least, 1 / found.variance, found.log_norm, left)
+        spread = moments.pooled_variance
+        pooled = (pooled_n, moments.pooled_mean, pooled_n * spread, spread, pooled_left)
         return cls(
             columns,
             parameters,
             family.var_smoothing,
             epsilon,
-            tuple(padded(t, filler) for t, filler in zip(tables, (2, 0, 0, 0, 1, 0), strict=True)),
-            np.stack([padded(t[None], f) for t, f in zip(together, (4, 0, 0), strict=True)]),
+            np.ascontiguousarray(np.stack(own, axis=-1)[:, columns]),
+            np.ascontiguousarray(np.stack(pooled, axis=-1)[columns]),
         )
+
+    @cached_property
+    def least_variance(self) -> float:
+        """Return the least variance of any class and column."""
+        return float(self.parameters.variance.min())
 
     def add(self, values: AnyArray, left_out: LeftOut, out: FloatArray) -> IntArray:
         """Add the log densities, and return the rows for which this would lose digits."""
         X = values if self.columns.all() else np.ascontiguousarray(values[:, self.columns])
-        epsilon, own, exact = np.empty(len(X)), np.empty(len(X)), np.empty(len(X), dtype=np.uint8)
+        epsilon, own = np.empty(len(X)), np.empty(len(X))
         y, amount = np.ascontiguousarray(left_out.y), np.ascontiguousarray(left_out.amount)
-        n, mean, scatter, least, inverse, log_norm = self.tables
-        sums = (n, mean, scatter, least, inverse, log_norm)
-        gaussian_own(X, y, amount, *sums, self.pooled, self.smoothing, epsilon, own, exact)
+        gaussian_own(X, y, amount, self.own, self.pooled, self.smoothing, epsilon, own)
         change = epsilon - self.epsilon
+        exact = own == own
         if self.smoothing:  # a smoothing that collapses with a row is beyond a shift
             exact &= epsilon > PRECISE * self.epsilon
-        inexact = np.flatnonzero(exact == 0)
-        here, kept = (np.arange(len(X)), left_out.y), out[inexact]
-        own += out[here]
+        inexact = np.flatnonzero(~exact)
+        kept = out[inexact]
+        add_own(y, out, own)
         parameters = self.parameters
-        if np.abs(change).max(initial=0.0) > SAME * parameters.variance.min() / X.shape[1]:
+        if np.abs(change).max(initial=0.0) > SAME * self.least_variance / X.shape[1]:
             change[inexact] = 0.0
-            add_gaussian_shifted(X, change, mean, inverse, log_norm, out)
+            add_gaussian_shifted(X, change, np.ascontiguousarray(self.own[:, :, [1, 4, 5]]), out)
         else:
             add_gaussian(X, parameters.mean, parameters.half_precision, parameters.log_norm, out)
-        out[here] = own
+        put_own(y, own, out)
         out[inexact] = kept
         return inexact
 
@@ -398,18 +407,19 @@ def moments_without(
 def class_moments(table: MomentsTable) -> ClassMoments:
     """Return the moments of each class; one that saw nothing takes those of the column."""
     pooled = table.pooled()
-    mean, variance = table.mean, _variance(table)
+    pooled_mean, pooled_variance = pooled.mean, _variance(pooled)
     nothing = table.rows == 0
     return ClassMoments(
         table.weight,
-        np.where(nothing, pooled.mean, mean),
-        np.where(nothing, _variance(pooled), variance),
-        pooled.mean[0],
-        _variance(pooled)[0],
+        np.where(nothing, pooled_mean, table.mean),
+        np.where(nothing, pooled_variance, _variance(table)),
+        pooled_mean[0],
+        pooled_variance[0],
     )
 
 
 def _variance(table: MomentsTable) -> FloatArray:
     """Return the 1/n variance: 0 for a single row, and where forgetting left but rounding."""
-    left = (table.rows > 1) & (table.scatter > ROUNDED * table.passed)
-    return np.where(left, table.variance, 0.0)
+    scatter = table.scatter
+    left = (table.rows > 1) & (scatter > ROUNDED * table.passed)
+    return np.where(left, scatter / divisor(table.n).hi, 0.0)
