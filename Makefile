@@ -2,6 +2,7 @@
 # make test   set up, check the style, the types and the imports, and run the tests
 # make docs   set up and build the documentation into site/
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
+# make quality  judge the defaults beside other models, into benchmarks/quality.md (some minutes)
 # make bench  set up and compare with other libraries, into benchmarks/results.md (some minutes)
 # All need only python3, a C compiler and make. PYTHON=... chooses another interpreter.
 
@@ -14,7 +15,7 @@ SOURCES := pyproject.toml setup.py $(wildcard src/priory/kernels/*.pyx src/prior
 # What `make bench` compares with, beside scikit-learn, as far as it can be installed.
 PEERS := mlpack river wnb polars vowpalwabbit fasttext
 
-.PHONY: demo test docs fuzz bench build format clean
+.PHONY: demo test docs fuzz quality bench build format clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python -m priory.demo
@@ -39,6 +40,9 @@ fuzz: $(VENV)/.installed-test
 	@LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so)" \
 	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc PYTHONPATH=build/fuzz/lib \
 	    $(BIN)/python -m tests.kernels.fuzz $(or $(STRINGS),100000)
+
+quality: $(VENV)/.installed-bench
+	@$(BIN)/python -m benchmarks.quality $(QUALITY)
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m benchmarks $(BENCH)

@@ -7,12 +7,12 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-TEXT = ("loops", "text_utf8", "vocabulary", "text", "words")
+TEXT = ("loops", "text_utf8", "vocabulary", "text", "words", "words_pairs", "words_scores")
 HEADERS = {
     **dict.fromkeys(("labels", "numbers", "counts", "score"), ("loops",)),
     **dict.fromkeys(("vocabulary", "text", "words"), TEXT),
-    "without": ("loops", "without"),
-    "gaussian_without": ("loops", "gaussian_without"),
+    "words_without": ("loops", "words_without"),
+    "rows_without": ("loops", "rows_without"),
 }
 """The kernels, and the headers that they are built from."""
 

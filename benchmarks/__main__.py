@@ -122,7 +122,11 @@ def table(
 
 def compare(work: Work, sizes: Sizes, not_run: list[str]) -> list[Row]:
     """Measure one piece of work and compare the results."""
-    peers = [peer for peer in work.peers if _in_time(peer, work, sizes, not_run)]
+    peers = [
+        peer
+        for peer in work.peers
+        if _in_time(peer, work, sizes, not_run) and _runs(peer, work, not_run)
+    ]
     calls = {"priory": work.ours} | {peer.name: peer.call for peer in peers}
     times, results = in_turn(calls, sizes.seconds, *sizes.repeats)
     each = {n: Measured(tuple(v / work.calls for v in t.values)) for n, t in times.items()}
@@ -157,6 +161,18 @@ def _in_time(peer: Peer, work: Work, sizes: Sizes, not_run: list[str]) -> bool:
         "by a trial on a thousandth of the rows"
     )
     return False
+
+
+def _runs(peer: Peer, work: Work, not_run: list[str]) -> bool:
+    """Try a peer that learns another model, and note if it fails on these data."""
+    if peer.difference is not None:
+        return True
+    try:
+        peer.call()
+    except RuntimeError as error:  # such as "Encountered NaN"
+        not_run.append(f"{peer.name}, {work.name}: it failed ({error})")
+        return False
+    return True
 
 
 def memory(

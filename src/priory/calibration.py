@@ -85,7 +85,7 @@ def learn_temperature(
 
     >>> prior, scores = np.zeros((4, 2)), np.array([[2.0, 0.0]] * 4)
     >>> t = learn_temperature(prior, scores, np.array([0, 0, 0, 1]), np.ones(4))
-    >>> round(t * 2, 3), round(np.log(3), 3)  # three of four were right: the odds are 3 to 1
+    >>> round(t * 2, 3), round(float(np.log(3)), 3)  # three of four were right: the odds are 3 to 1
     (1.099, 1.099)
     """
     centred = scores - scores.mean(axis=1, keepdims=True)

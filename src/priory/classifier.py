@@ -111,7 +111,7 @@ class Classifier:
             for b in schema
         )
         weights = None
-        if self._tuning is not None:
+        if self._tuning is not None and self.settings.weights is not None:
             weights = {t.block.name: t.weight for t in self.model.terms if t.about == "value"}
         return replace(schema, blocks=blocks).with_families({**families, **left_out}, weights)
 

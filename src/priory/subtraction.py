@@ -246,8 +246,8 @@ def _prior_adder(
             total = shares.sum(axis=1, keepdims=True)
             return log(shares / np.where(total > 0, total, 1.0))
 
-        everything = np.zeros(len(frame), dtype=np.int32)
-        return Lookup(*tabulate(everything, 1, K, left_out, scores))
+        everything = np.zeros(len(frame), dtype=np.int8), np.zeros(1, dtype=np.int32)
+        return Lookup(*tabulate(*everything, 1, K, left_out, scores))
     if isinstance(class_prior, str) and class_prior == "words":
         words = n_words(statistics)
         counted = [

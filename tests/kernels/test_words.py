@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from priory.kernels.text import Splitter, encode_texts
+from priory.kernels.text import Splitter, encode_texts, encode_tokens
 from priory.kernels.vocabulary import Vocabulary
 from priory.kernels.words import (
     Pairs,
@@ -115,6 +115,16 @@ def test_count_words_with_any_splitter(rows, options):
     splitter, vocabulary = Splitter(**options), Vocabulary()
     counts = count_words(*encode_texts(texts), y, None, vocabulary, splitter=splitter)
     check(counts, vocabulary, texts, y, fresh=False, split=analyzer(**options))
+
+
+@given(st.lists(st.none() | st.lists(st.text(st.characters(), max_size=3))), st.integers(1, 3))
+def test_count_words_that_are_given(documents, high):
+    y, vocabulary = (np.arange(len(documents)) % 3).astype(np.int32), Vocabulary()
+    splitter = Splitter("given", ngrams=(1, high))
+    counts = count_words(*encode_tokens(documents), y, None, vocabulary, splitter=splitter)
+    split = analyzer("given", ngrams=(1, high))
+    kept = [None if words is None else [w for w in words if w] for words in documents]
+    check(counts, vocabulary, kept, y, fresh=False, split=split)
 
 
 def test_more_words_than_are_written_down_at_once():

@@ -163,21 +163,27 @@ def test_models_that_learn_forecast_every_row(rows, make):
     models = {}
     for alpha in (0.1, 5.0):
         if make is NaiveBayes:
-            models[f"{alpha}"] = NaiveBayes(smoothing={"z": alpha}).fit(*first)
+            models[f"{alpha}"] = NaiveBayes(
+                "plain", weights=None, missing="skip", smoothing={"z": alpha}
+            ).fit(*first)
         else:
             models[f"{alpha}"] = Classifier(Settings(smoothing={"z": alpha})).learn(*first)
     after = Hypotheses(models, learning=True).update(*rest)
     for name in models:
         expected = 0.0
         for i in range(20, 50):
-            model = NaiveBayes(smoothing={"z": float(name)}).fit(*cut(rows, 0, i))
+            model = NaiveBayes(
+                "plain", weights=None, missing="skip", smoothing={"z": float(name)}
+            ).fit(*cut(rows, 0, i))
             X, y = cut(rows, i, i + 1)
             expected += (model.score_samples(X) + model.predict_log_proba(X)[0, y])[0]
         assert after.log_likelihood[name] == pytest.approx(expected)
     halves = Hypotheses(models, learning=True).update(*cut(rows, 20, 30))
     assert halves.update(*cut(rows, 30, 50)).log_likelihood == pytest.approx(after.log_likelihood)
     X, _ = cut(rows, 0, 1)  # and the models given are as they were
-    again = make is NaiveBayes and NaiveBayes(smoothing={"z": 0.1}).fit(*first)
+    again = make is NaiveBayes and NaiveBayes(
+        "plain", weights=None, missing="skip", smoothing={"z": 0.1}
+    ).fit(*first)
     if again:
         assert models["0.1"].score_samples(X) == pytest.approx(again.score_samples(X))
 

@@ -74,7 +74,7 @@ def test_a_given_encoding_must_fit(two):
     write(two, ham__1_txt="привет".encode("koi8-r"), ham__2_eml=HELLO)
     texts, _ = read_folder(two, encoding="koi8-r")
     assert texts[0] == "привет"
-    assert "привет" in email_words(texts[1], split_words)  # a message says its own
+    assert "привет" in email_words(texts[1], Splitter().split)  # a message says its own
     with pytest.raises(InputError, match=r"1\.txt' cannot be read as 'utf-8': .*Without encoding="):
         read_folder(two, encoding="utf-8")
 
@@ -96,8 +96,8 @@ def test_messages_lose_nothing(two, name):
     write(two, **{f"ham__{name}": HELLO, "ham__1_txt": b"x"})
     text = next(t for t in read_folder(two)[0] if t != "x")
     assert text.encode("latin-1") == HELLO
-    assert email_words(text, split_words) == email_words(HELLO, split_words)
-    assert "привет" in email_words(text, split_words)
+    assert email_words(text, Splitter().split) == email_words(HELLO, Splitter().split)
+    assert "привет" in email_words(text, Splitter().split)
 
 
 @given(st.binary())
@@ -107,7 +107,7 @@ def test_any_message_gives_the_same_words_as_its_bytes(body):
         text = files.message_text(data)
         assert data in (text.encode("utf-8"), text.encode("latin-1", "replace"))
         if text.isascii() or text.encode("latin-1", "replace") == data:
-            assert email_words(text, split_words) == email_words(data, split_words)
+            assert email_words(text, Splitter().split) == email_words(data, Splitter().split)
 
 
 def test_a_file_without_a_suffix_may_be_text(two):

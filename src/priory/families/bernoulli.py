@@ -115,8 +115,8 @@ class Bernoulli(Family):
             result[~learned] = np.nan
             return result
 
-        codes = _truths(coded)[coded.codes]
-        return Lookup(*tabulate(codes, 2, len(counts), left_out, scores))
+        values = _truths(coded)[:-1]
+        return Lookup(*tabulate(coded.codes, values, 2, len(counts), left_out, scores))
 
     def _counts_without(
         self, column: Counts, left_out: LeftOut, counts: FloatArray, prior: DiscretePrior

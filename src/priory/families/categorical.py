@@ -148,8 +148,7 @@ class Categorical(Family):
             result[rows[y, v] == 0] = np.nan
             return result
 
-        codes = where[coded.codes]
-        return Lookup(*tabulate(codes, never + 1, len(counts), left_out, scores))
+        return Lookup(*tabulate(coded.codes, where[:-1], never + 1, len(counts), left_out, scores))
 
     def _refuse_alone(
         self, column: Labels, where: CodeArray, alone: BoolArray, left_out: LeftOut

@@ -12,7 +12,7 @@ from priory.columns import Numbers
 from priory.errors import check_number
 from priory.families.base import Adder, Family, Linear
 from priory.families.left_out import LeftOut
-from priory.kernels.gaussian_without import add_gaussian_shifted, gaussian_own, padded
+from priory.kernels.rows_without import add_gaussian_shifted, add_own, gaussian_own, put_own
 from priory.kernels.score import add_gaussian
 from priory.posteriors import NormalInverseGammaPosterior
 from priory.priors import NormalInverseGamma, PosteriorNIG, Prior
@@ -277,9 +277,10 @@ class _Steady:
     parameters: GaussianParameters
     smoothing: float
     epsilon: float
-    tables: tuple[FloatArray, ...]
-    """n, mean, scatter, the least scatter to be left, 1/variance and log_norm, padded."""
+    own: FloatArray
+    """What the kernel needs of each class and column."""
     pooled: FloatArray
+    """What the kernel needs of each column over all classes."""
 
     @classmethod
     def of(cls, family: Gaussian, table: MomentsTable, left_out: LeftOut) -> _Steady | None:
@@ -301,40 +302,45 @@ class _Steady:
             *(np.ascontiguousarray(p[:, columns]) for p in (found.mean, found.variance))
         )
         least = np.maximum(PRECISE * np.maximum(scatter, table.passed), 4 * moments.floor * n)
-        sums = (n, moments.mean, scatter, least)
-        tables = (*(s[:, columns] for s in sums), 1 / parameters.variance, parameters.log_norm)
-        pooled = (pooled_n, moments.pooled_mean, pooled_n * moments.pooled_variance)
-        together = np.stack(pooled)[:, columns]
+        with np.errstate(divide="ignore"):
+            left, pooled_left = 1 / (n - 1), 1 / (pooled_n - 1)
+        own = (n, moments.mean, scatter, least, 1 / found.variance, found.log_norm, left)
+        spread = moments.pooled_variance
+        pooled = (pooled_n, moments.pooled_mean, pooled_n * spread, spread, pooled_left)
         return cls(
             columns,
             parameters,
             family.var_smoothing,
             epsilon,
-            tuple(padded(t, filler) for t, filler in zip(tables, (2, 0, 0, 0, 1, 0), strict=True)),
-            np.stack([padded(t[None], f) for t, f in zip(together, (4, 0, 0), strict=True)]),
+            np.ascontiguousarray(np.stack(own, axis=-1)[:, columns]),
+            np.ascontiguousarray(np.stack(pooled, axis=-1)[columns]),
         )
+
+    @cached_property
+    def least_variance(self) -> float:
+        """Return the least variance of any class and column."""
+        return float(self.parameters.variance.min())
 
     def add(self, values: AnyArray, left_out: LeftOut, out: FloatArray) -> IntArray:
         """Add the log densities, and return the rows for which this would lose digits."""
         X = values if self.columns.all() else np.ascontiguousarray(values[:, self.columns])
-        epsilon, own, exact = np.empty(len(X)), np.empty(len(X)), np.empty(len(X), dtype=np.uint8)
+        epsilon, own = np.empty(len(X)), np.empty(len(X))
         y, amount = np.ascontiguousarray(left_out.y), np.ascontiguousarray(left_out.amount)
-        n, mean, scatter, least, inverse, log_norm = self.tables
-        sums = (n, mean, scatter, least, inverse, log_norm)
-        gaussian_own(X, y, amount, *sums, self.pooled, self.smoothing, epsilon, own, exact)
+        gaussian_own(X, y, amount, self.own, self.pooled, self.smoothing, epsilon, own)
         change = epsilon - self.epsilon
+        exact = own == own
         if self.smoothing:  # a smoothing that collapses with a row is beyond a shift
             exact &= epsilon > PRECISE * self.epsilon
-        inexact = np.flatnonzero(exact == 0)
-        here, kept = (np.arange(len(X)), left_out.y), out[inexact]
-        own += out[here]
+        inexact = np.flatnonzero(~exact)
+        kept = out[inexact]
+        add_own(y, out, own)
         parameters = self.parameters
-        if np.abs(change).max(initial=0.0) > SAME * parameters.variance.min() / X.shape[1]:
+        if np.abs(change).max(initial=0.0) > SAME * self.least_variance / X.shape[1]:
             change[inexact] = 0.0
-            add_gaussian_shifted(X, change, mean, inverse, log_norm, out)
+            add_gaussian_shifted(X, change, np.ascontiguousarray(self.own[:, :, [1, 4, 5]]), out)
         else:
             add_gaussian(X, parameters.mean, parameters.half_precision, parameters.log_norm, out)
-        out[here] = own
+        put_own(y, own, out)
         out[inexact] = kept
         return inexact
 

@@ -14,7 +14,7 @@ from priory.families.base import Family, Linear, Lookup, log_shares
 from priory.families.categorical import draw
 from priory.families.cells_without import CellPairs, cell_without
 from priory.families.cuts import between_cells, equal_frequency, mdl
-from priory.families.left_out import LeftOut, log_share, own_pseudo
+from priory.families.left_out import LeftOut, log_share, own_pseudo, reduced
 from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
@@ -129,47 +129,44 @@ class Histogram(Family):
         """
         cells, x = table.cells, column.values[:, 0].astype(np.float64)
         pairs = CellPairs.of(cells, x, left_out)
-        n_pairs = len(pairs.at)
-        a_row = np.zeros(n_pairs, dtype=np.int64)
-        a_row[pairs.pair] = pairs.rows
-        count, n = np.empty((2, n_pairs, len(cells.weight)))
-        a, a_sum = np.empty((2, n_pairs))
-        found: dict[tuple[Any, ...], tuple[int, int, int, int]] = {}
-        pooled_cells = CellsTable(
-            cells.level,
-            cells.keys,
-            cells.rows.sum(axis=0, keepdims=True),
-            cells.weight.sum(axis=0, keepdims=True),
-        )
-        total = cells.weight.sum(axis=1)
-        rows_of = cells.rows.sum(axis=1)
-        for i in range(n_pairs):
-            at, y, amount, whole = pairs.one(i)
-            if self.cut == "mdl":
-                low, high, place, bins = self._bin_without(
-                    pairs.cells, x[a_row[i]], at, y, amount, whole
-                )
-            else:
-                key = at, pairs.taken(i), whole
-                if key not in found:
-                    found[key] = self._bin_without(
-                        pooled_cells, x[a_row[i]], at, 0, pairs.taken(i), whole
-                    )
-                low, high, place, bins = found[key]
-            count[i], n[i] = cells.weight[:, low:high].sum(axis=1), total
-            inside = low <= at < high
-            last = cells.rows[y, low:high].sum() == whole
-            count[i, y] = 0.0 if last and inside else max(count[i, y] - amount * inside, 0.0)
-            n[i, y] = 0.0 if rows_of[y] == whole else max(total[y] - amount, 0.0)
-            one = slice(i, i + 1)
-            a[one], a_sum[one] = own_pseudo(
-                prior, range(bins), np.array([place]), count[one].sum(axis=1), n[one].sum(axis=1)
+        low, high, place, bins = self._bins_without(pairs, x)
+        y, inside = pairs.y, (low <= pairs.at) & (pairs.at < high)
+        spans, span = np.unique(low * (len(cells.keys) + 1) + high, return_inverse=True)
+        ends = [divmod(int(code), len(cells.keys) + 1) for code in spans]
+        shape = (len(ends), len(cells.weight))
+        weight = np.reshape([cells.weight[:, a:b].sum(axis=1) for a, b in ends], shape)
+        rows = np.reshape([cells.rows[:, a:b].sum(axis=1) for a, b in ends], shape)
+        last = inside & (rows[span, y] == pairs.whole)
+        count = reduced(weight[span], y, pairs.amount * inside, last)
+        every = np.tile(cells.weight.sum(axis=1), (len(y), 1))
+        n = reduced(every, y, pairs.amount, cells.rows.sum(axis=1)[y] == pairs.whole)
+        pooled, total = count.sum(axis=1), n.sum(axis=1)
+        a, a_sum = np.empty((2, len(y)))
+        for size in np.unique(bins).tolist():
+            some = bins == size
+            a[some], a_sum[some] = own_pseudo(
+                prior, range(size), place[some], pooled[some], total[some]
             )
-        scores = log_share(
-            *(count, n, a[:, None], a_sum[:, None]),
-            *(count.sum(axis=1, keepdims=True), n.sum(axis=1, keepdims=True)),
-        )
+        scores = log_share(count, n, a[:, None], a_sum[:, None], pooled[:, None], total[:, None])
         return pairs.lookup(len(x), scores)
+
+    def _bins_without(self, pairs: CellPairs, x: FloatArray) -> tuple[IntArray, ...]:
+        """Return `_bin_without` of each pair."""
+        cells, a_row = pairs.cells, np.zeros(len(pairs.at), dtype=np.int64)
+        a_row[pairs.pair] = pairs.rows
+        if self.cut != "mdl":  # which looks at no class
+            rows, weight = cells.rows, cells.weight
+            sums = (rows.sum(axis=0, keepdims=True), weight.sum(axis=0, keepdims=True))
+            cells = CellsTable(cells.level, cells.keys, *sums)
+        found: dict[tuple[Any, ...], tuple[int, int, int, int]] = {}
+        keys = []
+        for i, row in enumerate(a_row.tolist()):
+            at, y, amount, whole = pairs.one(i)
+            key = (at, y, amount, whole) if self.cut == "mdl" else (at, 0, pairs.taken(i), whole)
+            if key not in found:
+                found[key] = self._bin_without(cells, float(x[row]), *key)
+            keys.append(key)
+        return tuple(np.array([found[key] for key in keys], dtype=np.int64).reshape(-1, 4).T)
 
     def _bin_without(
         self, cells: CellsTable, x: float, at: int, y: int, amount: float, whole: bool

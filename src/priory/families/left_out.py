@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from priory.kernels.rows_without import combined_codes
 from priory.priors import DiscretePrior, Laplace, MEstimate
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 
@@ -65,6 +66,12 @@ class LeftOut:
         found, which = np.unique(capped, return_inverse=True)
         return np.minimum(found, 1.0), found <= 1, which
 
+    def kinds(self, n_classes: int) -> CodeArray:
+        """Return a code for the way and the class of each row."""
+        y = np.ascontiguousarray(self.y, dtype=np.int32)
+        _, _, which = self.ways
+        return y if isinstance(which, int) else (which * n_classes + y).astype(np.int32)
+
 
 def distinct(codes: AnyArray, size: int) -> tuple[IntArray, IntArray]:
     """Return the distinct codes, all below `size`, and where each row's stands among them.
@@ -84,6 +91,7 @@ def distinct(codes: AnyArray, size: int) -> tuple[IntArray, IntArray]:
 
 def tabulate(
     codes: AnyArray,
+    values: CodeArray,
     n_values: int,
     n_classes: int,
     left_out: LeftOut,
@@ -91,26 +99,32 @@ def tabulate(
 ) -> tuple[AnyArray, CodeArray, FloatArray]:
     """Return codes, places and a table for a look-up of rows that differ in little.
 
-    Rows with the same value, class and weight have the same score. `scores` takes the values,
-    classes, amounts and wholes of all that differ and returns theirs, rows × classes; it must give
-    NaN for what was never learned. A negative code is a gap.
+    Rows with the same value, class and weight have the same score. `values` is the value of each
+    code, below `n_values`; a negative one, or a negative code, is a gap. `scores` takes the
+    values, classes, amounts and wholes of all that differ and returns theirs, rows × classes; it
+    must give NaN for what was never learned.
     """
-    amounts, wholes, which = left_out.ways
+    amounts, wholes, _ = left_out.ways
     ways = len(amounts)
     size = (n_values + 1) * ways * n_classes
-    kind: Any = np.int32 if size < 2**31 else np.int64
-    combined: Any = (codes.astype(kind) + 1) * kind(ways * n_classes) + left_out.y
-    if ways > 1:
-        combined = combined + np.asarray(which * n_classes, dtype=kind)
-    if size <= max(TABULATED // n_classes, len(codes)):
-        found, places = np.arange(n_classes * ways, size), np.full(size, -1, dtype=np.int32)
-        places[found] = np.arange(len(found), dtype=np.int32)
-    else:
-        found, where = np.unique(combined, return_inverse=True)
+    first = np.concatenate([[-1], values]).astype(np.int64) + 1
+    if codes.dtype.kind != "i" or not codes.dtype.isnative:
+        codes = codes.astype(np.int64)
+    if size > max(TABULATED // n_classes, len(codes)):  # most would be for nothing: find the others
+        value_of = first[np.maximum(codes.astype(np.int64), -1) + 1]
+        wide = value_of * (ways * n_classes) + left_out.kinds(n_classes)
+        found, inverse = np.unique(wide, return_inverse=True)
         there = found >= n_classes * ways
         places = np.where(there, np.cumsum(there) - 1, -1).astype(np.int32)
-        found, combined = found[there], where.astype(np.int32)
-    value, way, y = np.unravel_index(found, (n_values + 1, ways, n_classes))
+        found, combined = found[there], inverse.astype(np.int32)
+    else:
+        combined = np.empty(len(codes), dtype=np.int32)
+        starts = (first * (ways * n_classes)).astype(np.int32)
+        combined_codes(codes, starts, left_out.kinds(n_classes), combined)
+        found, places = np.arange(n_classes * ways, size), np.full(size, -1, dtype=np.int32)
+        places[found] = np.arange(len(found), dtype=np.int32)
+    places_of: Any = np.unravel_index(found, (n_values + 1, ways, n_classes))
+    value, way, y = places_of
     table = scores(value - 1, y, amounts[way], wholes[way])
     return combined, places, np.ascontiguousarray(table)
 

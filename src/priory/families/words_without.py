@@ -18,8 +18,8 @@ import numpy as np
 from priory.columns import Texts
 from priory.families.base import Adder
 from priory.families.left_out import LeftOut
-from priory.kernels.without import LeftSums, LeftTexts
 from priory.kernels.words import count_matrix
+from priory.kernels.words_without import LeftSums, LeftTexts
 from priory.priors import DiscretePrior, Laplace, MEstimate
 from priory.tables import WordsTable
 from priory.typing import AnyArray, BoolArray, FloatArray

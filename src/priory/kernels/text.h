@@ -20,6 +20,11 @@ static uint8_t text_byte[256];         /* lower case of ASCII; 0: no word; 128: 
 static uint16_t text_page[TEXT_PAGES]; /* equal pages are kept once */
 static int32_t *text_entries;          /* 16·(lower case − code point) + flags */
 
+/* Of code points with two bytes: those of its lower case, the first one lowest, and flags from
+ * TEXT_SHORT on; no TEXT_WORD where the lower case is special or has not two bytes itself. */
+#define TEXT_SHORT 16
+static uint32_t text_short[0x800];
+
 static inline int32_t text_entry(uint32_t c)
 {
     return text_entries[((uint32_t)text_page[c >> 8] << 8) | (c & 255)];
@@ -90,6 +95,44 @@ static inline ptrdiff_t ascii_start(const uint8_t *p, const uint8_t *end, int lo
 }
 #endif
 
+/* Read a word character that is not ASCII, and write it; return 0 where there is none, and −1 where
+ * it is special. */
+PRIORY_INLINE int wide_character(const uint8_t **from, const uint8_t *end, int lower, int exact,
+                                 uint8_t **to, text_hash *h)
+{
+    const uint8_t *p = *from;
+    if (p[0] < 0xE0 && end - p > 1 && (p[1] & 0xC0) == 0x80) {
+        uint32_t entry = text_short[(p[0] & 0x1F) << 6 | (p[1] & 0x3F)];
+        if (entry >> TEXT_SHORT & (lower ? TEXT_WORD : TEXT_CASED)) {
+            uint32_t bytes = lower ? entry & 0xFFFF : p[0] | (uint32_t)p[1] << 8;
+            (*to)[0] = (uint8_t)bytes;
+            (*to)[1] = (uint8_t)(bytes >> 8);
+            hash_bytes(h, bytes, 2);
+            *to += 2;
+            *from += 2;
+            return 1;
+        }
+    }
+    uint32_t c;
+    ptrdiff_t size = text_decode(p, end, &c);
+    int32_t entry = size ? text_entry(c) : 0;
+    if (lower && !exact && (entry & TEXT_SPECIAL))
+        return -1;
+    *from += size ? size : 1;
+    if (!(entry & (lower ? TEXT_WORD : TEXT_CASED)))
+        return 0;
+    if (size == 3 && (!lower || text_shift(entry) == 0)) {
+        memcpy(*to, p, 3);
+        hash_bytes(h, p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16, 3);
+        *to += 3;
+        return 1;
+    }
+    uint8_t *next = text_encode(lower ? c + (uint32_t)text_shift(entry) : c, *to);
+    for (; *to < next; ++*to)
+        hash_byte(h, **to);
+    return 1;
+}
+
 PRIORY_INLINE ptrdiff_t split_words(const uint8_t **from, const uint8_t *end, int lower, uint8_t *low,
                                     text_word *words, ptrdiff_t room, int *special)
 {
@@ -114,20 +157,14 @@ PRIORY_INLINE ptrdiff_t split_words(const uint8_t **from, const uint8_t *end, in
                 hash_byte(&h, *low++);
                 p++;
             } else {
-                uint32_t c;
-                ptrdiff_t size = text_decode(p, end, &c);
-                int32_t entry = size ? text_entry(c) : 0;
-                if (lower && (entry & TEXT_SPECIAL) && special != NULL) {
+                int is_word = wide_character(&p, end, lower, special == NULL, &low, &h);
+                if (is_word < 0) {
                     *special = 1;
                     *from = p;
                     return n;
                 }
-                p += size ? size : 1;
-                if (!(entry & (lower ? TEXT_WORD : TEXT_CASED)))
+                if (is_word == 0)
                     break;
-                uint8_t *next = text_encode(lower ? c + (uint32_t)text_shift(entry) : c, low);
-                while (low < next)
-                    hash_byte(&h, *low++);
             }
             characters++;
         }

@@ -46,6 +46,7 @@ cdef extern from "text.h" nogil:
         TEXT_CASED
         TEXT_SPACE
         TEXT_FLAGS
+        TEXT_SHORT
 
     ctypedef struct word_row:
         uint8_t* bytes
@@ -60,6 +61,7 @@ cdef extern from "text.h" nogil:
     uint8_t text_byte[256]
     uint16_t text_page[]
     int32_t* text_entries
+    uint32_t text_short[0x800]
 
     int32_t text_entry(uint32_t)
     int32_t text_shift(int32_t)
@@ -430,5 +432,18 @@ cdef int _fill_pages() except -1:
     return 0
 
 
+cdef void _fill_short():
+    cdef uint32_t c, lower, flags
+    cdef int32_t entry
+    for c in range(0x80, 0x800):
+        entry = text_entry(c)
+        lower = c + text_shift(entry)
+        flags = entry & TEXT_FLAGS
+        if flags & TEXT_SPECIAL or not 0x80 <= lower < 0x800:
+            flags &= ~TEXT_WORD
+        text_short[c] = (0xC0 | lower >> 6) | (0x80 | (lower & 0x3F)) << 8 | flags << TEXT_SHORT
+
+
 _fill_bytes()
 _fill_pages()
+_fill_short()

@@ -35,6 +35,19 @@ static inline void hash_byte(text_hash *h, uint8_t byte)
         hash_mix(h);
 }
 
+/* The same for one to seven bytes, the first one lowest. */
+static inline void hash_bytes(text_hash *h, uint64_t bytes, unsigned size)
+{
+    unsigned before = h->bits;
+    h->gathered |= bytes << before;
+    h->bits += 8 * size;
+    if (h->bits >= 64) {
+        hash_mix(h);
+        h->bits = before + 8 * size - 64;
+        h->gathered = bytes >> 1 >> (63 - before); /* `before` may be 0, and 64 is no shift */
+    }
+}
+
 static inline uint32_t hash_end(const text_hash *h, uint32_t size)
 {
     uint64_t mixed = (h->mixed ^ h->gathered) * 0x9E3779B97F4A7C15u;

@@ -17,7 +17,6 @@ import numpy as np
 
 cdef extern from "words.h" nogil:
     enum:
-        TEXT_SPARSE
         TEXT_DROPPED
 
     ctypedef struct document:
@@ -41,6 +40,15 @@ cdef extern from "words.h" nogil:
         int32_t* places
         int64_t class_start
 
+    double text_logs[256]
+
+    int document_add(document*, vocabulary*, const text_word*, ptrdiff_t)
+    int document_find(document*, const vocabulary*, int64_t, const int32_t*, const text_word*, ptrdiff_t)
+    int document_write(document*, count_list*)
+    int pairs_add(pair_list*, const text_count*, int64_t, int32_t, double, double*)
+    int pairs_sort(pair_list*, int64_t, int32_t*)
+
+cdef extern from "words_pairs.h" nogil:
     ctypedef struct pair_arrays:
         int32_t* word
         int32_t* label
@@ -50,6 +58,14 @@ cdef extern from "words.h" nogil:
         double* log_tf
         int64_t n
 
+    void pairs_from(const pair_list*, const int32_t*, const pair_arrays*)
+    int64_t pairs_ordered(const pair_arrays*)
+    int pairs_arrange(const pair_arrays*, int64_t, int64_t, const pair_arrays*)
+    int64_t pairs_union(const pair_arrays*, const pair_arrays*)
+    void pairs_sum(const pair_arrays*, const pair_arrays*, const pair_arrays*)
+    int64_t pairs_difference(const pair_arrays*, const pair_arrays*, const pair_arrays*, int64_t*, int64_t*)
+
+cdef extern from "words_scores.h" nogil:
     ctypedef struct word_scores:
         int64_t V, K
         const int32_t* place
@@ -65,19 +81,6 @@ cdef extern from "words.h" nogil:
     ctypedef struct sparse_sums:
         int64_t* hits
 
-    double text_logs[256]
-
-    int document_add(document*, vocabulary*, const text_word*, ptrdiff_t)
-    int document_find(document*, const vocabulary*, int64_t, const int32_t*, const text_word*, ptrdiff_t)
-    int document_write(document*, count_list*)
-    int pairs_add(pair_list*, const text_count*, int64_t, int32_t, double, double*)
-    int pairs_sort(pair_list*, int64_t, int32_t*)
-    void pairs_from(const pair_list*, const int32_t*, const pair_arrays*)
-    int64_t pairs_ordered(const pair_arrays*)
-    int pairs_arrange(const pair_arrays*, int64_t, int64_t, const pair_arrays*)
-    int64_t pairs_union(const pair_arrays*, const pair_arrays*)
-    void pairs_sum(const pair_arrays*, const pair_arrays*, const pair_arrays*)
-    int64_t pairs_difference(const pair_arrays*, const pair_arrays*, const pair_arrays*, int64_t*, int64_t*)
     void score_block(const vocabulary*, const word_scores*, const text_word*, ptrdiff_t, int32_t*, sparse_sums*, double*)
     void score_document(document*, int, const word_scores*, sparse_sums*, double*)
     void score_end(const word_scores*, sparse_sums*, double*)
@@ -269,9 +272,8 @@ cdef class WordScores:
         self.place = _frozen(np.array(place, dtype=np.int32, order="C"))
         self.starts = _frozen(np.array(starts, dtype=np.int64, order="C"))
         self.labels = _frozen(np.array(labels, dtype=np.int32, order="C"))
-        self.dense, self.deltas = _frozen(_float64(dense)), _frozen(_float64(deltas))
-        self.scale, self.constant = _frozen(_float64(scale)), _frozen(_float64(constant))
-        self.class_part, self.zero = _frozen(_float64(class_part)), zero
+        self.dense, self.deltas, self.scale = _float64(dense), _float64(deltas), _float64(scale)
+        self.constant, self.class_part, self.zero = _float64(constant), _float64(class_part), zero
         cdef const int32_t[::1] place_ = self.place, labels_ = self.labels
         cdef const int64_t[::1] starts_ = self.starts
         cdef const double[:, ::1] dense_ = self.dense
@@ -472,13 +474,13 @@ cdef class Arrays:
 
 
 cdef object _float64(array):
-    return np.ascontiguousarray(array, dtype=np.float64)
+    """Return an array of float64 that shows what `array` has, and cannot be written to."""
+    return _frozen(np.ascontiguousarray(array, dtype=np.float64).view())
 
 
 cdef object _frozen(array):
-    view = array.view()
-    view.flags.writeable = False
-    return view
+    array.flags.writeable = False
+    return array
 
 
 cdef int _check(int code) except -1 nogil:

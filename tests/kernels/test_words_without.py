@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.kernels.without import LeftSums
+from priory.kernels.words_without import LeftSums
 
 K, V = 3, 5
 

@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 import numpy as np
 
-cdef extern from "without.h" nogil:
+cdef extern from "words_without.h" nogil:
     enum:
         WITHOUT_BLOCK
 

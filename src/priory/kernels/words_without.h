@@ -1,6 +1,6 @@
 /* The scores of a text under the sums of all texts but itself. Everything here runs without Python. */
-#ifndef PRIORY_WITHOUT_H
-#define PRIORY_WITHOUT_H
+#ifndef PRIORY_WORDS_WITHOUT_H
+#define PRIORY_WORDS_WITHOUT_H
 
 #include "loops.h"
 
