@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import sys
 import warnings
@@ -118,6 +117,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("colour", ["color", "size"])
     " Did you mean 'color'?"
     """
+    import difflib  # only once something has gone wrong
+
     close = difflib.get_close_matches(str(name), [str(k) for k in known], n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from priory.errors import SettingError
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 __all__ = ["in_parallel", "stretches", "thread_count", "worthwhile"]
 
@@ -68,6 +70,8 @@ def in_parallel(tasks: Sequence[Callable[[], T]], threads: int) -> list[T]:
     """
     if threads <= 1 or len(tasks) <= 1:
         return [task() for task in tasks]
+    from concurrent.futures import wait  # a single prediction does without threads
+
     shares = [tasks[i::threads] for i in range(threads)]
     helpers = [_pool(threads).submit(_all, share) for share in shares[1:]]
     try:
@@ -87,6 +91,8 @@ _pools: dict[int, ThreadPoolExecutor] = {}
 
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Return the threads that wait for work; starting them anew would take milliseconds."""
+    from concurrent.futures import ThreadPoolExecutor
+
     if threads not in _pools:
         _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="priory")
     return _pools[threads]

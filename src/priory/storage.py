@@ -15,7 +15,6 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from hashlib import blake2b
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +32,11 @@ from priory.statistics import Statistics
 from priory.tables import CellsTable, LabelsTable, NumbersTable, Table, WordsTable
 from priory.tuning import Tuning
 from priory.typing import Label
+
+try:  # a prediction must not wait for OpenSSL, which hashlib loads
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 if TYPE_CHECKING:
     import pyarrow as pa

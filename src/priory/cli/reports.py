@@ -58,14 +58,15 @@ def summary(classifier: Classifier) -> dict[str, Any]:
     }
 
 
-def print_summary(classifier: Classifier, file: IO[str]) -> None:
+def print_summary(classifier: Classifier, file: IO[str], console: Any = None) -> None:
     """Print what a model has learned: columns with reasons, classes, what tells most."""
     from rich import box
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console(file=file, width=None if file.isatty() else 120, highlight=False)
+    if console is None:
+        console = Console(file=file, width=None if file.isatty() else 120, highlight=False)
     found = summary(classifier)
 
     def table(*headings: str) -> Table:

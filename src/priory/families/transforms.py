@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Protocol
 
 import numpy as np
@@ -129,6 +128,8 @@ def log_transform(cells: CellsTable) -> LogTransform:
 
 def rank_transform(cells: CellsTable) -> RankTransform:
     """Return the rank transform of a column: each cell at the middle of its ranks."""
+    from statistics import NormalDist  # which brings fractions and decimals along
+
     weight = cells.weight.sum(axis=0)
     ranks = (np.cumsum(weight) - weight / 2) / max(float(weight.sum()), np.finfo(float).tiny)
     normal = NormalDist()
