@@ -15,10 +15,15 @@ SOURCES := pyproject.toml setup.py $(wildcard src/priory/kernels/*.pyx src/prior
 # What `make bench` compares with, beside scikit-learn, as far as it can be installed.
 PEERS := mlpack river wnb polars vowpalwabbit fasttext
 
+# Shows a command as a reader would type it, and runs it.
+shown = @printf '\n$$ priory %s\n\n' '$(1)'; $(BIN)/priory $(1)
+
 .PHONY: demo test docs fuzz quality bench build format clean
 
 demo: $(VENV)/.installed
-	@$(BIN)/python -m priory.demo
+	@mkdir -p build
+	$(call shown,train examples/play_tennis.csv --target play --textbook -o build/play.priory)
+	$(call shown,explain build/play.priory --set outlook=Sunny --set temperature=Cool --set humidity=High --set wind=Strong)
 
 test: $(VENV)/.installed-test
 	@$(BIN)/ruff check .

@@ -20,7 +20,7 @@ HEADERS = {
 # no contraction to fma: double-double sums need every operation rounded exactly as written.
 # That nobody reads the floating-point traps or errno changes no result, and lets masks vectorise.
 FLAGS = (
-    ["/O2"]
+    ["/O2", "/std:c11"]
     if sys.platform == "win32"
     else ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno"]
 )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import priory
-import priory.demo
+import priory.examples
 from priory.errors import NoLikelihoodError, NoPosteriorError, NotLinearError
 from priory.families import FAMILIES
 
@@ -219,5 +219,5 @@ def test_public_methods_have_an_imperative_line(public: str) -> None:
 def test_the_shipped_play_tennis_table_is_the_example() -> None:
     shipped = ROOT / "src" / "priory" / "data" / "play_tennis.csv"
     assert shipped.read_bytes() == (ROOT / "examples" / "play_tennis.csv").read_bytes()
-    X, y = priory.demo.play_tennis()
+    X, y = priory.examples.play_tennis()
     assert (len(X), len(X[0]), y.count("Yes")) == (14, 4, 9)

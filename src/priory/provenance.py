@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-__all__ = ["Provenance", "Source"]
+__all__ = ["Figures", "Provenance", "Source"]
 
 MOST_SOURCES = 1000
 """Of more sources than this the oldest are added up under one name."""
@@ -21,12 +21,34 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Figures:
+    """Hold how well a model did on the rows it was trained on, each as if not learned.
+
+    `how` says how: "exact leave-one-out" where nothing was tuned, else "cross-fitted".
+    """
+
+    how: str
+    rows: int
+    accuracy: float
+    log_loss: float
+    calibration_error: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.how, str) or type(self.rows) is not int:
+            raise TypeError("figures must say how they came about, and over how many rows")
+        for name in ("accuracy", "log_loss", "calibration_error"):
+            if not isinstance(getattr(self, name), float):
+                raise TypeError(f"{name} must be a number")
+
+
+@dataclass(frozen=True)
 class Provenance:
     """Hold what is known of the data behind a model; nothing here changes a prediction.
 
     `target` is the column the classes came from, `weight` that of the weights, `dropped` are
     columns left out on purpose. With `min_count` above 0, values in fewer rows were removed, so
-    rows can no longer be forgotten.
+    rows can no longer be forgotten. `figures` are of what was learned at first: what is learned
+    on or merged has none.
 
     >>> Provenance().with_source("days.csv", 14).sources
     (Source(name='days.csv', rows=14),)
@@ -37,6 +59,7 @@ class Provenance:
     dropped: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     min_count: int = 0
+    figures: Figures | None = None
 
     def with_source(self, name: str, rows: int) -> Provenance:
         """Return the provenance with one more source."""
@@ -57,7 +80,7 @@ class Provenance:
         if len(sources) > MOST_SOURCES:
             old, new = sources[: -MOST_SOURCES + 1], sources[-MOST_SOURCES + 1 :]
             sources = (Source("earlier sources", sum(source.rows for source in old)), *new)
-        return replace(self, sources=sources)
+        return replace(self, sources=sources, figures=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the provenance as plain JSON values."""
@@ -67,6 +90,7 @@ class Provenance:
             "dropped": list(self.dropped),
             "sources": [{"name": source.name, "rows": source.rows} for source in self.sources],
             "min_count": self.min_count,
+            "figures": None if self.figures is None else asdict(self.figures),
         }
 
     @classmethod
@@ -87,4 +111,12 @@ class Provenance:
             if not isinstance(name, str) or type(rows) is not int:
                 raise TypeError("a source must have a name and a number of rows")
             sources.append(Source(name, rows))
-        return cls(target, weight, tuple(dropped), tuple(sources[-MOST_SOURCES:]), least)
+        figures = plain.get("figures")
+        return cls(
+            target,
+            weight,
+            tuple(dropped),
+            tuple(sources[-MOST_SOURCES:]),
+            least,
+            None if figures is None else Figures(**figures),
+        )

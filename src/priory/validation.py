@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from priory.classifier import Classifier
+from priory.columns import Labels
 from priory.errors import InputError, SettingError
 from priory.evaluation import Evaluation
 from priory.reading import read_labels
 from priory.subtraction import Left
 from priory.typing import AnyArray, CodeArray
 
-__all__ = ["cross_validate", "leave_one_out"]
+__all__ = ["cross_validate", "leave_one_out", "trained"]
 
 
 def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
@@ -30,6 +31,24 @@ def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Eval
     <Evaluation, exact leave-one-out: 5 rows, 2 classes, accuracy 0.8000>
     """
     return _evaluation(_learned(model, X, y, sample_weight)._left_out(X, y, sample_weight))
+
+
+def trained(classifier: Classifier, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
+    """Evaluate a classifier as it was tuned, or by leave-one-out where nothing was.
+
+    Unlike `leave_one_out` this does not tune anew.
+
+    >>> classifier = Classifier().fit({"x": list("aabb")}, [0, 0, 1, 1])
+    >>> trained(classifier, {"x": list("aabb")}, [0, 0, 1, 1])
+    <Evaluation, exact leave-one-out: 4 rows, 2 classes, accuracy 1.0000>
+    """
+    tuning = classifier.tuning
+    if tuning is None or not len(tuning.labels):
+        return _evaluation(classifier._left_out(X, y, sample_weight))
+    rows = Labels(tuning.labels, tuning.classes)
+    return _evaluation(
+        Left(rows, tuning.log_posterior, tuning.classes, tuning.sample_weight, tuning.how)
+    )
 
 
 def cross_validate(

@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 
 import priory
 from priory import Classifier, NaiveBayes, evaluate
-from priory.demo import play_tennis
+from priory.examples import play_tennis
 from priory.errors import InputError, NotFittedError, SettingError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

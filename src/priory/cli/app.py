@@ -16,7 +16,14 @@ import typer
 from priory.classifier import Classifier, load
 from priory.cli import reports
 from priory.cli.failing import BAD_USAGE, INTERRUPTED, say
-from priory.cli.inputs import from_stdin, parse_families, parse_pairs, parse_smoothing, parse_value
+from priory.cli.inputs import (
+    from_stdin,
+    parse_families,
+    parse_pairs,
+    parse_smoothing,
+    parse_texts,
+    parse_value,
+)
 from priory.cli.outputs import Output, dumped
 from priory.errors import InputError, SchemaError, SettingError
 from priory.version import __version__
@@ -91,12 +98,17 @@ def _main(
 @app.command(epilog="Example: priory train days.csv --target play -o days.priory")
 def train(
     data: Data,
-    target: Annotated[str, typer.Option("--target", "-t", help="The column of the classes.")],
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column of the classes.")
+    ] = None,
     output: Out = None,
     as_: Annotated[
         list[str], typer.Option("--as", help="COLUMN=FAMILY, or COLUMNS=FAMILY with commas.")
     ] = [],  # noqa: B006
     drop: Annotated[list[str], typer.Option(help="A column to leave out.")] = [],  # noqa: B006
+    text: Annotated[
+        list[str], typer.Option(help="A column of text; COLUMN=html, email or char splits it so.")
+    ] = [],  # noqa: B006
     where: Where = None,
     weight: Annotated[str | None, typer.Option(help="A column of weights.")] = None,
     na_values: NaValues = [],  # noqa: B006
@@ -116,8 +128,8 @@ def train(
 ) -> None:
     """Learn a table of any size, say what was learned, and save the model.
 
-    DATA is CSV, TSV, Parquet, JSON lines or Arrow, plain or gzip; a pattern; or a SQL query over
-    files. The model goes to the file named by -o, else beside you under the name of the data.
+    DATA is CSV, TSV, Parquet, JSON lines or Arrow, plain or gzip; a pattern; a SQL query over
+    files; or a folder with a folder of texts for each class, which needs no --target. The model goes to the file named by -o, else beside you under the name of the data.
     """
     from priory import sources
 
@@ -137,6 +149,7 @@ def train(
             weights=None if textbook else "auto",
             missing="skip" if textbook else "auto",
             n_threads=threads,
+            text=parse_texts(text),
             max_classes=max_classes,
             encoding=encoding,
             delimiter=delimiter,
@@ -208,7 +221,7 @@ def evaluate(
 
     classifier = load(model)
     with from_stdin(data) as source, told():
-        figures = judge(
+        found = judge(
             classifier,
             source,
             target,
@@ -218,7 +231,7 @@ def evaluate(
             delimiter=delimiter,
             attach=parse_pairs(attach, "--attach"),
         )
-    print(dumped(figures) if as_json else reports.figures_text(figures))
+    print(dumped(found.to_dict()) if as_json else str(found))
 
 
 @app.command(epilog="Example: priory explain days.priory --set outlook=Sunny --set wind=Strong")

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from priory.analyzer import Analyzer
 from priory.classifier import Classifier
 from priory.errors import SchemaError, SettingError, did_you_mean, listing
 from priory.sources.base import Form
 from priory.sources.training import form_of
 
-__all__ = ["from_stdin", "parse_families", "parse_pairs", "parse_smoothing", "parse_value"]
+__all__ = ["from_stdin", "parse_families", "parse_pairs", "parse_smoothing", "parse_texts", "parse_value"]
 
 KINDS = {"labels": "categorical", "numbers": "gaussian"}
 """Kinds may be named too; each stands for its plain family."""
@@ -53,6 +54,16 @@ def parse_families(given: Sequence[str]) -> dict[Any, str]:
         names = tuple(name.strip() for name in columns.split(","))
         families[names if len(names) > 1 else names[0]] = KINDS.get(family, family)
     return families
+
+
+def parse_texts(given: Sequence[str]) -> dict[str, Analyzer]:
+    """Return how each column of text is split; a column alone is split into words.
+
+    >>> {name: analyzer.unit for name, analyzer in parse_texts(["note", "body=email"]).items()}
+    {'note': 'word', 'body': 'email'}
+    """
+    pairs = (text.partition("=") for text in given)
+    return {name.strip(): Analyzer(unit or "word") for name, _, unit in pairs}
 
 
 def parse_pairs(given: Sequence[str], option: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import IO, Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from priory.typing import FloatArray
 
 __all__ = [
     "drawn",
-    "figures_text",
     "one_row",
     "predictions",
     "print_summary",
@@ -54,6 +54,7 @@ def summary(classifier: Classifier) -> dict[str, Any]:
             for name, found in column_information(statistics).items()
         ],
         "gives_class_away": _giveaways(classifier),
+        "figures": None if kept.figures is None else asdict(kept.figures),
         "provenance": kept.to_dict(),
     }
 
@@ -90,6 +91,14 @@ def print_summary(classifier: Classifier, file: IO[str], console: Any = None) ->
         classes.add_row(escape(str(row["class"])), f"{row['rows']:,}", f"{share:.1%}", bar)
     console.print(classes)
     _more(console, len(found["classes"]) - MOST_CLASSES, "classes")
+    if found["figures"]:
+        figures = found["figures"]
+        console.print(
+            f"accuracy {figures['accuracy']:.1%}, log-loss {figures['log_loss']:.3f}, calibration "
+            f"error {figures['calibration_error']:.3f}  ({figures['how']}, {figures['rows']:,} "
+            "rows: each judged as if it had not been learned)\n",
+            soft_wrap=True,
+        )
     informative = table("tells most of the class", "bits")
     for row in found["informative"][:MOST_INFORMATIVE]:
         informative.add_row(escape(row["column"]), f"{row['bits']:.3f}")
@@ -172,13 +181,3 @@ def worked(row: WorkedRow) -> dict[str, Any]:
         "log_joint": by_class(row.log_joint),
         "posterior": by_class(row.posterior),
     }
-
-
-def figures_text(figures: dict[str, Any]) -> str:
-    """Return figures one below the other."""
-    lines = [f"{'rows':<10}{figures['rows']:>12,}"]
-    lines += [
-        f"{name:<10}{figures[key]:>12.4f}"
-        for name, key in (("accuracy", "accuracy"), ("log-loss", "log_loss"))
-    ]
-    return "\n".join([*lines, f"({figures['label']})"])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from priory.analyzer import Analyzer
 from priory.errors import SchemaError, did_you_mean, listing
 from priory.rawtables import RawTable
 
@@ -49,6 +50,8 @@ class Source(ABC):
 
     name: str
     columns: tuple[str, ...]
+    target: str | None = None
+    """The column of the classes, where the source itself knows it."""
 
     @property
     def is_text(self) -> bool:
@@ -63,6 +66,10 @@ class Source(ABC):
     def forms(self) -> Mapping[str, Form]:
         """Return how each column should be read, going by the first rows."""
         return dict.fromkeys(self.columns, Form.NATURAL)
+
+    def analyzers(self) -> Mapping[str, Analyzer]:
+        """Return how columns that are texts by their nature are split."""
+        return {}
 
     @abstractmethod
     def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:

@@ -20,7 +20,7 @@ from priory.sources.mbox import mbox_messages
 if TYPE_CHECKING:
     from mimetypes import MimeTypes
 
-__all__ = ["iter_folder", "read_folder"]
+__all__ = ["is_message", "iter_folder", "read_folder"]
 
 _HTML = frozenset([".html", ".htm", ".xhtml"])
 _CHARSET = re.compile(rb"<meta[^>]{1,200}?charset\s*+=\s*+[\"']?([\w.:-]{1,40})", re.IGNORECASE)
@@ -227,14 +227,14 @@ def _read(file: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
     data = read_bytes(file)
     if suffix in _HTML:
         text = html_text(_text(file, data, encoding, _CHARSET.search(data[:2048])))
-    elif suffix == ".eml" or (suffix != ".txt" and _is_message(data)):
+    elif suffix == ".eml" or (suffix != ".txt" and is_message(data)):
         text = message_text(data)
     else:
         text = _text(file, data, encoding)
     yield len(data), text
 
 
-def _is_message(data: bytes) -> bool:
+def is_message(data: bytes) -> bool:
     """Tell whether a file begins like a message: with headers, one of them that of mail."""
     head = data[:65536].lstrip(b"\r\n").replace(b"\r\n", b"\n").partition(b"\n\n")[0]
     return _HEADER.match(head) is not None and _MAIL_HEADER.search(head) is not None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from priory.classifier import Classifier
-from priory.errors import InputError, SettingError
-from priory.provenance import Provenance
+from priory.errors import ForgetError, InputError, SettingError, listing
+from priory.provenance import Figures, Provenance
 from priory.schema import Block, Kind
 from priory.settings import Settings
 from priory.sources.base import Form, Source, check_columns
@@ -22,6 +23,7 @@ from priory.sources.opening import open_source
 from priory.sources.pool import Pool
 from priory.statistics import Statistics
 from priory.tables import LabelsTable
+from priory.validation import trained
 
 __all__ = ["count_for", "forget", "form_of", "forms_for", "train", "update"]
 
@@ -30,7 +32,7 @@ MANY_CLASSES = 1000
 
 def train(
     source: Any,
-    target: str,
+    target: str | None = None,
     *,
     drop: str | Sequence[str] = (),
     where: str | None = None,
@@ -56,12 +58,14 @@ def train(
 
     Parameters
     ----------
-    source : path, pattern, list of paths, SQL, DuckDB relation, table or Arrow stream
+    source : path, pattern, list of paths, folder, SQL, DuckDB relation, table or Arrow stream
         Files are CSV, TSV, Parquet, JSON lines or Arrow, plain or packed by gzip. A string that
         begins as a query does (SELECT, WITH, FROM) is one; it may read files, and databases
-        that are attached. Tables are whatever `Classifier.learn` takes.
+        that are attached. Tables are whatever `Classifier.learn` takes. A folder holds a folder of
+        texts for each class, as for `read_folder`.
     target : str
-        The column that holds the classes. Rows without a class are left out, with a warning.
+        The column that holds the classes. Rows without a class are left out, with a warning. Only
+        a folder of texts needs none.
     drop : str or list of str
         Columns to leave out.
     where : str
@@ -120,6 +124,11 @@ def train(
     )
     try:
         dropped = (drop,) if isinstance(drop, str) else tuple(drop)
+        target = target if target is not None else opened.target
+        if target is None:
+            raise SettingError(
+                f"target must name the column of the classes. Columns: {listing(opened.columns)}."
+            )
         check_columns([target], opened.columns, "The target column")
         check_columns(dropped, opened.columns, "The column to drop")
         check_columns([] if weight is None else [weight], opened.columns, "The weight column")
@@ -127,8 +136,10 @@ def train(
         if not left:
             raise InputError(f"{opened.name} has no column beside {target!r} to learn from.")
         roles = Roles(target, left, weight)
+        if own := {c: how for c, how in opened.analyzers().items() if c in left}:
+            settings = replace(settings, text={**own, **settings.text})
         schema = sample_schema(opened, roles, settings)
-        pool = Pool(settings.sample_size) if settings.is_tuned else None
+        pool = Pool(settings.sample_size)
         statistics = count_source(
             opened,
             roles,
@@ -144,13 +155,13 @@ def train(
         _check_classes(statistics, target)
         classifier = Classifier(settings)
         classifier._become(statistics)
-        if pool is not None:
-            rows, y, counts = pool.sample()
-            classifier.recalibrate(rows, in_known_types(y, classifier.classes), counts)
-        classifier.provenance = Provenance(target, weight, dropped).with_source(
-            opened.name, statistics.n_rows
-        )
+        rows, y, counts = pool.sample()
+        y = in_known_types(y, classifier.classes)
+        if settings.is_tuned:
+            classifier.recalibrate(rows, y, counts)
         _ = classifier.model  # settings that do not fit the data fail here, not at predict
+        provenance = Provenance(target, weight, dropped).with_source(opened.name, statistics.n_rows)
+        classifier.provenance = replace(provenance, figures=_figures(classifier, rows, y, counts))
         return classifier
     finally:
         opened.close()
@@ -245,6 +256,21 @@ def form_of(block: Block, table: Any, place: int) -> Form:
         return Form.DATE
     numbers = (Kind.NUMBERS, Kind.MOMENTS, Kind.COUNTS, Kind.SCATTER, Kind.EMPTY)
     return Form.NUMBER if block.kind in numbers else Form.TEXT
+
+
+def _figures(classifier: Classifier, X: Any, y: Any, weight: Any) -> Figures | None:
+    """Return honest figures of a sample of what was learned; of what cannot be taken out, none."""
+    try:
+        found = trained(classifier, X, y, weight)
+    except ForgetError:  # a limited vocabulary has lost what would be taken out
+        return None
+    return Figures(
+        found.how,
+        found.n_rows,
+        float(found.accuracy),
+        float(found.log_loss),
+        float(found.calibration_error),
+    )
 
 
 def _check_classes(statistics: Statistics, target: str) -> None:
