@@ -195,9 +195,9 @@ def main() -> int:
 def _protocol(full: bool) -> str:
     limit = "all rows" if full else f"at most {ROWS:,} rows ({TEXTS:,} texts) and {COLUMNS} columns"
     return (
-        f"{FOLDS} stratified folds, the same for all models, their predictions pooled; {limit}; classes of fewer than "
-        f"{FEWEST} rows are left out. The Brier score is the sum over the classes, the calibration "
-        "error that of the most probable class in 15 bins. Every model has its defaults.\n"
+        f"{FOLDS} stratified folds, the same for all models, their predictions pooled; {limit}; "
+        f"classes of fewer than {FEWEST} rows are left out. The Brier score is the sum over the "
+        "classes, the calibration error that of the most probable class in 15 bins. Every model has its defaults.\n"
     )
 
 
@@ -223,7 +223,7 @@ def _page(scores: Scores, title: str, rows: dict[str, int]) -> Iterator[str]:
     if large:
         times = {m: np.mean([scores[name][m][-1] for name in large]) for m in models}
         seconds = ", ".join(f"{model} {times[model]:.2f}" for model in models)
-        yield f"\nMean seconds of a fit over the {len(large)} with more than {LARGE:,} rows: {seconds}."
+        yield f"\nMean seconds of a fit where there are more than {LARGE:,} rows: {seconds}."
     for figure in ("log-loss", "accuracy"):
         place = FIGURES.index(figure)
         yield f"\n### {figure.capitalize()} of each\n"

@@ -24,7 +24,7 @@ CHUNK = 16_000_000
 
 
 def chunks(n_bytes: int, n_classes: int = 2) -> Iterator[tuple[list[str], np.ndarray]]:
-    """Give texts in chunks: frequent words come again, and a tenth of all words never came before."""
+    """Give texts in chunks: frequent words come again, and a tenth of all words is new."""
     rng = np.random.default_rng(SEED)
     common = np.array([f"w{i:x}" for i in range(50_000)], dtype=object)
     chance = 1 / (np.arange(len(common)) + 3.0)

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from priory.kernels.words import WordScores
+from priory.kernels.words import WordScores, spread_pairs
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 
 __all__ = ["Sums", "WordWeights", "bernoulli", "complement", "multinomial"]
@@ -25,6 +25,7 @@ ROW_SHARE = 4
 """A word seen in more than one class of so many gets a whole row of weights."""
 
 DROPPED, NO_ROW = -2, -1
+_NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,15 +129,12 @@ class WordWeights:
             rows = np.full((int(whole.sum()), sums.n_classes), -np.inf)
         else:
             rows = constant[whole, None] + scale[whole, None] * of_class
-        with_row = whole[word]
-        w, k = word[with_row], label[with_row]
-        rows[place[w], k] = constant[w] + scale[w] * of_class[k] + deltas[with_row]
-        few = (kept & ~whole)[word]
-        order = np.argsort(word[few], kind="stable")
+        spread_pairs(word, label, deltas, place, scale, constant, of_class, rows)
         starts = np.zeros(len(kept) + 1, dtype=np.int64)
+        few = np.flatnonzero((place == NO_ROW)[word]) if (kept & ~whole).any() else _NONE
+        order = few[np.argsort(word[few], kind="stable")]
         np.cumsum(np.bincount(word[few], minlength=len(kept)), out=starts[1:])
-        labels = np.ascontiguousarray(label[few][order], dtype=np.int32)
-        rest = (starts, labels, deltas[few][order], scale, constant, of_class)
+        rest = (starts, label[order], deltas[order], scale, constant, of_class)
         return cls(place, rows, *rest, is_zero, bias)
 
     @cached_property
@@ -198,7 +196,10 @@ def multinomial(sums: Sums, pseudo: FloatArray, idf: FloatArray | None = None) -
     if positive.all() or not positive.any():
         is_zero = not positive.all()
         constant = np.log(np.where(pseudo > 0, pseudo, 1.0))
-        deltas = np.log(sums.n + pseudo[sums.word]) - constant[sums.word]
+        deltas = pseudo[sums.word]  # in place: pairs are many
+        deltas += sums.n
+        np.log(deltas, out=deltas)
+        deltas -= constant[sums.word]
         return WordWeights.of_pairs(sums, deltas, constant, of_class, idf, is_zero)
     with np.errstate(divide="ignore"):  # some words have a prior, some have none
         table = np.log(sums.table() + pseudo[:, None]) + of_class

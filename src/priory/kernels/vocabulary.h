@@ -85,12 +85,20 @@ typedef struct {
     int32_t code; /* + 1; 0: free */
 } text_slot;
 
+/* What nearly always decides whether two words are the same, in one place. */
+typedef struct {
+    uint64_t first; /* eight bytes; shorter words have zeros */
+    int64_t size;
+} text_head;
+
 typedef struct {
     text_slot *slots; /* 2^bits, at most two thirds taken; a word's place is its hash's first bits */
     int bits;
     int64_t count;
     int64_t *starts; /* of each word in `bytes`, and the end of the last */
     int64_t starts_room;
+    text_head *heads; /* of each word */
+    int64_t heads_room;
     uint8_t *bytes;
     int64_t bytes_room;
 } vocabulary;
@@ -110,6 +118,22 @@ static inline int same_bytes(const uint8_t *a, const uint8_t *b, uint32_t n)
     return (x ^ y) >> (64 - 8 * n) == 0;
 #else
     return (x ^ y) << (64 - 8 * n) == 0;
+#endif
+}
+
+/* The first bytes of a word as one number, zeros after its last. */
+static inline uint64_t first_bytes(const uint8_t *bytes, uint32_t size)
+{
+    uint64_t first;
+    if (size == 0)
+        return 0;
+    memcpy(&first, bytes, 8);
+    if (size >= 8)
+        return first;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return first >> (64 - 8 * size) << (64 - 8 * size);
+#else
+    return first << (64 - 8 * size) >> (64 - 8 * size);
 #endif
 }
 
@@ -168,6 +192,7 @@ PRIORY_UNUSED static void vocabulary_end(vocabulary *v)
 {
     free(v->slots);
     free(v->starts);
+    free(v->heads);
     free(v->bytes);
 }
 
@@ -177,7 +202,8 @@ PRIORY_UNUSED static int vocabulary_reserve(vocabulary *v, int64_t words, int64_
     while (3 * words > (int64_t)2 << v->bits)
         if (grow_slots(&v->slots, &v->bits) < 0)
             return -1;
-    if (grow_array((void **)&v->starts, &v->starts_room, words + 1, 8) < 0)
+    if (grow_array((void **)&v->starts, &v->starts_room, words + 1, 8) < 0
+        || grow_array((void **)&v->heads, &v->heads_room, words, sizeof(text_head)) < 0)
         return -1;
     return grow_array((void **)&v->bytes, &v->bytes_room, bytes + TEXT_PADDING, 1);
 }
@@ -195,9 +221,12 @@ PRIORY_UNUSED static int vocabulary_copy(vocabulary *to, const vocabulary *from)
     to->bits = from->bits;
     int64_t size = from->starts[from->count];
     if (grow_array((void **)&to->starts, &to->starts_room, from->count + 1, 8) < 0
+        || grow_array((void **)&to->heads, &to->heads_room, from->count, sizeof(text_head)) < 0
         || grow_array((void **)&to->bytes, &to->bytes_room, size + TEXT_PADDING, 1) < 0)
         return -1;
     memcpy(to->starts, from->starts, (size_t)(from->count + 1) * 8);
+    if (from->count)
+        memcpy(to->heads, from->heads, (size_t)from->count * sizeof(text_head));
     if (size)
         memcpy(to->bytes, from->bytes, (size_t)size);
     memset(to->bytes + size, 0, TEXT_PADDING);
@@ -209,14 +238,16 @@ PRIORY_UNUSED static int vocabulary_copy(vocabulary *to, const vocabulary *from)
 static inline text_slot *vocabulary_slot(const vocabulary *v, const text_word *word)
 {
     size_t at = text_place(word->hash, v->bits), mask = ((size_t)1 << v->bits) - 1;
+    uint64_t first = first_bytes(word->bytes, word->size);
     for (;; at = (at + 1) & mask) {
         text_slot *slot = v->slots + at;
         if (slot->code == 0)
             return slot;
         if (slot->hash == word->hash) {
-            const int64_t *start = v->starts + slot->code - 1;
-            if (start[1] - start[0] == (int64_t)word->size
-                && same_bytes(v->bytes + start[0], word->bytes, word->size))
+            const text_head *head = v->heads + slot->code - 1;
+            if (head->first == first && head->size == (int64_t)word->size
+                && (word->size <= 8
+                    || same_bytes(v->bytes + v->starts[slot->code - 1] + 8, word->bytes + 8, word->size - 8)))
                 return slot;
         }
     }
@@ -235,6 +266,7 @@ static inline int32_t vocabulary_add(vocabulary *v, const text_word *word)
         return slot->code - 1;
     int64_t start = v->starts[v->count], end = start + word->size;
     if (grow_array((void **)&v->starts, &v->starts_room, v->count + 2, 8) < 0
+        || grow_array((void **)&v->heads, &v->heads_room, v->count + 1, sizeof(text_head)) < 0
         || grow_array((void **)&v->bytes, &v->bytes_room, end + TEXT_PADDING, 1) < 0)
         return -1;
     if (3 * (v->count + 1) > (int64_t)2 << v->bits) {
@@ -246,6 +278,8 @@ static inline int32_t vocabulary_add(vocabulary *v, const text_word *word)
         memcpy(v->bytes + start, word->bytes, word->size);
     memset(v->bytes + end, 0, TEXT_PADDING);
     v->starts[v->count + 1] = end;
+    v->heads[v->count].first = first_bytes(word->bytes, word->size);
+    v->heads[v->count].size = word->size;
     slot->hash = word->hash;
     slot->code = (int32_t)++v->count;
     return slot->code - 1;
@@ -304,6 +338,8 @@ PRIORY_UNUSED static int64_t vocabulary_fill(vocabulary *v, const uint8_t *bytes
         if (slot->code != 0)
             return i;
         v->starts[i + 1] = starts[i + 1] - starts[0];
+        v->heads[i].first = first_bytes(word.bytes, word.size);
+        v->heads[i].size = word.size;
         slot->hash = word.hash;
         slot->code = (int32_t)++v->count;
     }
@@ -350,26 +386,21 @@ PRIORY_UNUSED static int vocabulary_order(const vocabulary *v, int32_t *codes)
     return 0;
 }
 
-/* Bring near what words further on will need, step by step: the slot, then where it says the word
- * is (and its count), then the word. Inlined in any case: a compiler may take a function that only
+/* Bring near what words further on will need, step by step: the slot, then the head of the word
+ * that it names, and its count. Inlined in any case: a compiler may take a function that only
  * prefetches for one that does nothing, and leave it out. */
 PRIORY_INLINE void prefetch_word(const vocabulary *v, const text_word *words, ptrdiff_t i, ptrdiff_t n,
                                  const int32_t *tf)
 {
-    if (i + 3 * TEXT_AHEAD < n)
-        PRIORY_PREFETCH(v->slots + text_place(words[i + 3 * TEXT_AHEAD].hash, v->bits));
-    if (i + 2 * TEXT_AHEAD < n) {
-        int32_t code = v->slots[text_place(words[i + 2 * TEXT_AHEAD].hash, v->bits)].code;
+    if (i + 2 * TEXT_AHEAD < n)
+        PRIORY_PREFETCH(v->slots + text_place(words[i + 2 * TEXT_AHEAD].hash, v->bits));
+    if (i + TEXT_AHEAD < n) {
+        int32_t code = v->slots[text_place(words[i + TEXT_AHEAD].hash, v->bits)].code;
         if (code != 0) {
-            PRIORY_PREFETCH(v->starts + code - 1);
+            PRIORY_PREFETCH(v->heads + code - 1);
             if (tf != NULL)
                 PRIORY_PREFETCH(tf + code - 1);
         }
-    }
-    if (i + TEXT_AHEAD < n) {
-        int32_t code = v->slots[text_place(words[i + TEXT_AHEAD].hash, v->bits)].code;
-        if (code != 0)
-            PRIORY_PREFETCH(v->bytes + v->starts[code - 1]);
     }
 }
 

@@ -94,6 +94,86 @@ static inline void document_clear(document *d)
     d->n_seen = 0;
 }
 
+/* ---- sums per (word, class), of all pairs ---------------------------------------------------------
+ * As long as there is room for every class of every word: each word has its classes side by side. */
+
+typedef struct {
+    int32_t rows, count; /* of texts that count 1 each */
+    double log_tf;
+} dense_sum;
+
+typedef struct {
+    dense_sum *sums; /* words × K */
+    int64_t words, K;
+    int64_t total; /* of the words counted, so that no `count` overflows */
+} dense_table;
+
+/* Make room for so many words, without touching what is not used yet. */
+PRIORY_UNUSED static int dense_room(dense_table *t, int64_t words)
+{
+    if (words <= t->words)
+        return 0;
+    int64_t wider = words + words / 2 + 1024;
+    dense_sum *grown = (dense_sum *)calloc((size_t)(wider * t->K), sizeof(dense_sum));
+    if (grown == NULL)
+        return -1;
+    if (t->words)
+        memcpy(grown, t->sums, (size_t)(t->words * t->K) * sizeof(dense_sum));
+    free(t->sums);
+    t->sums = grown;
+    t->words = wider;
+    return 0;
+}
+
+/* Add a counted document to the sums of its class, and clear it. */
+PRIORY_UNUSED static int document_sum(document *d, dense_table *t, int64_t words, int32_t label)
+{
+    if (dense_room(t, words) < 0)
+        return -1;
+    double scale = document_scale(d);
+    dense_sum *sums = t->sums + label;
+    for (int64_t i = 0; i < d->n_seen; i++) {
+        if (i + 2 * TEXT_AHEAD < d->n_seen)
+            PRIORY_PREFETCH(sums + d->seen[i + 2 * TEXT_AHEAD] * t->K);
+        int32_t word = d->seen[i], tf = d->tf[word];
+        dense_sum *sum = sums + word * t->K;
+        sum->rows += 1;
+        sum->count += tf;
+        sum->log_tf += scale * log1p_tf(tf);
+        t->total += tf;
+        d->tf[word] = 0;
+    }
+    d->n_seen = 0;
+    return 0;
+}
+
+/* Add the sums of another, whose word i is number places[i] here. */
+PRIORY_UNUSED static int dense_merge(dense_table *t, int64_t words, const dense_table *other, const int32_t *places,
+                                     int64_t n)
+{
+    if (dense_room(t, words) < 0)
+        return -1;
+    for (int64_t i = 0; i < n && i < other->words; i++) {
+        const dense_sum *from = other->sums + i * t->K;
+        dense_sum *to = t->sums + places[i] * t->K;
+        for (int64_t k = 0; k < t->K; k++) {
+            to[k].rows += from[k].rows;
+            to[k].count += from[k].count;
+            to[k].log_tf += from[k].log_tf;
+        }
+    }
+    t->total += other->total;
+    return 0;
+}
+
+PRIORY_UNUSED static int64_t dense_pairs(const dense_table *t, int64_t words)
+{
+    int64_t pairs = 0, end = (words < t->words ? words : t->words) * t->K;
+    for (int64_t i = 0; i < end; i++)
+        pairs += t->sums[i].rows > 0;
+    return pairs;
+}
+
 /* ---- sums per (word, class), of the pairs that occur --------------------------------------------
  * First every document's (word, tf) are written down, in the order of the documents, which numbers
  * new words. Then the classes are summed one after another: the sums of a class are close together,
