@@ -24,6 +24,7 @@ FEW_CLASSES = 4
 ROW_SHARE = 4
 """A word seen in more than one class of so many gets a whole row of weights."""
 
+BLOCK = 1 << 16
 DROPPED, NO_ROW = -2, -1
 _NONE = np.zeros(0, dtype=np.int64)
 
@@ -128,7 +129,8 @@ class WordWeights:
         if is_zero:
             rows = np.full((int(whole.sum()), sums.n_classes), -np.inf)
         else:
-            rows = constant[whole, None] + scale[whole, None] * of_class
+            rows = np.multiply.outer(scale[whole], of_class)
+            rows += constant[whole, None]
         spread_pairs(word, label, deltas, place, scale, constant, of_class, rows)
         starts = np.zeros(len(kept) + 1, dtype=np.int64)
         few = np.flatnonzero((place == NO_ROW)[word]) if (kept & ~whole).any() else _NONE
@@ -196,10 +198,13 @@ def multinomial(sums: Sums, pseudo: FloatArray, idf: FloatArray | None = None) -
     if positive.all() or not positive.any():
         is_zero = not positive.all()
         constant = np.log(np.where(pseudo > 0, pseudo, 1.0))
-        deltas = pseudo[sums.word]  # in place: pairs are many
-        deltas += sums.n
-        np.log(deltas, out=deltas)
-        deltas -= constant[sums.word]
+        deltas = np.empty(len(sums.n))
+        for first in range(0, len(deltas), BLOCK):  # pairs are many
+            some = slice(first, first + BLOCK)
+            word, part = sums.word[some], deltas[some]
+            np.add(sums.n[some], pseudo[word], out=part)
+            np.log(part, out=part)
+            part -= constant[word]
         return WordWeights.of_pairs(sums, deltas, constant, of_class, idf, is_zero)
     with np.errstate(divide="ignore"):  # some words have a prior, some have none
         table = np.log(sums.table() + pseudo[:, None]) + of_class

@@ -5,6 +5,10 @@
 
 #include "loops.h"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #define TEXT_PADDING 8          /* readable bytes after a word */
 #define TEXT_LONGEST 0x7FFFFFFF /* bytes of a word, or of a text */
 
@@ -142,12 +146,26 @@ static inline size_t text_place(uint32_t hash, int bits)
     return hash >> (32 - bits);
 }
 
+/* Return zeroed memory that is looked into all over, in large pages where there are any: finding one
+ * of many small pages takes as long as fetching from it. What is not used is not touched. */
+static void *scattered_memory(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    const uintptr_t page = (uintptr_t)2 << 20;
+    uintptr_t first = ((uintptr_t)memory + page - 1) & ~(page - 1), end = (uintptr_t)memory + count * size;
+    if (memory != NULL && first + page <= end)
+        madvise((void *)first, end - first, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
+
 /* Double the table of slots (or make the first); the hashes in the slots are all it needs. */
 static int grow_slots(text_slot **slots, int *bits)
 {
     int wider = *slots == NULL ? 8 : *bits + 1;
     size_t mask = ((size_t)1 << wider) - 1;
-    text_slot *grown = wider > 31 ? NULL : (text_slot *)calloc(mask + 1, sizeof(text_slot));
+    text_slot *grown = wider > 31 ? NULL : (text_slot *)scattered_memory(mask + 1, sizeof(text_slot));
     if (grown == NULL)
         return -1;
     for (size_t i = 0; *slots != NULL && i < (size_t)1 << *bits; i++) {
@@ -386,16 +404,15 @@ PRIORY_UNUSED static int vocabulary_order(const vocabulary *v, int32_t *codes)
     return 0;
 }
 
-/* Bring near what words further on will need, step by step: the slot, then the head of the word
- * that it names, and its count. Inlined in any case: a compiler may take a function that only
- * prefetches for one that does nothing, and leave it out. */
-PRIORY_INLINE void prefetch_word(const vocabulary *v, const text_word *words, ptrdiff_t i, ptrdiff_t n,
-                                 const int32_t *tf)
+/* Bring near what looking for words will need: their slots, then the heads of the words that these
+ * name, and their counts. Inlined in any case: a compiler may take a function that only prefetches
+ * for one that does nothing, and leave it out. */
+PRIORY_INLINE void prefetch_words(const vocabulary *v, const text_word *words, ptrdiff_t n, const int32_t *tf)
 {
-    if (i + 2 * TEXT_AHEAD < n)
-        PRIORY_PREFETCH(v->slots + text_place(words[i + 2 * TEXT_AHEAD].hash, v->bits));
-    if (i + TEXT_AHEAD < n) {
-        int32_t code = v->slots[text_place(words[i + TEXT_AHEAD].hash, v->bits)].code;
+    for (ptrdiff_t i = 0; i < n; i++)
+        PRIORY_PREFETCH(v->slots + text_place(words[i].hash, v->bits));
+    for (ptrdiff_t i = 0; i < n; i++) {
+        int32_t code = v->slots[text_place(words[i].hash, v->bits)].code;
         if (code != 0) {
             PRIORY_PREFETCH(v->heads + code - 1);
             if (tf != NULL)

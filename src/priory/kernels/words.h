@@ -38,16 +38,33 @@ static inline void document_see(document *d, int32_t code)
         d->seen[d->n_seen++] = code;
 }
 
-/* Count words of a document, new ones too. */
-PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_word *words, ptrdiff_t n)
+typedef struct {
+    int32_t rows, count; /* of texts that count 1 each */
+    double log_tf;
+} dense_sum;
+
+#define DENSE_FIRST ((int64_t)1 << 15)
+#define DENSE_MOST ((int64_t)1 << 22) /* with more sums than these, only pairs that occur are kept */
+
+typedef struct {
+    dense_sum *sums; /* words × K */
+    int64_t words, K, room;
+    int64_t total; /* of the words counted, so that no `count` overflows */
+} dense_table;
+
+/* Count words of a document, new ones too; its class's sums in `t`, if given, are brought near. */
+PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_word *words, ptrdiff_t n,
+                                      const dense_table *t, int32_t label)
 {
     if (document_room(d, v->count + n) < 0)
         return -1;
+    prefetch_words(v, words, n, d->tf);
     for (ptrdiff_t i = 0; i < n; i++) {
-        prefetch_word(v, words, i, n, d->tf);
         int32_t code = vocabulary_add(v, words + i);
         if (code < 0)
             return -1;
+        if (t != NULL && d->tf[code] == 0 && code < t->words)
+            PRIORY_PREFETCH(t->sums + code * t->K + label);
         document_see(d, code);
     }
     return 0;
@@ -60,8 +77,8 @@ PRIORY_UNUSED static int document_find(document *d, const vocabulary *v, int64_t
 {
     if (document_room(d, known) < 0)
         return -1;
+    prefetch_words(v, words, n, place);
     for (ptrdiff_t i = 0; i < n; i++) {
-        prefetch_word(v, words, i, n, place);
         int32_t code = vocabulary_find(v, words + i);
         if (code >= 0 && code < known && (place == NULL || place[code] != TEXT_DROPPED))
             document_see(d, code);
@@ -97,31 +114,25 @@ static inline void document_clear(document *d)
 /* ---- sums per (word, class), of all pairs ---------------------------------------------------------
  * As long as there is room for every class of every word: each word has its classes side by side. */
 
-typedef struct {
-    int32_t rows, count; /* of texts that count 1 each */
-    double log_tf;
-} dense_sum;
-
-typedef struct {
-    dense_sum *sums; /* words × K */
-    int64_t words, K;
-    int64_t total; /* of the words counted, so that no `count` overflows */
-} dense_table;
-
-/* Make room for so many words, without touching what is not used yet. */
+/* Have sums, zero at first, of so many words. The second time there is room for all that may come:
+ * what is not used is not touched. */
 PRIORY_UNUSED static int dense_room(dense_table *t, int64_t words)
 {
     if (words <= t->words)
         return 0;
-    int64_t wider = words + words / 2 + 1024;
-    dense_sum *grown = (dense_sum *)calloc((size_t)(wider * t->K), sizeof(dense_sum));
-    if (grown == NULL)
-        return -1;
-    if (t->words)
-        memcpy(grown, t->sums, (size_t)(t->words * t->K) * sizeof(dense_sum));
-    free(t->sums);
-    t->sums = grown;
-    t->words = wider;
+    if (words * t->K > t->room) {
+        int64_t needed = words * t->K, wider = t->room == 0 ? DENSE_FIRST : 2 * DENSE_MOST;
+        wider = needed > wider ? needed + needed / 2 : wider;
+        dense_sum *grown = (dense_sum *)scattered_memory((size_t)wider, sizeof(dense_sum));
+        if (grown == NULL)
+            return -1;
+        if (t->words)
+            memcpy(grown, t->sums, (size_t)(t->words * t->K) * sizeof(dense_sum));
+        free(t->sums);
+        t->sums = grown;
+        t->room = wider;
+    }
+    t->words = words;
     return 0;
 }
 
@@ -133,8 +144,6 @@ PRIORY_UNUSED static int document_sum(document *d, dense_table *t, int64_t words
     double scale = document_scale(d);
     dense_sum *sums = t->sums + label;
     for (int64_t i = 0; i < d->n_seen; i++) {
-        if (i + 2 * TEXT_AHEAD < d->n_seen)
-            PRIORY_PREFETCH(sums + d->seen[i + 2 * TEXT_AHEAD] * t->K);
         int32_t word = d->seen[i], tf = d->tf[word];
         dense_sum *sum = sums + word * t->K;
         sum->rows += 1;
@@ -166,10 +175,10 @@ PRIORY_UNUSED static int dense_merge(dense_table *t, int64_t words, const dense_
     return 0;
 }
 
-PRIORY_UNUSED static int64_t dense_pairs(const dense_table *t, int64_t words)
+PRIORY_UNUSED static int64_t dense_pairs(const dense_table *t)
 {
-    int64_t pairs = 0, end = (words < t->words ? words : t->words) * t->K;
-    for (int64_t i = 0; i < end; i++)
+    int64_t pairs = 0;
+    for (int64_t i = 0; i < t->words * t->K; i++)
         pairs += t->sums[i].rows > 0;
     return pairs;
 }

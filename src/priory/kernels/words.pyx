@@ -18,6 +18,7 @@ import numpy as np
 cdef extern from "words.h" nogil:
     enum:
         TEXT_DROPPED
+        DENSE_MOST
 
     ctypedef struct document:
         int32_t* tf
@@ -47,15 +48,16 @@ cdef extern from "words.h" nogil:
         dense_sum* sums
         int64_t words
         int64_t K
+        int64_t room
         int64_t total
 
     double text_logs[256]
 
-    int document_add(document*, vocabulary*, const text_word*, ptrdiff_t)
+    int document_add(document*, vocabulary*, const text_word*, ptrdiff_t, const dense_table*, int32_t)
     int document_find(document*, const vocabulary*, int64_t, const int32_t*, const text_word*, ptrdiff_t)
     int document_sum(document*, dense_table*, int64_t, int32_t)
     int dense_merge(dense_table*, int64_t, const dense_table*, const int32_t*, int64_t)
-    int64_t dense_pairs(const dense_table*, int64_t)
+    int64_t dense_pairs(const dense_table*)
     int document_write(document*, count_list*)
     int pairs_add(pair_list*, const text_count*, int64_t, int32_t, double, double*)
     int pairs_sort(pair_list*, int64_t, int32_t*)
@@ -70,7 +72,7 @@ cdef extern from "words_pairs.h" nogil:
         double* log_tf
         int64_t n
 
-    void pairs_of_dense(const dense_table*, int64_t, const pair_arrays*, double*)
+    void pairs_of_dense(const dense_table*, const pair_arrays*, double*)
     void pairs_from(const pair_list*, const int32_t*, const pair_arrays*)
     int64_t pairs_ordered(const pair_arrays*)
     int pairs_arrange(const pair_arrays*, int64_t, int64_t, const pair_arrays*)
@@ -100,7 +102,6 @@ cdef extern from "words_scores.h" nogil:
 
 cdef enum:
     MOST = 1 << 21  # words of documents written down (8 bytes each) before they are summed
-    DENSE = 1 << 22  # sums (16 bytes each) of all classes of all words, as long as there are no more
     TOTAL = 1 << 30  # words counted before 32 bits might not hold them
 
 Pairs = namedtuple("Pairs", "word label rows weight count log_tf", module=__name__)
@@ -412,7 +413,7 @@ cdef class Tally:
                         m = reader.next_words()
                         if m == 0:
                             break
-                        _check(document_add(&self.counted, &vocabulary.words_, reader.words, m))
+                        _check(document_add(&self.counted, &vocabulary.words_, reader.words, m, NULL, 0))
                     _check(document_write(&self.counted, &self.counts))
                     rows_of[classes[i]] += 1
                     weight_of[classes[i]] += weights[i] if weighted else 1.0
@@ -456,7 +457,7 @@ cdef class Tally:
 cdef class WordCounter:
     """Count texts that come in pieces; each thread has one, and what they counted is merged.
 
-    While all classes of all words fit into `DENSE` sums, and no text has a weight, every text is
+    While all classes of all words fit into DENSE_MOST sums, and no text has a weight, every text is
     added to them at once. Else the words of many texts are written down first.
     """
 
@@ -513,7 +514,7 @@ cdef class WordCounter:
             with nogil:
                 _check(dense_merge(&self.dense, words, &other.dense, &places[0], n))
             free(other.dense.sums)
-            other.dense.sums, other.dense.words = NULL, 0
+            other.dense.sums, other.dense.words, other.dense.room = NULL, 0, 0
         for pairs in other.parts:
             self._push(sort_pairs(pairs._replace(word=np.asarray(places)[pairs.word]), words))
         other.parts = []
@@ -532,10 +533,10 @@ cdef class WordCounter:
     cdef bint _has_room(self):
         """Return whether sums of all pairs are worth their memory; hand them over if no longer."""
         cdef int64_t needed = self.vocabulary.words_.count * self.dense.K
-        if needed <= DENSE and self.dense.total < TOTAL:
+        if needed <= DENSE_MOST and self.dense.total < TOTAL:
             return True
         self._spill()
-        return needed <= DENSE
+        return needed <= DENSE_MOST
 
     cdef Py_ssize_t _sum(self, Reader reader, Py_ssize_t first, y) except -1:
         """Add texts from `first` on to the sums; return where it stopped."""
@@ -546,13 +547,13 @@ cdef class WordCounter:
         cdef document* counted = &self.tally.counted
         cdef Py_ssize_t i = first, m
         with nogil:
-            while i < reader.n and self.dense.total < TOTAL and words.count * self.dense.K <= DENSE:
+            while i < reader.n and self.dense.total < TOTAL and words.count * self.dense.K <= DENSE_MOST:
                 if classes[i] >= 0 and reader.open(i):
                     while True:
                         m = reader.next_words()
                         if m == 0:
                             break
-                        _check(document_add(counted, words, reader.words, m))
+                        _check(document_add(counted, words, reader.words, m, &self.dense, classes[i]))
                     _check(document_sum(counted, &self.dense, words.count, classes[i]))
                     rows_of[classes[i]] += 1
                     weight_of[classes[i]] += 1.0
@@ -561,15 +562,14 @@ cdef class WordCounter:
 
     cdef int _spill(self) except -1:
         """Write the sums as pairs, and begin anew."""
-        cdef int64_t words = len(self.vocabulary)
         cdef double[::1] words_of = self.counts.class_words
         if self.dense.words == 0:
             return 0
-        cdef Arrays out = Arrays.empty(dense_pairs(&self.dense, words))
+        cdef Arrays out = Arrays.empty(dense_pairs(&self.dense))
         with nogil:
-            pairs_of_dense(&self.dense, words, &out.at, &words_of[0])
+            pairs_of_dense(&self.dense, &out.at, &words_of[0])
         free(self.dense.sums)
-        self.dense.sums, self.dense.words, self.dense.total = NULL, 0, 0
+        self.dense.sums, self.dense.words, self.dense.room, self.dense.total = NULL, 0, 0, 0
         self._push(out.pairs)
         return 0
 

@@ -42,12 +42,12 @@ PRIORY_UNUSED static void pairs_from(const pair_list *t, const int32_t *order, c
     }
 }
 
-/* Write the pairs of a dense table, of which there are as many as dense_pairs says; `words` of each
- * class grow by what they count. */
-PRIORY_UNUSED static void pairs_of_dense(const dense_table *t, int64_t words, const pair_arrays *out, double *words_of)
+/* Write the pairs of a dense table, of which there are as many as dense_pairs says; `words_of`
+ * each class grows by what they count. */
+PRIORY_UNUSED static void pairs_of_dense(const dense_table *t, const pair_arrays *out, double *words_of)
 {
-    int64_t n = 0, end = words < t->words ? words : t->words;
-    for (int64_t word = 0; word < end; word++)
+    int64_t n = 0;
+    for (int64_t word = 0; word < t->words; word++)
         for (int64_t k = 0; k < t->K; k++) {
             const dense_sum *sum = t->sums + word * t->K + k;
             if (sum->rows == 0)
