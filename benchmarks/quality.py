@@ -7,6 +7,7 @@ models; log-loss, Brier score, calibration error, accuracy and the time of a fit
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -164,6 +165,9 @@ def main() -> int:
     parser.add_argument("folder", nargs="?", type=Path, default=DATA)
     parser.add_argument("--full", action="store_true", help="all rows and columns")
     parser.add_argument("--only", help="names of data sets, with commas between them")
+    parser.add_argument(
+        "--keep", type=Path, help="a file of scores: what is in it is not judged again"
+    )
     parser.add_argument("--output", type=Path, default=HERE / "quality.md")
     arguments = parser.parse_args()
     if not arguments.folder.is_dir():
@@ -171,6 +175,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     scores: dict[bool, Scores] = {False: {}, True: {}}
     rows: dict[str, int] = {}
+    kept = _kept(arguments.keep)
     chosen = set(arguments.only.split(",")) if arguments.only else None
     with Progress(console=Console(stderr=True)) as progress:
         found = [
@@ -180,7 +185,10 @@ def main() -> int:
         for name, X, y, is_text in found:
             for model, make in (texts() if is_text else tables()).items():
                 progress.update(task, description=f"{name}: {model}")
-                scores[is_text].setdefault(name, {})[model] = judge(make, X, y, is_text)
+                if (name, model) not in kept:
+                    kept[name, model] = judge(make, X, y, is_text)
+                    _keep(arguments.keep, name, model, kept[name, model])
+                scores[is_text].setdefault(name, {})[model] = kept[name, model]
             rows[name] = len(y)
             progress.advance(task)
     lines = ["# How well it predicts\n", "Written by `make quality`; no figure is typed by hand.\n"]
@@ -192,12 +200,27 @@ def main() -> int:
     return 0
 
 
+def _kept(path: Path | None) -> dict[tuple[str, str], np.ndarray]:
+    """Return the scores that an earlier run has left."""
+    if path is None or not path.is_file():
+        return {}
+    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return {(name, model): np.array(figures) for name, model, figures in lines}
+
+
+def _keep(path: Path | None, name: str, model: str, figures: np.ndarray) -> None:
+    if path is not None:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([name, model, figures.tolist()]) + "\n")
+
+
 def _protocol(full: bool) -> str:
     limit = "all rows" if full else f"at most {ROWS:,} rows ({TEXTS:,} texts) and {COLUMNS} columns"
     return (
         f"{FOLDS} stratified folds, the same for all models, their predictions pooled; {limit}; "
         f"classes of fewer than {FEWEST} rows are left out. The Brier score is the sum over the "
-        "classes, the calibration error that of the most probable class in 15 bins. Every model has its defaults.\n"
+        "classes, the calibration error that of the most probable class in 15 bins. Every model "
+        "has its defaults.\n"
     )
 
 
