@@ -7,6 +7,7 @@ models; log-loss, Brier score, calibration error, accuracy and the time of a fit
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -38,7 +39,7 @@ import priory
 
 HERE = Path(__file__).parent
 DATA = Path(__file__).parents[2] / "shared" / "data"
-ROWS, TEXTS, COLUMNS, FOLDS, FEWEST = 5_000, 4_000, 100, 5, 10
+ROWS, TEXTS, COLUMNS, FOLDS, FEWEST, LARGE = 5_000, 4_000, 100, 5, 10, 1_000
 FIGURES = ("log-loss", "Brier", "calibration error", "accuracy", "fit, s")
 LOWER = {"log-loss", "Brier", "calibration error", "fit, s"}
 
@@ -138,8 +139,9 @@ def data_sets(folder: Path, full: bool) -> Iterator[tuple[str, Any, np.ndarray, 
 
 
 def judge(make: Callable[[], Any], X: Any, y: np.ndarray, is_text: bool) -> np.ndarray:
-    """Return the figures of a model over the folds."""
-    rows = np.zeros(len(FIGURES))
+    """Return the figures of a model over what each fold says of the rows it has not learned."""
+    labels, classes = np.array(y), sorted(set(y))
+    probabilities, seconds = np.zeros((len(y), len(classes))), []
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=1)
     for train, test in folds.split(np.zeros(len(y)), y):
         known, new = X.iloc[train], X.iloc[test]
@@ -147,16 +149,14 @@ def judge(make: Callable[[], Any], X: Any, y: np.ndarray, is_text: bool) -> np.n
             known, new = known["text"].fillna("").tolist(), new["text"].fillna("").tolist()
         start = time.perf_counter()
         model = make().fit(known, y[train])
-        elapsed = time.perf_counter() - start
-        found = priory.evaluate(model, new, y[test])
-        brier = float(((found.probabilities - _one(found)) ** 2).sum(axis=1).mean())
-        rows += [found.log_loss, brier, found.calibration_error, found.accuracy, elapsed]
-    return rows / FOLDS
-
-
-def _one(found: priory.Evaluation) -> np.ndarray:
-    classes = np.array([str(c) for c in found.classes], dtype=object)
-    return np.asarray(np.array(found.labels, dtype=object)[:, None] == classes[None, :])
+        seconds.append(time.perf_counter() - start)
+        places = [classes.index(label) for label in model.classes_]
+        probabilities[np.ix_(test, places)] = model.predict_proba(new)
+    found = priory.Evaluation(labels, probabilities, classes, how="5-fold")
+    brier = float(((probabilities - (labels[:, None] == classes)) ** 2).sum(axis=1).mean())
+    return np.array(
+        [found.log_loss, brier, found.calibration_error, found.accuracy, np.mean(seconds)]
+    )
 
 
 def main() -> int:
@@ -165,12 +165,17 @@ def main() -> int:
     parser.add_argument("folder", nargs="?", type=Path, default=DATA)
     parser.add_argument("--full", action="store_true", help="all rows and columns")
     parser.add_argument("--only", help="names of data sets, with commas between them")
+    parser.add_argument(
+        "--keep", type=Path, help="a file of scores: what is in it is not judged again"
+    )
     parser.add_argument("--output", type=Path, default=HERE / "quality.md")
     arguments = parser.parse_args()
     if not arguments.folder.is_dir():
         raise SystemExit(f"There is no folder {arguments.folder}: name one that holds CSV files.")
     warnings.simplefilter("ignore")
     scores: dict[bool, Scores] = {False: {}, True: {}}
+    rows: dict[str, int] = {}
+    kept = _kept(arguments.keep)
     chosen = set(arguments.only.split(",")) if arguments.only else None
     with Progress(console=Console(stderr=True)) as progress:
         found = [
@@ -180,27 +185,46 @@ def main() -> int:
         for name, X, y, is_text in found:
             for model, make in (texts() if is_text else tables()).items():
                 progress.update(task, description=f"{name}: {model}")
-                scores[is_text].setdefault(name, {})[model] = judge(make, X, y, is_text)
+                if (name, model) not in kept:
+                    kept[name, model] = judge(make, X, y, is_text)
+                    _keep(arguments.keep, name, model, kept[name, model])
+                scores[is_text].setdefault(name, {})[model] = kept[name, model]
+            rows[name] = len(y)
             progress.advance(task)
     lines = ["# How well it predicts\n", "Written by `make quality`; no figure is typed by hand.\n"]
     lines += [_protocol(arguments.full)]
     for is_text, title in ((False, "Tables"), (True, "Texts")):
         if scores[is_text]:
-            lines += [f"## {title}\n", *_page(scores[is_text], title)]
+            lines += [f"## {title}\n", *_page(scores[is_text], title, rows)]
     arguments.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return 0
+
+
+def _kept(path: Path | None) -> dict[tuple[str, str], np.ndarray]:
+    """Return the scores that an earlier run has left."""
+    if path is None or not path.is_file():
+        return {}
+    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return {(name, model): np.array(figures) for name, model, figures in lines}
+
+
+def _keep(path: Path | None, name: str, model: str, figures: np.ndarray) -> None:
+    if path is not None:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([name, model, figures.tolist()]) + "\n")
 
 
 def _protocol(full: bool) -> str:
     limit = "all rows" if full else f"at most {ROWS:,} rows ({TEXTS:,} texts) and {COLUMNS} columns"
     return (
-        f"{FOLDS} stratified folds, the same for all models; {limit}; classes of fewer than "
-        f"{FEWEST} rows are left out. The Brier score is the sum over the classes, the calibration "
-        "error that of the most probable class in 15 bins. Every model has its defaults.\n"
+        f"{FOLDS} stratified folds, the same for all models, their predictions pooled; {limit}; "
+        f"classes of fewer than {FEWEST} rows are left out. The Brier score is the sum over the "
+        "classes, the calibration error that of the most probable class in 15 bins. Every model "
+        "has its defaults.\n"
     )
 
 
-def _page(scores: Scores, title: str) -> Iterator[str]:
+def _page(scores: Scores, title: str, rows: dict[str, int]) -> Iterator[str]:
     """Give the means and mean ranks over the data sets, then the log-loss of each."""
     models = list(next(iter(scores.values())))
     grid = np.array([[scores[name][model] for model in models] for name in scores])
@@ -218,6 +242,11 @@ def _page(scores: Scores, title: str) -> Iterator[str]:
         shown.add_row(model, *cells)
         yield f"| {model} | " + " | ".join(cells) + " |"
     Console(width=150).print(shown)
+    large = [name for name in scores if rows[name] > LARGE]
+    if large:
+        times = {m: np.mean([scores[name][m][-1] for name in large]) for m in models}
+        seconds = ", ".join(f"{model} {times[model]:.2f}" for model in models)
+        yield f"\nMean seconds of a fit where there are more than {LARGE:,} rows: {seconds}."
     for figure in ("log-loss", "accuracy"):
         place = FIGURES.index(figure)
         yield f"\n### {figure.capitalize()} of each\n"

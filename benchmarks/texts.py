@@ -155,7 +155,7 @@ def _others(X: list[str], y: np.ndarray, folder: Path) -> list[Peer]:
         from fasttext import train_supervised
 
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
-        return train_supervised(str(fast), epoch=1, dim=10, lr=0.05, thread=threads, verbose=0)
+        return train_supervised(str(fast), epoch=1, thread=threads, verbose=0)
 
     def polars() -> Any:
         import polars as pl

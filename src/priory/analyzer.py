@@ -81,9 +81,14 @@ class Analyzer:
     def _makes_words(self) -> bool:
         return callable(self.unit) or self.unit == "email"
 
+    @property
+    def takes_texts_as_they_are(self) -> bool:
+        """Return whether `encode` changes nothing."""
+        return self.unit in ("word", "char", "char_wb")
+
     def encode(self, data: AnyArray, offsets: AnyArray, missing: BoolArray | None) -> Encoded:
         """Return the texts that `splitter` splits, for texts as they came."""
-        if self.unit in ("word", "char", "char_wb"):
+        if self.takes_texts_as_they_are:
             return data, offsets, missing
         texts = _decoded(data, offsets, missing)
         if self.unit == "html":

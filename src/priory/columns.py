@@ -7,8 +7,8 @@ NaN. `reading` makes these from what the user has; everything above sees only th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from priory.errors import InputError
 from priory.kernels.labels import encode_integers, encode_range, pack_codes, value_range
-from priory.kernels.text import Splitter
+from priory.kernels.text import Splitter, encode_texts, text_sizes
 from priory.parallel import in_parallel, stretches, thread_count
 from priory.typing import AnyArray, BoolArray, FloatArray, Label
 
@@ -247,6 +247,15 @@ class Texts:
         """Return which rows have no text; an empty text is a text."""
         return np.zeros(len(self), dtype=np.bool_) if self.gaps is None else self.gaps
 
+    @property
+    def n_bytes(self) -> int:
+        """Return about how many bytes the texts have."""
+        return int(self.offsets[-1] - self.offsets[0])
+
+    def split_by(self, splitter: Splitter) -> Texts:
+        """Return the same texts, of which something else are the words."""
+        return replace(self, splitter=splitter)
+
     def take(self, rows: Any) -> Texts:
         """Return the rows chosen by an index, a slice or a mask; a slice copies nothing."""
         gaps = None if self.gaps is None else self.gaps[rows]
@@ -263,10 +272,7 @@ class Texts:
 
     def stretches(self, n_bytes: int) -> list[slice]:
         """Return the rows in stretches of about so many bytes."""
-        cuts = np.arange(int(self.offsets[0]) + n_bytes, int(self.offsets[-1]), n_bytes)
-        ends = np.unique(np.searchsorted(self.offsets[1:], cuts)) + 1
-        inner = ends[ends < len(self)].tolist()
-        return [slice(a, b) for a, b in pairwise([0, *inner, len(self)])]
+        return _stretches(self.offsets, n_bytes)
 
     def value(self, row: int) -> str | None:
         """Return one text, None for a gap."""
@@ -278,6 +284,73 @@ class Texts:
     def as_labels(self) -> Labels:
         """Refuse: a text is not a label."""
         raise InputError("a text cannot be read as a label; name a family for words")
+
+
+class Strings(Texts):
+    """Hold a column of Python strings, to be encoded when their bytes are asked for.
+
+    Whoever takes them piece by piece never has a second copy of all of them.
+    """
+
+    def __init__(
+        self, values: list[Any], ends: AnyArray, gaps: BoolArray | None, splitter: Splitter
+    ) -> None:
+        given = {"values": values, "ends": ends, "gaps": gaps, "splitter": splitter}
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+
+    values: list[Any]
+    ends: AnyArray
+    """Where each string would begin if all had the most bytes they can have."""
+
+    @cached_property
+    def _encoded(self) -> tuple[AnyArray, AnyArray]:
+        data, offsets, _ = encode_texts(self.values)
+        return data, offsets
+
+    @property
+    def data(self) -> AnyArray:
+        """Return the bytes."""
+        return self._encoded[0]
+
+    @property
+    def offsets(self) -> AnyArray:
+        """Return where each text begins, and where the last one ends."""
+        return self._encoded[1]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def n_bytes(self) -> int:
+        """Return about how many bytes the texts have."""
+        return int(self.ends[-1] - self.ends[0])
+
+    def split_by(self, splitter: Splitter) -> Strings:
+        """Return the same texts, of which something else are the words."""
+        return Strings(self.values, self.ends, self.gaps, splitter)
+
+    def take(self, rows: Any) -> Texts:
+        """Return the rows chosen by an index, a slice or a mask."""
+        gaps = None if self.gaps is None else self.gaps[rows]
+        if isinstance(rows, slice) and rows.step in (None, 1):
+            start, stop, _ = rows.indices(len(self))
+            ends = self.ends[start : max(start, stop) + 1]
+            return Strings(self.values[rows], ends, gaps, self.splitter)
+        values = [self.values[i] for i in np.arange(len(self))[rows].tolist()]
+        return Strings(values, text_sizes(values)[0], gaps, self.splitter)
+
+    def stretches(self, n_bytes: int) -> list[slice]:
+        """Return the rows in stretches of about so many bytes."""
+        return _stretches(self.ends, n_bytes)
+
+
+def _stretches(offsets: AnyArray, n_bytes: int) -> list[slice]:
+    cuts = np.arange(int(offsets[0]) + n_bytes, int(offsets[-1]), n_bytes)
+    ends = np.unique(np.searchsorted(offsets[1:], cuts)) + 1
+    n = len(offsets) - 1
+    inner = ends[ends < n].tolist()
+    return [slice(a, b) for a, b in pairwise([0, *inner, n])]
 
 
 Column: TypeAlias = Labels | Numbers | Counts | Combined | Texts

@@ -336,7 +336,7 @@ def _entries_per_row(term: Term, frame: Frame) -> int:
     """Return about how many look-ups a row costs: a text has a word in every six bytes."""
     column = frame[term.block.name]
     if isinstance(column, Texts) and len(column):
-        return 1 + int(column.offsets[-1] - column.offsets[0]) // (6 * len(column))
+        return 1 + column.n_bytes // (6 * len(column))
     return len(term.block.columns)
 
 

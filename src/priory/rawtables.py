@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from priory.columns import Column, Labels, Numbers
+from priory.columns import Column, Labels, Numbers, Strings, Texts
 from priory.errors import InputError, SchemaError, listing
 from priory.kernels.labels import encode_integers, encode_objects
-from priory.kernels.text import encode_texts
+from priory.kernels.text import Splitter, text_sizes
 from priory.typing import AnyArray, CodeArray, Label
 
 __all__ = ["Natural", "RawTable", "natural", "open_table", "texts"]
@@ -116,28 +116,28 @@ def natural(values: Any, name: str) -> Natural:
     return _natural_numpy(values, name)
 
 
-def texts(values: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray | None]:
-    """Return a column of texts as UTF-8 bytes, offsets and gaps; Arrow's are read in place."""
+def texts(values: Any, name: str) -> Texts:
+    """Return a column of texts; Arrow's are read in place, strings when they are needed."""
     module = type(values).__module__.partition(".")[0]
     if module == "pandas" and values.dtype == object:
-        return _encoded_objects(values.to_numpy(), name)
+        return _strings(values.to_numpy().tolist(), name)
     if module in ("pandas", "pyarrow") or hasattr(values, "__arrow_c_stream__"):
         return _encoded_arrow(values, name)
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise InputError(f"{name!r} must be one-dimensional, but has shape {values.shape}.")
-        return _encoded_objects(values.astype(object, copy=False), name)
+        return _strings(values.tolist(), name)
     if isinstance(values, str | bytes | Mapping | Set) or not hasattr(values, "__len__"):
         raise InputError(
             f"{name!r} must be a sequence with a text for each row, not {values!r:.50}, of type "
             f"{type(values).__name__}."
         )
-    return _encoded_objects(list(values), name)
+    return _strings(list(values), name)
 
 
-def _encoded_objects(values: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray | None]:
+def _strings(values: list[Any], name: str) -> Strings:
     try:
-        data, offsets, missing = encode_texts(values)
+        ends, missing = text_sizes(values)
     except TypeError as error:
         value = values[error.args[0]]
         hint = "decode bytes first" if isinstance(value, bytes) else "turn it into strings"
@@ -145,10 +145,10 @@ def _encoded_objects(values: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArr
             f"Column {name!r} is read as text, but holds {value!r:.60} in row {error.args[0]}, of "
             f"type {type(value).__name__}; {hint}."
         ) from None
-    return data, offsets, missing if missing.any() else None
+    return Strings(values, ends, missing if missing.any() else None, Splitter())
 
 
-def _encoded_arrow(values: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray | None]:
+def _encoded_arrow(values: Any, name: str) -> Texts:
     import pyarrow as pa
 
     try:
@@ -159,7 +159,7 @@ def _encoded_arrow(values: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray
         else:
             array = pa.chunked_array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # lone surrogates have no UTF-8
-        return _encoded_objects(np.asarray(values, dtype=object), name)
+        return _strings(np.asarray(values, dtype=object).tolist(), name)
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if pa.types.is_null(kind):
         kind = pa.string()
@@ -181,7 +181,7 @@ def _encoded_arrow(values: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray
     else:
         offsets = np.frombuffer(starts, dtype)[array.offset : array.offset + len(array) + 1]
     missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
-    return np.frombuffer(data or b"", np.uint8), offsets, missing
+    return Texts(np.frombuffer(data or b"", np.uint8), offsets, missing, Splitter())
 
 
 def _open_sparse(X: Any) -> RawTable:

@@ -121,8 +121,8 @@ def _read_row(row: Mapping[Any, Any], schema: Schema) -> Frame | None:
                 value = int(value) if value.is_integer() else value
             columns[block.name] = Labels(_GAP if gap else _FIRST, (value,))
         elif block.analyzer is not None and (gap or kind is str):
-            data, offsets, missing = encode_texts([None if gap else value])
-            columns[block.name] = _split_by(block.analyzer, data, offsets, missing)
+            encoded = Texts(*encode_texts([None if gap else value]), block.analyzer.splitter)
+            columns[block.name] = _split_by(block.analyzer, encoded)
         elif block.kind is Kind.NUMBERS and kind is not str and not _is_huge(value):
             columns[block.name] = Numbers(np.array([[np.nan if gap else value]], dtype=np.float64))
         else:
@@ -268,8 +268,7 @@ def _whole_matrix(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
 def _read_block(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
     """Return the columns of a block in the form that its kind is counted in."""
     if block.analyzer is not None:
-        encoded = texts(raw.get(raw.places[names[0]]), block.columns[0])
-        return _split_by(block.analyzer, *encoded)
+        return _split_by(block.analyzer, texts(raw.get(raw.places[names[0]]), block.columns[0]))
     if raw.matrix is not None and block.kind in (Kind.COUNTS, Kind.MOMENTS, Kind.SCATTER):
         return _whole_matrix(raw, block, names)
     parts: list[Any] = [
@@ -295,8 +294,11 @@ def _as_kind(found: Natural, kind: Kind, name: str) -> Column:
     return column
 
 
-def _split_by(analyzer: Analyzer, data: Any, offsets: Any, missing: Any) -> Texts:
-    return Texts(*analyzer.encode(data, offsets, missing), analyzer.splitter)
+def _split_by(analyzer: Analyzer, column: Texts) -> Texts:
+    if analyzer.takes_texts_as_they_are:
+        return column.split_by(analyzer.splitter)
+    encoded = analyzer.encode(column.data, column.offsets, column.gaps)
+    return Texts(*encoded, analyzer.splitter)
 
 
 def _as_labels(column: Column, name: str) -> Labels:

@@ -21,23 +21,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from priory import longtable
-from priory.columns import Column, Counts, Frame, Labels, SparseRows, Texts
+from priory.columns import Column, Counts, Frame, Labels, SparseRows
 from priory.errors import ForgetError, check_number, listing
 from priory.kernels.labels import count_codes
 from priory.labels import label_key, label_token, token_label, union
 from priory.longtable import Entries
 from priory.parallel import in_parallel, stretches, thread_count, worthwhile
-from priory.schema import Block, Schema
-from priory.tables import TABLES, Table
+from priory.schema import Block, Kind, Schema
+from priory.tables import TABLES, Table, WordsTable
 from priory.typing import CodeArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["Statistics"]
-
-FEW_BYTES = 1 << 20
-"""Fewer bytes of text are counted sooner than two vocabularies are merged."""
 
 MANY_LABELS = 4096
 """With so many labels it costs more to merge two counts of a column than to count it."""
@@ -101,16 +98,24 @@ class Statistics:
             )
             return TABLES[block.kind].count(block, column, codes[some], weights, len(classes))
 
+        texts = [block for block in schema.counted if block.kind is Kind.WORDS]
+        others = [block for block in schema.counted if block.kind is not Kind.WORDS]
         tasks = [
             (block.name, partial(count, block, some))
-            for block in schema.counted
+            for block in others
             for some in _shares(frame[block.name], len(block.columns), threads)
         ]
-        tables: dict[str, Table] = {}
-        entries = len(frame) * sum(len(block.columns) for block in schema.counted)
+        counts: dict[str, Table] = {}
+        entries = len(frame) * sum(len(block.columns) for block in others)
         counted = in_parallel([task for _, task in tasks], worthwhile(entries, threads))
         for (name, _), table in zip(tasks, counted, strict=True):
-            tables[name] = tables[name] + table if name in tables else table
+            counts[name] = counts[name] + table if name in counts else table
+        for block in texts:  # whose threads number the words together in the end
+            column: Any = frame[block.name]
+            counts[block.name] = WordsTable.count(
+                block, column, codes, weight, len(classes), threads
+            )
+        tables = {block.name: counts[block.name] for block in schema.counted}
         return cls(schema, classes, rows, total, tables)
 
     def absorb(self, column: Column, y: CodeArray) -> bool:
@@ -291,9 +296,6 @@ class Statistics:
 
 def _shares(column: Column, n_columns: int, threads: int) -> list[slice]:
     """Return the stretches of a column's rows that threads share."""
-    if isinstance(column, Texts):
-        n_bytes = int(column.offsets[-1] - column.offsets[0])
-        return column.stretches(max(n_bytes // threads + 1, FEW_BYTES))
     many = isinstance(column, Labels) and len(column.labels) > MANY_LABELS
     if many or (isinstance(column, Counts) and isinstance(column.matrix, SparseRows)):
         return [slice(0, len(column))]  # sparse counts share the classes instead

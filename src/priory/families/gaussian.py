@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from priory.columns import Numbers
+from priory.doubledouble import DoubleDouble
 from priory.errors import check_number
 from priory.families.base import Adder, Family, Linear
 from priory.families.left_out import LeftOut
@@ -369,6 +370,10 @@ def sums_without(
     mean = mean - amount * away / n
     squares = scatter - amount * away * away * (before / n)
     rounding = np.maximum(scatter, table.passed[:, column][k])
+    lossy = np.flatnonzero((left > 1) & (squares <= PRECISE * rounding))
+    if len(lossy):  # the sums themselves still have the digits
+        rest = _rest(table, column, x[lossy], amount[lossy], left[lossy], k[lossy])
+        mean[lossy], squares[lossy] = rest.mean[:, 0], rest.scatter[:, 0]
     squares = np.where((left == 1) | (squares <= ROUNDED * rounding), 0.0, squares)
     nothing = left <= 0
     variance = squares / n
@@ -378,6 +383,20 @@ def sums_without(
         np.where(nothing, 0.0, variance),
         nothing,
     )
+
+
+def _rest(
+    table: MomentsTable, column: int, x: FloatArray, amount: FloatArray, left: IntArray, k: AnyArray
+) -> MomentsTable:
+    """Return the sums of class k[i] of a column without row i, as a table of one class per row."""
+    s1 = DoubleDouble.of(x) * amount
+    taken = (DoubleDouble.of(amount), s1, s1 * x)
+    n, s1, s2 = (
+        DoubleDouble(sums.hi[k, column], sums.lo[k, column]) - own
+        for sums, own in zip((table.n, table.s1, table.s2), taken, strict=True)
+    )
+    n, s1, s2 = (DoubleDouble(sums.hi[:, None], sums.lo[:, None]) for sums in (n, s1, s2))
+    return MomentsTable(left[:, None], n, s1, s2, table.passed[k, column][:, None])
 
 
 def moments_without(

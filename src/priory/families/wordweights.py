@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from priory.kernels.words import WordScores
+from priory.kernels.words import WordScores, spread_pairs
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 
 __all__ = ["Sums", "WordWeights", "bernoulli", "complement", "multinomial"]
@@ -24,7 +24,9 @@ FEW_CLASSES = 4
 ROW_SHARE = 4
 """A word seen in more than one class of so many gets a whole row of weights."""
 
+BLOCK = 1 << 16
 DROPPED, NO_ROW = -2, -1
+_NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,16 +129,14 @@ class WordWeights:
         if is_zero:
             rows = np.full((int(whole.sum()), sums.n_classes), -np.inf)
         else:
-            rows = constant[whole, None] + scale[whole, None] * of_class
-        with_row = whole[word]
-        w, k = word[with_row], label[with_row]
-        rows[place[w], k] = constant[w] + scale[w] * of_class[k] + deltas[with_row]
-        few = (kept & ~whole)[word]
-        order = np.argsort(word[few], kind="stable")
+            rows = np.multiply.outer(scale[whole], of_class)
+            rows += constant[whole, None]
+        spread_pairs(word, label, deltas, place, scale, constant, of_class, rows)
         starts = np.zeros(len(kept) + 1, dtype=np.int64)
+        few = np.flatnonzero((place == NO_ROW)[word]) if (kept & ~whole).any() else _NONE
+        order = few[np.argsort(word[few], kind="stable")]
         np.cumsum(np.bincount(word[few], minlength=len(kept)), out=starts[1:])
-        labels = np.ascontiguousarray(label[few][order], dtype=np.int32)
-        rest = (starts, labels, deltas[few][order], scale, constant, of_class)
+        rest = (starts, label[order], deltas[order], scale, constant, of_class)
         return cls(place, rows, *rest, is_zero, bias)
 
     @cached_property
@@ -198,7 +198,13 @@ def multinomial(sums: Sums, pseudo: FloatArray, idf: FloatArray | None = None) -
     if positive.all() or not positive.any():
         is_zero = not positive.all()
         constant = np.log(np.where(pseudo > 0, pseudo, 1.0))
-        deltas = np.log(sums.n + pseudo[sums.word]) - constant[sums.word]
+        deltas = np.empty(len(sums.n))
+        for first in range(0, len(deltas), BLOCK):  # pairs are many
+            some = slice(first, first + BLOCK)
+            word, part = sums.word[some], deltas[some]
+            np.add(sums.n[some], pseudo[word], out=part)
+            np.log(part, out=part)
+            part -= constant[word]
         return WordWeights.of_pairs(sums, deltas, constant, of_class, idf, is_zero)
     with np.errstate(divide="ignore"):  # some words have a prior, some have none
         table = np.log(sums.table() + pseudo[:, None]) + of_class

@@ -182,6 +182,30 @@ def encode_texts(texts):
     return data, offsets, missing
 
 
+def text_sizes(list texts):
+    """Return (offsets, missing): about how many bytes each str has in UTF-8, at most; and the gaps.
+
+    None, NaN and NA are missing; TypeError(position) for anything else.
+    """
+    cdef Py_ssize_t n = len(texts), i, total = 0
+    offsets, missing = np.empty(n + 1, dtype=np.int64), np.zeros(n, dtype=np.bool_)
+    cdef int64_t[::1] ends = offsets
+    cdef uint8_t[::1] gone = missing.view(np.uint8)
+    for i in range(n):
+        ends[i] = total
+        value = texts[i]
+        if PyUnicode_CheckExact(value) and PyUnicode_IS_COMPACT_ASCII(value):
+            total += PyUnicode_GET_LENGTH(value)
+        elif isinstance(value, str):
+            total += 3 * PyUnicode_GET_LENGTH(value)
+        elif _is_missing(value):
+            gone[i] = True
+        else:
+            raise TypeError(i)
+    ends[n] = total
+    return offsets, missing
+
+
 def encode_tokens(documents):
     """Return (data, offsets, missing) of documents that are words already, for the unit "given".
 

@@ -5,6 +5,10 @@
 
 #include "loops.h"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #define TEXT_PADDING 8          /* readable bytes after a word */
 #define TEXT_LONGEST 0x7FFFFFFF /* bytes of a word, or of a text */
 
@@ -85,12 +89,20 @@ typedef struct {
     int32_t code; /* + 1; 0: free */
 } text_slot;
 
+/* What nearly always decides whether two words are the same, in one place. */
+typedef struct {
+    uint64_t first; /* eight bytes; shorter words have zeros */
+    int64_t size;
+} text_head;
+
 typedef struct {
     text_slot *slots; /* 2^bits, at most two thirds taken; a word's place is its hash's first bits */
     int bits;
     int64_t count;
     int64_t *starts; /* of each word in `bytes`, and the end of the last */
     int64_t starts_room;
+    text_head *heads; /* of each word */
+    int64_t heads_room;
     uint8_t *bytes;
     int64_t bytes_room;
 } vocabulary;
@@ -113,9 +125,39 @@ static inline int same_bytes(const uint8_t *a, const uint8_t *b, uint32_t n)
 #endif
 }
 
+/* The first bytes of a word as one number, zeros after its last. */
+static inline uint64_t first_bytes(const uint8_t *bytes, uint32_t size)
+{
+    uint64_t first;
+    if (size == 0)
+        return 0;
+    memcpy(&first, bytes, 8);
+    if (size >= 8)
+        return first;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return first >> (64 - 8 * size) << (64 - 8 * size);
+#else
+    return first << (64 - 8 * size) >> (64 - 8 * size);
+#endif
+}
+
 static inline size_t text_place(uint32_t hash, int bits)
 {
     return hash >> (32 - bits);
+}
+
+/* Return zeroed memory that is looked into all over, in large pages where there are any: finding one
+ * of many small pages takes as long as fetching from it. What is not used is not touched. */
+static void *scattered_memory(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    const uintptr_t page = (uintptr_t)2 << 20;
+    uintptr_t first = ((uintptr_t)memory + page - 1) & ~(page - 1), end = (uintptr_t)memory + count * size;
+    if (memory != NULL && first + page <= end)
+        madvise((void *)first, end - first, MADV_HUGEPAGE);
+#endif
+    return memory;
 }
 
 /* Double the table of slots (or make the first); the hashes in the slots are all it needs. */
@@ -123,7 +165,7 @@ static int grow_slots(text_slot **slots, int *bits)
 {
     int wider = *slots == NULL ? 8 : *bits + 1;
     size_t mask = ((size_t)1 << wider) - 1;
-    text_slot *grown = wider > 31 ? NULL : (text_slot *)calloc(mask + 1, sizeof(text_slot));
+    text_slot *grown = wider > 31 ? NULL : (text_slot *)scattered_memory(mask + 1, sizeof(text_slot));
     if (grown == NULL)
         return -1;
     for (size_t i = 0; *slots != NULL && i < (size_t)1 << *bits; i++) {
@@ -168,6 +210,7 @@ PRIORY_UNUSED static void vocabulary_end(vocabulary *v)
 {
     free(v->slots);
     free(v->starts);
+    free(v->heads);
     free(v->bytes);
 }
 
@@ -177,7 +220,8 @@ PRIORY_UNUSED static int vocabulary_reserve(vocabulary *v, int64_t words, int64_
     while (3 * words > (int64_t)2 << v->bits)
         if (grow_slots(&v->slots, &v->bits) < 0)
             return -1;
-    if (grow_array((void **)&v->starts, &v->starts_room, words + 1, 8) < 0)
+    if (grow_array((void **)&v->starts, &v->starts_room, words + 1, 8) < 0
+        || grow_array((void **)&v->heads, &v->heads_room, words, sizeof(text_head)) < 0)
         return -1;
     return grow_array((void **)&v->bytes, &v->bytes_room, bytes + TEXT_PADDING, 1);
 }
@@ -195,9 +239,12 @@ PRIORY_UNUSED static int vocabulary_copy(vocabulary *to, const vocabulary *from)
     to->bits = from->bits;
     int64_t size = from->starts[from->count];
     if (grow_array((void **)&to->starts, &to->starts_room, from->count + 1, 8) < 0
+        || grow_array((void **)&to->heads, &to->heads_room, from->count, sizeof(text_head)) < 0
         || grow_array((void **)&to->bytes, &to->bytes_room, size + TEXT_PADDING, 1) < 0)
         return -1;
     memcpy(to->starts, from->starts, (size_t)(from->count + 1) * 8);
+    if (from->count)
+        memcpy(to->heads, from->heads, (size_t)from->count * sizeof(text_head));
     if (size)
         memcpy(to->bytes, from->bytes, (size_t)size);
     memset(to->bytes + size, 0, TEXT_PADDING);
@@ -209,14 +256,16 @@ PRIORY_UNUSED static int vocabulary_copy(vocabulary *to, const vocabulary *from)
 static inline text_slot *vocabulary_slot(const vocabulary *v, const text_word *word)
 {
     size_t at = text_place(word->hash, v->bits), mask = ((size_t)1 << v->bits) - 1;
+    uint64_t first = first_bytes(word->bytes, word->size);
     for (;; at = (at + 1) & mask) {
         text_slot *slot = v->slots + at;
         if (slot->code == 0)
             return slot;
         if (slot->hash == word->hash) {
-            const int64_t *start = v->starts + slot->code - 1;
-            if (start[1] - start[0] == (int64_t)word->size
-                && same_bytes(v->bytes + start[0], word->bytes, word->size))
+            const text_head *head = v->heads + slot->code - 1;
+            if (head->first == first && head->size == (int64_t)word->size
+                && (word->size <= 8
+                    || same_bytes(v->bytes + v->starts[slot->code - 1] + 8, word->bytes + 8, word->size - 8)))
                 return slot;
         }
     }
@@ -235,6 +284,7 @@ static inline int32_t vocabulary_add(vocabulary *v, const text_word *word)
         return slot->code - 1;
     int64_t start = v->starts[v->count], end = start + word->size;
     if (grow_array((void **)&v->starts, &v->starts_room, v->count + 2, 8) < 0
+        || grow_array((void **)&v->heads, &v->heads_room, v->count + 1, sizeof(text_head)) < 0
         || grow_array((void **)&v->bytes, &v->bytes_room, end + TEXT_PADDING, 1) < 0)
         return -1;
     if (3 * (v->count + 1) > (int64_t)2 << v->bits) {
@@ -246,6 +296,8 @@ static inline int32_t vocabulary_add(vocabulary *v, const text_word *word)
         memcpy(v->bytes + start, word->bytes, word->size);
     memset(v->bytes + end, 0, TEXT_PADDING);
     v->starts[v->count + 1] = end;
+    v->heads[v->count].first = first_bytes(word->bytes, word->size);
+    v->heads[v->count].size = word->size;
     slot->hash = word->hash;
     slot->code = (int32_t)++v->count;
     return slot->code - 1;
@@ -304,6 +356,8 @@ PRIORY_UNUSED static int64_t vocabulary_fill(vocabulary *v, const uint8_t *bytes
         if (slot->code != 0)
             return i;
         v->starts[i + 1] = starts[i + 1] - starts[0];
+        v->heads[i].first = first_bytes(word.bytes, word.size);
+        v->heads[i].size = word.size;
         slot->hash = word.hash;
         slot->code = (int32_t)++v->count;
     }
@@ -350,26 +404,20 @@ PRIORY_UNUSED static int vocabulary_order(const vocabulary *v, int32_t *codes)
     return 0;
 }
 
-/* Bring near what words further on will need, step by step: the slot, then where it says the word
- * is (and its count), then the word. Inlined in any case: a compiler may take a function that only
- * prefetches for one that does nothing, and leave it out. */
-PRIORY_INLINE void prefetch_word(const vocabulary *v, const text_word *words, ptrdiff_t i, ptrdiff_t n,
-                                 const int32_t *tf)
+/* Bring near what looking for words will need: their slots, then the heads of the words that these
+ * name, and their counts. Inlined in any case: a compiler may take a function that only prefetches
+ * for one that does nothing, and leave it out. */
+PRIORY_INLINE void prefetch_words(const vocabulary *v, const text_word *words, ptrdiff_t n, const int32_t *tf)
 {
-    if (i + 3 * TEXT_AHEAD < n)
-        PRIORY_PREFETCH(v->slots + text_place(words[i + 3 * TEXT_AHEAD].hash, v->bits));
-    if (i + 2 * TEXT_AHEAD < n) {
-        int32_t code = v->slots[text_place(words[i + 2 * TEXT_AHEAD].hash, v->bits)].code;
+    for (ptrdiff_t i = 0; i < n; i++)
+        PRIORY_PREFETCH(v->slots + text_place(words[i].hash, v->bits));
+    for (ptrdiff_t i = 0; i < n; i++) {
+        int32_t code = v->slots[text_place(words[i].hash, v->bits)].code;
         if (code != 0) {
-            PRIORY_PREFETCH(v->starts + code - 1);
+            PRIORY_PREFETCH(v->heads + code - 1);
             if (tf != NULL)
                 PRIORY_PREFETCH(tf + code - 1);
         }
-    }
-    if (i + TEXT_AHEAD < n) {
-        int32_t code = v->slots[text_place(words[i + TEXT_AHEAD].hash, v->bits)].code;
-        if (code != 0)
-            PRIORY_PREFETCH(v->bytes + v->starts[code - 1]);
     }
 }
 

@@ -38,16 +38,33 @@ static inline void document_see(document *d, int32_t code)
         d->seen[d->n_seen++] = code;
 }
 
-/* Count words of a document, new ones too. */
-PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_word *words, ptrdiff_t n)
+typedef struct {
+    int32_t rows, count; /* of texts that count 1 each */
+    double log_tf;
+} dense_sum;
+
+#define DENSE_FIRST ((int64_t)1 << 15)
+#define DENSE_MOST ((int64_t)1 << 22) /* with more sums than these, only pairs that occur are kept */
+
+typedef struct {
+    dense_sum *sums; /* words × K */
+    int64_t words, K, room;
+    int64_t total; /* of the words counted, so that no `count` overflows */
+} dense_table;
+
+/* Count words of a document, new ones too; its class's sums in `t`, if given, are brought near. */
+PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_word *words, ptrdiff_t n,
+                                      const dense_table *t, int32_t label)
 {
     if (document_room(d, v->count + n) < 0)
         return -1;
+    prefetch_words(v, words, n, d->tf);
     for (ptrdiff_t i = 0; i < n; i++) {
-        prefetch_word(v, words, i, n, d->tf);
         int32_t code = vocabulary_add(v, words + i);
         if (code < 0)
             return -1;
+        if (t != NULL && d->tf[code] == 0 && code < t->words)
+            PRIORY_PREFETCH(t->sums + code * t->K + label);
         document_see(d, code);
     }
     return 0;
@@ -60,8 +77,8 @@ PRIORY_UNUSED static int document_find(document *d, const vocabulary *v, int64_t
 {
     if (document_room(d, known) < 0)
         return -1;
+    prefetch_words(v, words, n, place);
     for (ptrdiff_t i = 0; i < n; i++) {
-        prefetch_word(v, words, i, n, place);
         int32_t code = vocabulary_find(v, words + i);
         if (code >= 0 && code < known && (place == NULL || place[code] != TEXT_DROPPED))
             document_see(d, code);
@@ -92,6 +109,78 @@ static inline void document_clear(document *d)
     for (int64_t i = 0; i < d->n_seen; i++)
         d->tf[d->seen[i]] = 0;
     d->n_seen = 0;
+}
+
+/* ---- sums per (word, class), of all pairs ---------------------------------------------------------
+ * As long as there is room for every class of every word: each word has its classes side by side. */
+
+/* Have sums, zero at first, of so many words. The second time there is room for all that may come:
+ * what is not used is not touched. */
+PRIORY_UNUSED static int dense_room(dense_table *t, int64_t words)
+{
+    if (words <= t->words)
+        return 0;
+    if (words * t->K > t->room) {
+        int64_t needed = words * t->K, wider = t->room == 0 ? DENSE_FIRST : 2 * DENSE_MOST;
+        wider = needed > wider ? needed + needed / 2 : wider;
+        dense_sum *grown = (dense_sum *)scattered_memory((size_t)wider, sizeof(dense_sum));
+        if (grown == NULL)
+            return -1;
+        if (t->words)
+            memcpy(grown, t->sums, (size_t)(t->words * t->K) * sizeof(dense_sum));
+        free(t->sums);
+        t->sums = grown;
+        t->room = wider;
+    }
+    t->words = words;
+    return 0;
+}
+
+/* Add a counted document to the sums of its class, and clear it. */
+PRIORY_UNUSED static int document_sum(document *d, dense_table *t, int64_t words, int32_t label)
+{
+    if (dense_room(t, words) < 0)
+        return -1;
+    double scale = document_scale(d);
+    dense_sum *sums = t->sums + label;
+    for (int64_t i = 0; i < d->n_seen; i++) {
+        int32_t word = d->seen[i], tf = d->tf[word];
+        dense_sum *sum = sums + word * t->K;
+        sum->rows += 1;
+        sum->count += tf;
+        sum->log_tf += scale * log1p_tf(tf);
+        t->total += tf;
+        d->tf[word] = 0;
+    }
+    d->n_seen = 0;
+    return 0;
+}
+
+/* Add the sums of another, whose word i is number places[i] here. */
+PRIORY_UNUSED static int dense_merge(dense_table *t, int64_t words, const dense_table *other, const int32_t *places,
+                                     int64_t n)
+{
+    if (dense_room(t, words) < 0)
+        return -1;
+    for (int64_t i = 0; i < n && i < other->words; i++) {
+        const dense_sum *from = other->sums + i * t->K;
+        dense_sum *to = t->sums + places[i] * t->K;
+        for (int64_t k = 0; k < t->K; k++) {
+            to[k].rows += from[k].rows;
+            to[k].count += from[k].count;
+            to[k].log_tf += from[k].log_tf;
+        }
+    }
+    t->total += other->total;
+    return 0;
+}
+
+PRIORY_UNUSED static int64_t dense_pairs(const dense_table *t)
+{
+    int64_t pairs = 0;
+    for (int64_t i = 0; i < t->words * t->K; i++)
+        pairs += t->sums[i].rows > 0;
+    return pairs;
 }
 
 /* ---- sums per (word, class), of the pairs that occur --------------------------------------------

@@ -47,6 +47,21 @@ class WordScores:
         zero: bool = False,
     ) -> None: ...
 
+class WordCounter:
+    vocabulary: Vocabulary
+    def __init__(self, vocabulary: Vocabulary, n_classes: int) -> None: ...
+    def add(
+        self,
+        data: NDArray[np.uint8],
+        offsets: Offsets,
+        missing: Flags | None,
+        y: NDArray[np.int32],
+        weight: NDArray[np.float64] | None = None,
+        splitter: Splitter | None = None,
+    ) -> None: ...
+    def merge(self, other: WordCounter) -> None: ...
+    def result(self) -> WordCounts: ...
+
 def count_words(
     data: NDArray[np.uint8],
     offsets: Offsets,
@@ -67,6 +82,16 @@ def count_matrix(
 def sort_pairs(pairs: Pairs, n_words: int) -> Pairs: ...
 def add_pairs(a: Pairs, b: Pairs) -> Pairs: ...
 def subtract_pairs(a: Pairs, b: Pairs) -> Pairs: ...
+def spread_pairs(
+    word: NDArray[np.int32],
+    label: NDArray[np.int32],
+    deltas: NDArray[np.float64],
+    place: NDArray[np.int32],
+    scale: NDArray[np.float64],
+    constant: NDArray[np.float64],
+    class_part: NDArray[np.float64],
+    rows: NDArray[np.float64],
+) -> None: ...
 def score_words(
     data: NDArray[np.uint8],
     offsets: Offsets,

@@ -18,6 +18,7 @@ import numpy as np
 cdef extern from "words.h" nogil:
     enum:
         TEXT_DROPPED
+        DENSE_MOST
 
     ctypedef struct document:
         int32_t* tf
@@ -40,10 +41,23 @@ cdef extern from "words.h" nogil:
         int32_t* places
         int64_t class_start
 
+    ctypedef struct dense_sum:
+        pass
+
+    ctypedef struct dense_table:
+        dense_sum* sums
+        int64_t words
+        int64_t K
+        int64_t room
+        int64_t total
+
     double text_logs[256]
 
-    int document_add(document*, vocabulary*, const text_word*, ptrdiff_t)
+    int document_add(document*, vocabulary*, const text_word*, ptrdiff_t, const dense_table*, int32_t)
     int document_find(document*, const vocabulary*, int64_t, const int32_t*, const text_word*, ptrdiff_t)
+    int document_sum(document*, dense_table*, int64_t, int32_t)
+    int dense_merge(dense_table*, int64_t, const dense_table*, const int32_t*, int64_t)
+    int64_t dense_pairs(const dense_table*)
     int document_write(document*, count_list*)
     int pairs_add(pair_list*, const text_count*, int64_t, int32_t, double, double*)
     int pairs_sort(pair_list*, int64_t, int32_t*)
@@ -58,6 +72,7 @@ cdef extern from "words_pairs.h" nogil:
         double* log_tf
         int64_t n
 
+    void pairs_of_dense(const dense_table*, const pair_arrays*, double*)
     void pairs_from(const pair_list*, const int32_t*, const pair_arrays*)
     int64_t pairs_ordered(const pair_arrays*)
     int pairs_arrange(const pair_arrays*, int64_t, int64_t, const pair_arrays*)
@@ -86,7 +101,8 @@ cdef extern from "words_scores.h" nogil:
     void score_end(const word_scores*, sparse_sums*, double*)
 
 cdef enum:
-    MOST = 1 << 23  # words of documents written down (8 bytes each) before they are summed
+    MOST = 1 << 21  # words of documents written down (8 bytes each) before they are summed
+    TOTAL = 1 << 30  # words counted before 32 bits might not hold them
 
 Pairs = namedtuple("Pairs", "word label rows weight count log_tf", module=__name__)
 Pairs.__doc__ = """Sums over texts, per word and class that occur together.
@@ -121,31 +137,11 @@ def count_words(
     A text that is missing, or whose class is negative, counts for nothing. The arrays per class
     are as long as the largest class asks, and at least `n_classes`.
     """
-    cdef Reader reader = Reader(data, offsets, missing, splitter)
-    cdef Tally tally = Tally()
-    cdef Py_ssize_t n = reader.n, first = 0, end = 0
     y = np.ascontiguousarray(y, dtype=np.int32)
-    if weight is not None:
-        weight = np.ascontiguousarray(weight, dtype=np.float64)
-    if y.shape != (n,) or (weight is not None and weight.shape != (n,)):
-        raise ValueError(f"There are {n} texts: y, and weight if given, must be as long.")
     n_classes = max(n_classes, int(y.max(initial=-1)) + 1)
-    counts = WordCounts(None, np.zeros(n_classes, np.int64), np.zeros(n_classes), np.zeros(n_classes))
-    cdef list parts = []
-    vocabulary.start_writing()
-    try:
-        while True:
-            end = tally.write_down(reader, vocabulary, first, y, weight, counts)
-            part = tally.summed(y[first:end], None if weight is None else weight[first:end], len(vocabulary), counts)
-            # Lists of like size are added, so that a pair is copied no more than log(parts) times.
-            while parts and (end == n or len(parts[len(parts) - 1].word) < 2 * len(part.word)):
-                part = add_pairs(parts.pop(), part)
-            if end == n:
-                return counts._replace(pairs=part)
-            parts.append(part)
-            first = end
-    finally:
-        vocabulary.end_writing()
+    counter = WordCounter(vocabulary, n_classes)
+    counter.add(data, offsets, missing, y, weight, splitter)
+    return counter.result()
 
 
 def count_matrix(data, offsets, missing, Vocabulary vocabulary not None, Splitter splitter=None):
@@ -306,6 +302,28 @@ cdef class WordScores:
         )
 
 
+def spread_pairs(
+    const int32_t[::1] word,
+    const int32_t[::1] label,
+    const double[::1] deltas,
+    const int32_t[::1] place,
+    const double[::1] scale,
+    const double[::1] constant,
+    const double[::1] class_part,
+    double[:, ::1] rows,
+):
+    """Write constant + scale·class_part + delta to the row and class of every pair whose word has a row."""
+    cdef Py_ssize_t i, n = word.shape[0]
+    cdef int32_t row
+    if label.shape[0] != n or deltas.shape[0] != n:
+        raise ValueError("word, label and deltas must be equally long.")
+    with nogil:
+        for i in range(n):
+            row = place[word[i]]
+            if row >= 0:
+                rows[row, label[i]] = constant[word[i]] + scale[word[i]] * class_part[label[i]] + deltas[i]
+
+
 def score_words(
     data,
     offsets,
@@ -395,7 +413,7 @@ cdef class Tally:
                         m = reader.next_words()
                         if m == 0:
                             break
-                        _check(document_add(&self.counted, &vocabulary.words_, reader.words, m))
+                        _check(document_add(&self.counted, &vocabulary.words_, reader.words, m, NULL, 0))
                     _check(document_write(&self.counted, &self.counts))
                     rows_of[classes[i]] += 1
                     weight_of[classes[i]] += weights[i] if weighted else 1.0
@@ -434,6 +452,133 @@ cdef class Tally:
             _check(pairs_sort(&self.pairs, n_words, &order[0]))
             pairs_from(&self.pairs, &order[0], &out.at)
         return out.pairs
+
+
+cdef class WordCounter:
+    """Count texts that come in pieces; each thread has one, and what they counted is merged.
+
+    While all classes of all words fit into DENSE_MOST sums, and no text has a weight, every text is
+    added to them at once. Else the words of many texts are written down first.
+    """
+
+    cdef readonly Vocabulary vocabulary
+    cdef object counts
+    cdef list parts
+    cdef Tally tally
+    cdef dense_table dense
+
+    def __init__(self, Vocabulary vocabulary not None, Py_ssize_t n_classes):
+        self.vocabulary = vocabulary
+        self.counts = WordCounts(None, np.zeros(n_classes, np.int64), np.zeros(n_classes), np.zeros(n_classes))
+        self.parts = []
+        self.tally = Tally()
+        self.dense.K = n_classes
+
+    def __dealloc__(self):
+        free(self.dense.sums)
+
+    def add(self, data, offsets, missing, y, weight=None, Splitter splitter=None):
+        """Count texts with classes y, each below the number of classes."""
+        cdef Reader reader = Reader(data, offsets, missing, splitter)
+        cdef Py_ssize_t n = reader.n, first = 0, end = 0
+        y = np.ascontiguousarray(y, dtype=np.int32)
+        if weight is not None:
+            weight = np.ascontiguousarray(weight, dtype=np.float64)
+        if y.shape != (n,) or (weight is not None and weight.shape != (n,)):
+            raise ValueError(f"There are {n} texts: y, and weight if given, must be as long.")
+        if y.max(initial=-1) >= self.dense.K:
+            raise ValueError(f"Classes must be below {self.dense.K}, not {y.max()}.")
+        self.vocabulary.start_writing()
+        try:
+            while first < n:
+                if weight is None and self._has_room():
+                    first = self._sum(reader, first, y)
+                    continue
+                end = self.tally.write_down(reader, self.vocabulary, first, y, weight, self.counts)
+                self._push(self.tally.summed(
+                    y[first:end], None if weight is None else weight[first:end], len(self.vocabulary), self.counts
+                ))
+                first = end
+        finally:
+            self.vocabulary.end_writing()
+
+    def merge(self, WordCounter other not None):
+        """Add what another has counted, of as many classes; the other must not be used again."""
+        cdef const int32_t[::1] places = self.vocabulary.extend(other.vocabulary)
+        cdef int64_t n = len(other.vocabulary), words = len(self.vocabulary)
+        if other.dense.K != self.dense.K:
+            raise ValueError("Both must have the same classes.")
+        if other.dense.words:
+            if self.dense.total + other.dense.total >= TOTAL:
+                self._spill()
+            with nogil:
+                _check(dense_merge(&self.dense, words, &other.dense, &places[0], n))
+            free(other.dense.sums)
+            other.dense.sums, other.dense.words, other.dense.room = NULL, 0, 0
+        for pairs in other.parts:
+            self._push(sort_pairs(pairs._replace(word=np.asarray(places)[pairs.word]), words))
+        other.parts = []
+        for mine, theirs in zip(self.counts[1:], other.counts[1:], strict=True):
+            mine += theirs
+
+    def result(self):
+        """Return the WordCounts."""
+        self._spill()
+        part = self.parts.pop() if self.parts else Arrays.empty(0).pairs
+        while self.parts:
+            part = add_pairs(self.parts.pop(), part)
+        self.parts.append(part)
+        return self.counts._replace(pairs=part)
+
+    cdef bint _has_room(self):
+        """Return whether sums of all pairs are worth their memory; hand them over if no longer."""
+        cdef int64_t needed = self.vocabulary.words_.count * self.dense.K
+        if needed <= DENSE_MOST and self.dense.total < TOTAL:
+            return True
+        self._spill()
+        return needed <= DENSE_MOST
+
+    cdef Py_ssize_t _sum(self, Reader reader, Py_ssize_t first, y) except -1:
+        """Add texts from `first` on to the sums; return where it stopped."""
+        cdef const int32_t[::1] classes = y
+        cdef int64_t[::1] rows_of = self.counts.class_rows
+        cdef double[::1] weight_of = self.counts.class_weight
+        cdef vocabulary* words = &self.vocabulary.words_
+        cdef document* counted = &self.tally.counted
+        cdef Py_ssize_t i = first, m
+        with nogil:
+            while i < reader.n and self.dense.total < TOTAL and words.count * self.dense.K <= DENSE_MOST:
+                if classes[i] >= 0 and reader.open(i):
+                    while True:
+                        m = reader.next_words()
+                        if m == 0:
+                            break
+                        _check(document_add(counted, words, reader.words, m, &self.dense, classes[i]))
+                    _check(document_sum(counted, &self.dense, words.count, classes[i]))
+                    rows_of[classes[i]] += 1
+                    weight_of[classes[i]] += 1.0
+                i += 1
+        return i
+
+    cdef int _spill(self) except -1:
+        """Write the sums as pairs, and begin anew."""
+        cdef double[::1] words_of = self.counts.class_words
+        if self.dense.words == 0:
+            return 0
+        cdef Arrays out = Arrays.empty(dense_pairs(&self.dense))
+        with nogil:
+            pairs_of_dense(&self.dense, &out.at, &words_of[0])
+        free(self.dense.sums)
+        self.dense.sums, self.dense.words, self.dense.room, self.dense.total = NULL, 0, 0, 0
+        self._push(out.pairs)
+        return 0
+
+    cdef int _push(self, part) except -1:
+        # Lists of like size are added, so that a pair is copied no more than log(parts) times.
+        while self.parts and len(self.parts[len(self.parts) - 1].word) < 2 * len(part.word):
+            part = add_pairs(self.parts.pop(), part)
+        self.parts.append(part)
+        return 0
 
 
 cdef class Arrays:

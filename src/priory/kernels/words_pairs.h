@@ -42,6 +42,26 @@ PRIORY_UNUSED static void pairs_from(const pair_list *t, const int32_t *order, c
     }
 }
 
+/* Write the pairs of a dense table, of which there are as many as dense_pairs says; `words_of`
+ * each class grows by what they count. */
+PRIORY_UNUSED static void pairs_of_dense(const dense_table *t, const pair_arrays *out, double *words_of)
+{
+    int64_t n = 0;
+    for (int64_t word = 0; word < t->words; word++)
+        for (int64_t k = 0; k < t->K; k++) {
+            const dense_sum *sum = t->sums + word * t->K + k;
+            if (sum->rows == 0)
+                continue;
+            out->word[n] = (int32_t)word;
+            out->label[n] = (int32_t)k;
+            out->rows[n] = sum->rows;
+            out->weight[n] = sum->rows;
+            out->count[n] = sum->count;
+            out->log_tf[n++] = sum->log_tf;
+            words_of[k] += sum->count;
+        }
+}
+
 /* Return the first pair that does not come after the one before it, or n. */
 PRIORY_UNUSED static int64_t pairs_ordered(const pair_arrays *p)
 {

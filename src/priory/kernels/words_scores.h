@@ -72,12 +72,12 @@ PRIORY_UNUSED static void score_end(const word_scores *s, sparse_sums *sums, dou
 }
 
 /* Add the scores of words, once for each time they occur; `found` has room for n. */
-PRIORY_UNUSED static void score_block(const vocabulary *v, const word_scores *s, const text_word *words,
+PRIORY_CLONES PRIORY_UNUSED static void score_block(const vocabulary *v, const word_scores *s, const text_word *words,
                                       ptrdiff_t n, int32_t *found, sparse_sums *sums, double *out)
 {
     ptrdiff_t dense = 0, sparse = n; /* rows from the front, sparse words from the back */
+    prefetch_words(v, words, n, s->place);
     for (ptrdiff_t i = 0; i < n; i++) {
-        prefetch_word(v, words, i, n, s->place);
         int32_t code = vocabulary_find(v, words + i);
         if (code < 0 || code >= s->V)
             continue;
@@ -103,7 +103,7 @@ PRIORY_UNUSED static void score_block(const vocabulary *v, const word_scores *s,
 }
 
 /* Add the scores of a counted document's words, times 1 or log(1 + tf) / length, and clear it. */
-PRIORY_UNUSED static void score_document(document *d, int log_tf, const word_scores *s, sparse_sums *sums,
+PRIORY_CLONES PRIORY_UNUSED static void score_document(document *d, int log_tf, const word_scores *s, sparse_sums *sums,
                                          double *out)
 {
     double scale = log_tf ? document_scale(d) : 0.0;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,9 +13,10 @@ from priory.columns import Texts
 from priory.doubledouble import DoubleDouble
 from priory.errors import ForgetError
 from priory.kernels.vocabulary import Vocabulary
-from priory.kernels.words import Pairs, add_pairs, count_words, sort_pairs, subtract_pairs
+from priory.kernels.words import Pairs, WordCounter, add_pairs, sort_pairs, subtract_pairs
 from priory.labels import label_token, token_label
 from priory.longtable import Entries
+from priory.parallel import in_parallel
 from priory.schema import Block
 from priory.tables.base import Table, difference
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
@@ -22,7 +24,13 @@ from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 __all__ = ["WordsTable"]
 
 STRETCH = 32 << 20
-"""So many bytes are counted at once: what is kept while counting grows with them."""
+"""With a limit, so many bytes are counted before rare words are dropped."""
+
+PIECE = 4 << 20
+"""So many bytes of Python's strings are encoded at once."""
+
+FEW_BYTES = 1 << 20
+"""Fewer are counted sooner than a thread starts and what it counted is merged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,28 +63,45 @@ class WordsTable(Table):
         y: CodeArray,
         weight: FloatArray | None,
         n_classes: int,
+        threads: int = 1,
     ) -> WordsTable:
-        """Count the words of every text."""
+        """Count the words of every text; threads share the texts."""
         table = cls.none(n_classes, _limit(block))
+        if table.limit is None:
+            return table._of(column, y, weight, threads)
         for rows in column.stretches(STRETCH):
-            some = column.take(rows)
-            counted = count_words(
-                some.data,
-                some.offsets,
-                some.gaps,
-                y[rows],
-                None if weight is None else weight[rows],
-                table.vocabulary,  # of its own: nobody else has seen this table
-                n_classes,
-                column.splitter,
-            )
-            table = replace(
-                table,
-                pairs=add_pairs(table.pairs, counted.pairs) if rows.start else counted.pairs,
-                documents=table.documents + counted.class_rows,
-                documents_weight=table.documents_weight + counted.class_weight,
-            )._within_limit()
+            weights = None if weight is None else weight[rows]
+            counted = table._of(column.take(rows), y[rows], weights, threads)
+            table = table + counted if rows.start else counted._within_limit()
         return table
+
+    def _of(
+        self, column: Texts, y: CodeArray, weight: FloatArray | None, threads: int
+    ) -> WordsTable:
+        """Return the table of some texts, with the classes and the limit of this one."""
+
+        def count(share: slice) -> WordCounter:
+            counter = WordCounter(Vocabulary(), self.n_classes)
+            texts, codes = column.take(share), y[share]
+            weights = None if weight is None else weight[share]
+            for rows in texts.stretches(PIECE):
+                some, given = texts.take(rows), None if weights is None else weights[rows]
+                counter.add(some.data, some.offsets, some.gaps, codes[rows], given, column.splitter)
+            return counter
+
+        shares = column.stretches(max(column.n_bytes // threads + 1, FEW_BYTES))
+        total, *others = in_parallel([partial(count, share) for share in shares], threads)
+        while others:
+            total.merge(others.pop(0))
+        found = total.result()
+        return WordsTable(
+            total.vocabulary,
+            found.pairs,
+            found.class_rows,
+            found.class_weight,
+            np.zeros(self.n_classes),
+            self.limit,
+        )
 
     @classmethod
     def none(cls, n_classes: int, limit: int | None = None) -> WordsTable:
