@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import priory
-from priory import Classifier, NaiveBayes, Settings, train
+from priory import Classifier, NaiveBayes, Settings, leave_one_out, train
 from priory.errors import (
     ForgetError,
     IdentifierWarning,
@@ -341,7 +341,7 @@ def test_seventy_columns_of_which_the_last_widens(tmp_path):
     rows.append(",".join(["1"] * 69 + ["late", "a"]))
     path.write_text(",".join([*names, "y"]) + "\n" + "\n".join(rows) + "\n")
     with pytest.warns(PrioryWarning, match=r"Column 'c69' \('late'\) holds"):
-        found = train(path, "y").statistics
+        found = train(path, "y", families="plain", smoothing=1.0, weights=None).statistics
     kinds = {block.name: block.kind for block in found.schema}
     assert kinds.pop("c69") is Kind.LABELS and set(kinds.values()) == {Kind.NUMBERS}
 
@@ -584,7 +584,8 @@ def test_real_tables_give_the_same_through_pandas_and_through_duckdb(name):
     )
     drop = [column for column in ("split",) if column in table]
     expected = Classifier().learn(table.drop(columns=["target", *drop]), table["target"])
-    assert_close(train(path, "target", drop=drop).statistics, expected.statistics)
+    plain = {"families": "plain", "smoothing": 1.0, "weights": None, "missing": "skip"}
+    assert_close(train(path, "target", drop=drop, **plain).statistics, expected.statistics)
 
 
 # What is chosen by leave-one-out
@@ -633,3 +634,61 @@ def test_a_sample_of_columns_that_widen(tmp_path):
         found = train(tmp_path / "rows.csv", "y", sample_size=500)
     assert len(found.tuning.labels) == 500
     assert found.statistics.schema["again"].kind == "labels"
+
+
+# Folders of texts
+
+
+def mail(folder):
+    texts = {"ham": ["see you at noon", "minutes of the meeting"], "spam": ["free money", "win"]}
+    for label, some in texts.items():
+        for i, text in enumerate(some * 6):
+            path = folder / "mail" / label / f"{i}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    return folder / "mail"
+
+
+def test_a_folder_of_texts_needs_no_target(tmp_path):
+    found = train(mail(tmp_path))
+    assert found.classes == ("ham", "spam")
+    assert found.provenance.target == "class"
+    assert found.predict({"text": ["free money", "the meeting"]}).tolist() == ["spam", "ham"]
+    assert found.provenance.figures.how in ("cross-fitted", "leave-one-out")
+    with pytest.raises(SettingError, match="A folder of texts has no where"):
+        train(tmp_path / "mail", where="text = 'x'")
+    with pytest.raises(SettingError, match="target must name the column of the classes"):
+        train({"x": [1, 2], "y": [0, 1]})
+
+
+def test_a_folder_of_messages_is_split_as_messages(tmp_path):
+    for label, subject in (("ham", "Minutes"), ("spam", "Free money")):
+        for i in range(12):
+            path = tmp_path / label / f"{i}.eml"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"From: a@b.example\nSubject: {subject} {i}\n\nHello\n")
+    found = train(tmp_path)
+    words = found.statistics.tables["text"].vocabulary.words()
+    assert "subject:free" in words
+
+
+# Honest figures
+
+
+def test_training_tells_honest_figures(tmp_path):
+    rows = noisy(400)
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    found = train(tmp_path / "rows.csv", "y")
+    told = found.provenance.figures
+    assert (told.how, told.rows) == ("cross-fitted", 400)
+    options = {"families": "plain", "smoothing": 1.0, "weights": None, "missing": "skip"}
+    plain = train(tmp_path / "rows.csv", "y", **options)
+    exact = plain.provenance.figures
+    X, y = rows.drop(columns="y"), rows["y"]
+    again = leave_one_out(plain, X, y)
+    assert exact.how == "exact leave-one-out"
+    assert exact.accuracy == again.accuracy
+    assert exact.log_loss == pytest.approx(again.log_loss, rel=1e-12)
+    assert told.log_loss < exact.log_loss  # one column is there twice
+    update(found, tmp_path / "rows.csv")
+    assert found.provenance.figures is None

@@ -221,7 +221,8 @@ def test_evaluate_rows_of_other_classes_or_none(run, model, tmp_path):
     table.to_csv(tmp_path / "other.csv", index=False)
     figures = json.loads(run("evaluate", model, "other.csv", "--json")[1])
     assert (figures["rows"], figures["rows_without_class"]) == (13, 1)
-    assert figures["log_loss"] > 2  # a class the model cannot know counts as a sure miss
+    assert figures["impossible_rows"] == 1  # a class the model cannot know counts as a sure miss
+    assert figures["log_loss"] > 2
     table.assign(play=None).to_csv(tmp_path / "none.csv", index=False)
     code, _, err = run("evaluate", model, "none.csv")
     assert code == 1 and "No row has a class in column 'play'" in err

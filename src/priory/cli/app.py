@@ -129,10 +129,13 @@ def train(
     """Learn a table of any size, say what was learned, and save the model.
 
     DATA is CSV, TSV, Parquet, JSON lines or Arrow, plain or gzip; a pattern; a SQL query over
-    files; or a folder with a folder of texts for each class, which needs no --target. The model goes to the file named by -o, else beside you under the name of the data.
+    files; or a folder with a folder of texts for each class, which needs no --target. The model
+    goes to the file named by -o, else beside you under the name of the data.
     """
     from priory import sources
 
+    if target is None and not Path(data[0]).is_dir():
+        raise SettingError("Name the column of the classes: --target COLUMN.")
     if textbook and smoothing != "auto":
         raise SettingError("--textbook has smoothing 1; leave --smoothing or --textbook out.")
     families = parse_families(as_)
@@ -221,7 +224,7 @@ def evaluate(
 
     classifier = load(model)
     with from_stdin(data) as source, told():
-        found = judge(
+        found, without = judge(
             classifier,
             source,
             target,
@@ -231,7 +234,12 @@ def evaluate(
             delimiter=delimiter,
             attach=parse_pairs(attach, "--attach"),
         )
-    print(dumped(found.to_dict()) if as_json else str(found))
+    if as_json:
+        print(dumped({**found.to_dict(), "rows_without_class": without}))
+        return
+    print(f"{found}\n\nThis is honest only if the model has not learned them.")
+    if without:
+        say(f"{without:,} rows without a class were left out")
 
 
 @app.command(epilog="Example: priory explain days.priory --set outlook=Sunny --set wind=Strong")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -51,8 +50,10 @@ class _Kept:
         return np.concatenate(self._truths), np.concatenate(self._scores)
 
 
-def judge(classifier: Classifier, source: Any, target: str | None, **opening: Any) -> Evaluation:
-    """Return the evaluation of a model over the rows of a source, in one pass."""
+def judge(
+    classifier: Classifier, source: Any, target: str | None, **opening: Any
+) -> tuple[Evaluation, int]:
+    """Return the evaluation of a model over a source, in one pass, and the rows without a class."""
     target = target or classifier.provenance.target
     if target is None:
         raise SettingError("The model does not know its target column; name it with --target.")
@@ -71,11 +72,10 @@ def judge(classifier: Classifier, source: Any, target: str | None, **opening: An
         kept.add(truth[there], classifier.predict_proba(X)[there])
     if not kept.n_rows:
         raise InputError(f"No row has a class in column {target!r} to compare with.")
-    if without:
-        warnings.warn(f"{without:,} rows without a class were left out", stacklevel=2)
     truth, p = kept.rows()
     p = np.pad(p, ((0, 0), (0, len(classes) - p.shape[1])))
     how = "on the rows given"
     if kept.share < 1:
         how += f", a random {kept.share:.3g} of {kept.n_rows:,}"
-    return Evaluation(Labels(truth.astype(np.int32), tuple(classes)), p, classes, how=how)
+    gold = Labels(truth.astype(np.int32), tuple(classes))
+    return Evaluation(gold, p, classes, how=how), without

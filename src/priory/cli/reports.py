@@ -12,6 +12,7 @@ from priory.classifier import Classifier
 from priory.explanation import WorkedRow
 from priory.information import column_information
 from priory.rawtables import RawTable
+from priory.schema import Kind
 from priory.typing import FloatArray
 
 __all__ = [
@@ -24,13 +25,14 @@ __all__ = [
 ]
 
 MOST_COLUMNS, MOST_CLASSES, MOST_INFORMATIVE = 60, 20, 8
+NUMBERS = ("rows", "share", "bits", "weight")
 
 
 def summary(classifier: Classifier) -> dict[str, Any]:
     """Return what a model has learned as plain values."""
     statistics, kept = classifier.statistics, classifier.provenance
     schema = classifier.schema if statistics.n_rows else statistics.schema
-    families = dict(schema.families)
+    families, weights = dict(schema.families), dict(schema.weights)
     return {
         "rows": statistics.n_rows,
         "target": kept.target,
@@ -45,6 +47,7 @@ def summary(classifier: Classifier) -> dict[str, Any]:
                 "column": block.title,
                 "kind": block.kind.value,
                 "family": families.get(block.name),
+                **({"weight": weights.get(block.name)} if weights else {}),
                 "why": block.why,
             }
             for block in schema
@@ -53,6 +56,7 @@ def summary(classifier: Classifier) -> dict[str, Any]:
             {"column": name, "bits": round(found.bits, 6)}
             for name, found in column_information(statistics).items()
         ],
+        "words": _words(classifier),
         "gives_class_away": _giveaways(classifier),
         "figures": None if kept.figures is None else asdict(kept.figures),
         "provenance": kept.to_dict(),
@@ -73,14 +77,12 @@ def print_summary(classifier: Classifier, file: IO[str], console: Any = None) ->
     def table(*headings: str) -> Table:
         made = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
         for heading in headings:
-            made.add_column(
-                heading, justify="right" if heading in ("rows", "share", "bits") else "left"
-            )
+            made.add_column(heading, justify="right" if heading in NUMBERS else "left")
         return made
 
-    columns = table("column", "kind", "family", "why")
+    columns = table(*(found["columns"][0] if found["columns"] else ("column",)))
     for row in found["columns"][:MOST_COLUMNS]:
-        columns.add_row(*(escape(str(v or "–")) for v in row.values()))
+        columns.add_row(*map(escape, map(_cell, row.values())))
     console.print(columns)
     _more(console, len(found["columns"]) - MOST_COLUMNS, "columns")
     classes = table("class", "rows", "share", "")
@@ -104,6 +106,11 @@ def print_summary(classifier: Classifier, file: IO[str], console: Any = None) ->
         informative.add_row(escape(row["column"]), f"{row['bits']:.3f}")
     if found["informative"]:
         console.print(informative)
+    if found["words"]:
+        words = table("class", "words that speak for it")
+        for label, features in list(found["words"].items())[:MOST_CLASSES]:
+            words.add_row(escape(label), escape("  ".join(features)))
+        console.print(words)
     for row in found["gives_class_away"]:
         console.print(
             f"[yellow]Column {row['column']!r} alone gives the class of {row['right']:.1%} of the "
@@ -111,6 +118,20 @@ def print_summary(classifier: Classifier, file: IO[str], console: Any = None) ->
             f"--drop {escape(row['column'])}",
             soft_wrap=True,
         )
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return "–" if value is None else str(value)
+
+
+def _words(classifier: Classifier) -> dict[str, list[str]]:
+    """Return the words that weigh most for each class, where texts were learned."""
+    if not any(block.kind is Kind.WORDS for block in classifier.statistics.schema.counted):
+        return {}
+    best = classifier.most_informative(MOST_INFORMATIVE)
+    return {str(label): [found.feature for found in best[label]] for label in best}
 
 
 def _giveaways(classifier: Classifier) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from priory.errors import SettingError
 from priory.sources.base import Source
 from priory.sources.memory import StreamSource, TableSource, as_reader
 from priory.sources.tables import find_files
-from priory.sources.texts import FolderSource
+from priory.sources.texts import FolderSource, has_classes
 
 __all__ = ["open_source"]
 
@@ -40,7 +40,7 @@ def open_source(
         raise SettingError(f"where must be a condition in SQL, not {where!r:.60}.")
     if isinstance(source, Source):
         return source
-    if isinstance(source, str | os.PathLike) and os.path.isdir(source):
+    if isinstance(source, str | os.PathLike) and has_classes(source):
         if where is not None or gaps:
             raise SettingError("A folder of texts has no where and no na_values.")
         return FolderSource(source)

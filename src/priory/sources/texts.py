@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from priory.analyzer import Analyzer
@@ -11,9 +12,18 @@ from priory.sources.base import Batch, Form, Source
 from priory.sources.files import Location
 from priory.sources.folders import is_message, iter_folder
 
-__all__ = ["CLASS", "TEXT", "FolderSource"]
+__all__ = ["CLASS", "TEXT", "FolderSource", "has_classes"]
 
 TEXT, CLASS = "text", "class"
+
+
+def has_classes(path: Location) -> bool:
+    """Return whether a path is a folder that holds a folder, or a file of messages, for a class."""
+    folder = Path(path)
+    return folder.is_dir() and any(
+        not entry.name.startswith(".") and (entry.is_dir() or entry.suffix.lower() == ".mbox")
+        for entry in folder.iterdir()
+    )
 
 
 class FolderSource(Source):
