@@ -15,7 +15,7 @@ DATA = HERE.parents[1] / "examples" / "play_tennis.csv"
 
 def main() -> None:
     """Record the report of the shipped example, and keep it as a picture."""
-    console = Console(record=True, width=58, file=io.StringIO(), highlight=False)
+    console = Console(record=True, width=64, file=io.StringIO(), highlight=False)
     console.print("[bold green]$[/] priory train play_tennis.csv --target play")
     print_summary(priory.train(DATA, "play"), io.StringIO(), console)
     svg = console.export_svg(title="priory train", unique_id="train")

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 MOST_COLUMNS, MOST_CLASSES, MOST_INFORMATIVE = 60, 20, 8
-NUMBERS = ("rows", "share", "bits", "weight")
+NUMBERS = ("rows", "share", "bits", "weight", "figure")
 
 
 def summary(classifier: Classifier) -> dict[str, Any]:
@@ -94,13 +94,13 @@ def print_summary(classifier: Classifier, file: IO[str], console: Any = None) ->
     console.print(classes)
     _more(console, len(found["classes"]) - MOST_CLASSES, "classes")
     if found["figures"]:
-        figures = found["figures"]
-        console.print(
-            f"accuracy {figures['accuracy']:.1%}, log-loss {figures['log_loss']:.3f}, calibration "
-            f"error {figures['calibration_error']:.3f}  ({figures['how']}, {figures['rows']:,} "
-            "rows: each judged as if it had not been learned)\n",
-            soft_wrap=True,
-        )
+        told = found["figures"]
+        how = f"{told['rows']:,} rows, each as if not learned ({told['how']})"
+        figures = table(how, "figure")
+        figures.add_row("accuracy", f"{told['accuracy']:.1%}")
+        figures.add_row("log-loss", f"{told['log_loss']:.3f}")
+        figures.add_row("calibration error", f"{told['calibration_error']:.3f}")
+        console.print(figures)
     informative = table("tells most of the class", "bits")
     for row in found["informative"][:MOST_INFORMATIVE]:
         informative.add_row(escape(row["column"]), f"{row['bits']:.3f}")
