@@ -3,7 +3,7 @@
 # make docs   set up and build the documentation into site/
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
 # make quality  judge the defaults beside other models, into benchmarks/quality.md (some minutes)
-# make bench  set up and compare with other libraries, into benchmarks/results.md (some minutes)
+# make bench  set up and compare with other libraries, into benchmarks/results.md and texts.md (half an hour)
 # All need only python3, a C compiler and make. PYTHON=... chooses another interpreter.
 
 PYTHON ?= python3

@@ -8,6 +8,8 @@ import importlib
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,36 +59,61 @@ def main() -> int:
     screen = Console(stderr=True)
     if load is not None and load > BUSY:
         screen.print(f"[yellow]The machine is busy (load {load:.1f}): the ratios may mislead.")
-    not_run = [LEFT_OUT]
-    installed = find_peers(not_run)
     gc.freeze()  # so that collecting between the calls does not go over all the modules
-    with Progress(console=screen) as progress:
-        rows = [*table(sizes, installed | {OURSELVES}, not_run, progress)]
-        rows += memory(sizes, installed, not_run, progress)
-        curves = chart(sizes, installed, not_run, progress)
-        progress.console.print("accuracy of the read-outs of text", markup=False)
-        found = [] if arguments.quick else accuracies()
+    all_equal = True
+    for part, measure in PARTS.items():
+        if arguments.part not in (None, part):
+            continue
+        not_run: list[str] = []
+        installed = find_peers(not_run)
+        with Progress(console=screen) as progress:
+            report = measure(sizes, installed, not_run, progress)
+        report = replace(report, load=load, quick=arguments.quick)
+        console = Console(width=None if sys.stdout.isatty() else 170)
+        console.print(report.table())
+        for line in not_run:
+            console.print(f"Not run: {line}", markup=False)
+        folder = arguments.output or (None if arguments.quick else HERE)
+        if folder is not None:
+            console.print(f"Written to {report.write(folder)}", markup=False)
+        if not report.all_equal:
+            screen.print("[red]Some results differ from the peer's by more than the tolerance.")
+        all_equal = all_equal and report.all_equal
+    return 0 if all_equal else 1
+
+
+def measure_tables(
+    sizes: Sizes, installed: frozenset[str], not_run: list[str], progress: Progress
+) -> Report:
+    """Measure everything about tables of numbers and labels."""
+    not_run.append(LEFT_OUT)
+    rows = table(sizes, installed, not_run, progress, MAKERS, 2 * len(MAKERS))
+    rows += memory(sizes, installed, not_run, progress)
+    return Report("results", rows, not_run, curves=chart(sizes, installed, not_run, progress))
+
+
+def measure_texts(
+    sizes: Sizes, installed: frozenset[str], not_run: list[str], progress: Progress
+) -> Report:
+    """Measure everything about texts."""
+    total = 2 + len(SCRIPTS) - 1 + 2 * NEWSGROUPS.is_file()
+    rows = table(sizes, installed | {OURSELVES}, not_run, progress, [texts], total)
+    rows += memory_of_texts(sizes)
+    progress.console.print("accuracy of the read-outs of text", markup=False)
+    found = [] if sizes is QUICK else accuracies()
     if not NEWSGROUPS.is_file():
         not_run.append("newsgroups20: the collection is not beside this repository")
-    report = Report(rows, curves, not_run, load, arguments.quick, found)
-    wide = None if sys.stdout.isatty() else 170
-    console = Console(width=wide)
-    console.print(report.table())
-    for line in not_run:
-        console.print(f"Not run: {line}", markup=False)
-    folder = arguments.output or (None if arguments.quick else HERE)
-    if folder is not None:
-        console.print(f"Written to {report.write(folder)}", markup=False)
-    if not report.all_equal:
-        screen.print("[red]Some results differ from the peer's by more than the tolerance.")
-        return 1
-    return 0
+    return Report("texts", rows, not_run, accuracies=found)
+
+
+PARTS = {"tables": measure_tables, "texts": measure_texts}
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="tiny data; nothing is written")
-    parser.add_argument("--output", type=Path, help="where results.md and its chart are written")
+    parser.add_argument("--part", choices=list(PARTS), help="only this part; both otherwise")
+    parser.add_argument("--output", type=Path, help="where results.md and texts.md are written")
     return parser.parse_args()
 
 
@@ -106,13 +133,17 @@ def find_peers(not_run: list[str]) -> frozenset[str]:
 
 
 def table(
-    sizes: Sizes, installed: frozenset[str], not_run: list[str], progress: Progress
+    sizes: Sizes,
+    installed: frozenset[str],
+    not_run: list[str],
+    progress: Progress,
+    makers: Sequence[Callable[[Sizes], Iterator[Work]]],
+    total: int,
 ) -> list[Row]:
     """Measure every piece of work."""
-    total = 2 * len(MAKERS) + 2 + len(SCRIPTS) - 1 + 2 * NEWSGROUPS.is_file()
     task = progress.add_task("works", total=total)
-    rows = []
-    for work in works(sizes, installed, [*MAKERS, texts]):
+    rows: list[Row] = []
+    for work in works(sizes, installed, makers):
         progress.update(task, description=work.name)
         rows += compare(work, sizes, not_run)
         progress.advance(task)
@@ -188,18 +219,19 @@ def memory(
     if found["priory"] is None:
         not_run.append("memory of a fit: /proc/self/clear_refs, by which it is measured, is needed")
     data = f"{sizes.rows:,} × {COLUMNS} float64, {sizes.rows * COLUMNS * 8 / 1e6:.0f} MB"
-    rows = [
+    return [
         Row("GaussianNB fit, extra memory", data, name, found["priory"], found[name],
             unit="MB", at_most=MEMORY if name == "scikit-learn" else None)
         for name in names[1:]
     ]  # fmt: skip
+
+
+def memory_of_texts(sizes: Sizes) -> list[Row]:
+    """Measure the memory that a fit of texts takes beyond them."""
     size = sizes.text_bytes
     of_text = {name: fit_memory(name, size, sizes.processes, sizes.words) for name in TEXT_FITS}
     words = f"{size / 1e6:.0f} MB of text, {sizes.words:,} words"
-    rows.append(
-        Row("TextNB fit, extra memory", words, "scikit-learn", *of_text.values(), 5, unit="MB")
-    )
-    return rows
+    return [Row("TextNB fit, extra memory", words, "scikit-learn", *of_text.values(), 5, unit="MB")]
 
 
 def chart(

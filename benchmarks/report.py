@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -101,12 +101,13 @@ class Row:
 class Report:
     """Everything that one run found out."""
 
+    name: str
     rows: Sequence[Row]
-    curves: Mapping[str, Mapping[str, Mapping[int, Measured]]]
-    """Work, contender, rows: time."""
     not_run: Sequence[str]
-    load: float | None
-    quick: bool
+    load: float | None = None
+    quick: bool = False
+    curves: Mapping[str, Mapping[str, Mapping[int, Measured]]] = field(default_factory=dict)
+    """Work, contender, rows: time."""
     accuracies: Sequence[tuple[str, float, float | None]] = ()
     """The read-outs of text: their accuracy, and scikit-learn's where it has the same."""
 
@@ -137,10 +138,11 @@ class Report:
         return table
 
     def write(self, folder: Path) -> Path:
-        """Write results.md and its chart, and return where."""
+        """Write the page and its chart, if it has one, and return where."""
         folder.mkdir(parents=True, exist_ok=True)
-        self._draw(folder / "results.svg")
-        page = folder / "results.md"
+        if self.curves:
+            self._draw(folder / f"{self.name}.svg")
+        page = folder / f"{self.name}.md"
         page.write_text("\n".join(self._markdown()) + "\n", encoding="utf-8")
         return page
 
@@ -164,8 +166,9 @@ class Report:
             for title, ours, theirs in self.accuracies:
                 yield f"| {title} | {ours:.4f} | {'' if theirs is None else f'{theirs:.4f}'} |"
             yield ""
-        yield "## Time against rows\n"
-        yield "![Time against rows, both logarithmic, of priory and its peers](results.svg)\n"
+        if self.curves:
+            yield "## Time against rows\n"
+            yield f"![Time against rows, logarithmic, of priory and its peers]({self.name}.svg)\n"
         yield "## Not run\n"
         yield from [f"- {line}" for line in self.not_run] or ["Everything was run."]
 

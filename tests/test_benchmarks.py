@@ -46,9 +46,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows(results: Path) -> list[list[str]]:
-    lines = (results / "results.md").read_text(encoding="utf-8").splitlines()
-    table = [line.strip("|").split("|") for line in lines if line.startswith("| ")]
-    return [[cell.strip() for cell in row] for row in table[1:]]
+    found = []
+    for page in ("results.md", "texts.md"):
+        lines = (results / page).read_text(encoding="utf-8").splitlines()
+        table = [line.strip("|").split("|") for line in lines if line.startswith("| ")]
+        found += [[cell.strip() for cell in row] for row in table[1:]]
+    return found
 
 
 def test_every_work_is_measured_against_scikit_learn(results: Path) -> None:

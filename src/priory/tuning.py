@@ -111,7 +111,7 @@ def tune(
     names: list[tuple[str, str]] = []
     for name, default in defaults.items():
         block, table = statistics.schema[name], statistics.tables[name]
-        choice, scores = sample.best(block, table, candidates(settings, block, default))
+        choice, scores = sample.best(block, table, candidates(settings, block, table, default))
         gaps = sample.gaps(block, table, choice) if settings.missing_of(block) != "error" else None
         if settings.missing_of(block) == "auto":
             tells = gaps is not None and sample.loss(gaps) < sample.loss(None)
@@ -125,7 +125,7 @@ def tune(
     return sample.weighted(settings.weights, chosen, names, terms)
 
 
-def candidates(settings: Settings, block: Block, default: Choice) -> Sequence[Choice]:
+def candidates(settings: Settings, block: Block, table: Table, default: Choice) -> Sequence[Choice]:
     """Return the ways to read out a block that the settings leave open, the default first."""
     smoothed = [replace(default, prior=prior) for prior in _priors(settings, block, default)]
     if not settings.is_auto("families", block):
@@ -133,7 +133,8 @@ def candidates(settings: Settings, block: Block, default: Choice) -> Sequence[Ch
     if block.kind is Kind.LABELS:
         return [replace(choice, family=_labels_family(default.family)) for choice in smoothed]
     if block.kind is Kind.NUMBERS:
-        return [replace(default, family=f, prior=p) for f, p in _of_numbers(settings, block)]
+        found = _of_numbers(settings, block, len(table.cells.keys))  # type: ignore[attr-defined]
+        return [replace(default, family=family, prior=prior) for family, prior in found]
     if block.kind is Kind.WORDS:
         readouts = (Words("multinomial"), Words("multinomial", "log"), Words("complement", "log"))
         return [replace(choice, family=readout) for readout in readouts for choice in smoothed]
@@ -153,8 +154,11 @@ def _labels_family(default: Family) -> Family:
     return default if isinstance(default, Categorical) else Categorical()
 
 
-def _of_numbers(settings: Settings, block: Block) -> Iterator[tuple[Family, Prior | None]]:
-    for transform in (None, "log", "rank"):
+def _of_numbers(
+    settings: Settings, block: Block, n_values: int
+) -> Iterator[tuple[Family, Prior | None]]:
+    # Of two values every transform makes two values, and every cut the same bins.
+    for transform in (None, "log", "rank") if n_values > 2 else (None,):
         student = StudentT(transform=transform)
         yield student, settings.prior_of(block, student)
     few, many = Histogram(bins=5), Histogram()
@@ -163,7 +167,8 @@ def _of_numbers(settings: Settings, block: Block) -> Iterator[tuple[Family, Prio
         yield many, settings.prior_of(block, many)
         return
     yield few, MEstimate(2.0, "marginal")
-    yield many, MEstimate(2.0, "marginal")
+    if n_values > 2:
+        yield many, MEstimate(2.0, "marginal")
     yield many, MEstimate(16.0, "marginal")
 
 
@@ -213,6 +218,9 @@ class _Sample:
             # left out: moving them with every row would cost much and change nothing.
             cuts, table = family.binned(table)  # type: ignore[arg-type]
             column, family = _binned(column, cuts), Categorical()
+        elif isinstance(family, StudentT) and family.transform is not None:  # nor does a transform
+            column, table = family.transformed(column, table)  # type: ignore[arg-type]
+            family = StudentT()
         given = (block, family, choice.prior, table, column, self.codes, self.weight)
         return _clipped(term_scores_without(*given, self.n_threads))
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from priory.columns import Numbers
-from priory.errors import SettingError
+from priory.doubledouble import DoubleDouble
+from priory.errors import InputError, SettingError
 from priory.families.base import Adder, Family, adder_of, log_gamma
-from priory.families.cells_without import CellPairs, log_transforms, rank_transforms
+from priory.families.cells_without import CellPairs, cells_of, log_transforms, rank_transforms
 from priory.families.gaussian import ClassMoments, class_moments, moments_without
 from priory.families.left_out import LeftOut
 from priory.families.transforms import Identity, Transform, log_transform, rank_transform
@@ -86,6 +87,23 @@ class StudentT(Family):
         make = log_transform if self.transform == "log" else rank_transform
         transform = make(table.cells)
         return transform, _cell_moments(table.cells, transform)
+
+    def transformed(self, column: Numbers, table: NumbersTable) -> tuple[Numbers, MomentsTable]:
+        """Return numbers, each taken at its cell, and what was counted of them, transformed."""
+        transform, _ = self.moments(table)
+        cells = table.cells
+        t = transform(cells.values)
+        places = cells_of(cells, column.values[:, 0])
+        if (places == -2).any():
+            raise InputError("a number was never learned")
+        n, s1, s2 = (
+            DoubleDouble.of((cells.weight * power).sum(axis=1, keepdims=True))
+            for power in (np.ones_like(t), t, t * t)
+        )
+        rows = cells.rows.sum(axis=1, keepdims=True)
+        moments = MomentsTable(rows, n, s1, s2, np.zeros(rows.shape))
+        counted = replace(moments, passed=moments.scatter)
+        return Numbers(np.append(t, np.nan)[places][:, None]), counted
 
     def add_log_likelihood(
         self, column: Numbers, parameters: StudentTParameters, out: FloatArray
