@@ -98,6 +98,7 @@ def write(path: str | os.PathLike[str], stored: Stored) -> None:
             if f.name not in NOT_KEPT
         },
         "tuning": None if stored.tuning is None else tuning_to_plain(stored.tuning),
+        "left_out": _left_out(stored),
         "declared": to_plain(stored.declared)["list"],
         "provenance": stored.provenance.to_dict(),
     }
@@ -111,6 +112,20 @@ def write(path: str | os.PathLike[str], stored: Stored) -> None:
             f"{os.fspath(path)} could not be written: {error.strerror or error}. What was there "
             "before is as it was."
         ) from error
+
+
+def _left_out(stored: Stored) -> list[dict[str, Any]]:
+    """Return the columns that were not selected and why, for whoever looks into the file.
+
+    A reader of priory need not be told: it follows from the sums and the settings.
+    """
+    with contextlib.suppress(PrioryError):  # settings that do not fit are said when asked
+        found = stored.settings.left_out(stored.statistics)
+        return [
+            {"block": name, "saves": worth.saves, "costs": worth.costs}
+            for name, worth in found.items()
+        ]
+    return []
 
 
 def read(path: str | os.PathLike[str], max_memory: int | None = None) -> Stored:
