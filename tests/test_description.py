@@ -1,4 +1,4 @@
-"""Description length and evidence: against sums over the rows, networks and prequential products."""
+"""Description length and evidence: against sums over rows, networks, prequential products."""
 
 from math import log, log2
 
@@ -257,7 +257,7 @@ class TestEvidence:
                 classifier = Classifier(Settings({"v": name}))
             classifier.learn(X, y)
             if name in ("kernel-density", "gaussian-shared"):
-                with pytest.raises(NoPosteriorError, match="Column 'v': .* no conjugate prior"):
+                with pytest.raises(NoPosteriorError, match=r"Column 'v': .* no conjugate prior"):
                     classifier.log_evidence()
             else:
                 assert np.isfinite(classifier.log_evidence())

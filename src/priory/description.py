@@ -2,8 +2,8 @@
 
     L(h) = ½ log2 n for each free parameter      L(D | h) = −log2 P(D | h)
 
-Parameters learned from n rows are known to about 1/√n, so ½ log2 n bits tell each of them as well as
-the rows do (Rissanen 1978). Of two models the one with the smaller sum is the better explanation.
+Parameters learned from n rows are known to about 1/√n, so ½ log2 n bits tell each of them as well
+as the rows do (Rissanen 1978). Of two models the one with the smaller sum explains better.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How models improve with the rows they learn: error and log-loss over training sizes.
 
-A generative model such as naive Bayes nears its best with few rows, about log of the number of
-columns; its discriminative counterpart, logistic regression, needs as many as there are
-columns, and then is as good or better (Ng and Jordan 2002). A learning curve shows where they cross.
+A generative model such as naive Bayes nears its best with few rows, about the logarithm of the
+number of columns; its discriminative counterpart, logistic regression, needs about as many as there
+are columns, and then is as good or better (Ng and Jordan 2002). The curves show where they cross.
 """
 
 from __future__ import annotations
@@ -289,7 +289,7 @@ def _split(y: Labels, share: float, rng: np.random.Generator) -> tuple[IntArray,
     first, rest, test = [], [], []
     for code in np.unique(y.codes):
         rows = rng.permutation(np.flatnonzero(y.codes == code))
-        held_out = min(int(round(share * len(rows))), len(rows) - 1)
+        held_out = min(round(share * len(rows)), len(rows) - 1)
         test.append(rows[:held_out])
         first.append(rows[held_out : held_out + 1])
         rest.append(rows[held_out + 1 :])

@@ -313,13 +313,14 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         return tags
 
     def _classes(self) -> tuple[Label, ...]:
         return sorted_labels(self.network_.values[self.target_])
 
     def _normalized(self, X: Any, normalize: Callable[[Any, Any], None]) -> FloatArray:
-        """Return the (logarithms of) probabilities of the classes; impossible rows get the prior."""
+        """Return P(k | x), or its logarithm; a row that is impossible gets the class prior."""
         coded, network = self._coded(X), self.network_
         joint = log_joint_rows(coded, network.graph, network.tables, self.target_, self._plans)
         places = {label_key(v): i for i, v in enumerate(network.values[self.target_])}

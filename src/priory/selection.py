@@ -4,8 +4,8 @@
     costs = ½ log2 n · (parameters with classes − parameters without)
 
 A column stays if a description of it that looks at the class is the shorter one, its further
-parameters included. With relative frequencies what it saves on its own values is n · I(X; Y), which is
-also what it saves on the classes: the information of the one about the other is mutual.
+parameters included. With relative frequencies what it saves on its own values is n · I(X; Y), which
+is also what it saves on the classes: the information of the one about the other is mutual.
 """
 
 from __future__ import annotations
