@@ -40,6 +40,17 @@ class LearningCurve:
     """Hold error and log-loss of models over training sizes, models × sizes × repeats.
 
     Models without probabilities have no log-loss: it is NaN.
+
+    >>> ones = np.ones((1, 2, 3))
+    >>> curve = LearningCurve(("m",), np.array([10, 20]), 0.25 * ones, 0.5 * ones, 30)
+    >>> print(curve)
+    error, rows learned              m
+    10                   0.250 ± 0.000
+    20                   0.250 ± 0.000
+    <BLANKLINE>
+    log-loss, rows learned              m
+    10                      0.500 ± 0.000
+    20                      0.500 ± 0.000
     """
 
     names: tuple[str, ...]

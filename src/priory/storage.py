@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -122,8 +123,9 @@ def _left_out(stored: Stored) -> list[dict[str, Any]]:
     with contextlib.suppress(PrioryError):  # settings that do not fit are said when asked
         found = stored.settings.left_out(stored.statistics)
         return [
-            {"block": name, "saves": worth.saves, "costs": worth.costs}
+            {"block": name, "saves": float(worth.saves), "costs": float(worth.costs)}
             for name, worth in found.items()
+            if math.isfinite(worth.saves)  # JSON knows no other numbers
         ]
     return []
 
