@@ -320,11 +320,12 @@ class BeliefNetwork:
         """
         for name in values:
             self.graph.find(name)
-        further = {
-            name: domain_of(domain, self._declared.get(name, ()))
-            for name, domain in declared_domains(values).items()
-        }
-        self._declared = {**self._declared, **further}
+        further = dict(self._declared)
+        for name, domain in declared_domains(values).items():
+            known = set(map(label_key, further.get(name, ())))
+            new = (value for value in domain if label_key(value) not in known)
+            further[name] = (*further.get(name, ()), *new)
+        self._declared = further
         if self._counts is not None:
             self._become(self._counts.declaring(self._declared))
         return self
