@@ -183,6 +183,7 @@ class TestAnswers:
         with pytest.raises(TooLargeError, match="needs a table of"):
             model.predict(X[["d"]].head(3))
 
+    @pytest.mark.filterwarnings("ignore")  # those of the peers are theirs
     @pytest.mark.parametrize("name", ["pgmpy", "pyagrum"])
     def test_equal_an_installed_peer(self, name):
         peer = pytest.importorskip(name, reason=f"{name} is not installed")
