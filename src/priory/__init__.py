@@ -39,8 +39,10 @@ if TYPE_CHECKING:
         Words,
     )
     from priory.informative import Informative
+    from priory.learning_curves import LearningCurve, learning_curve
     from priory.model import Model
     from priory.network import BeliefNetwork, Hypotheses, JointTable
+    from priory.network_classifier import NetworkClassifier
     from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
     from priory.schema import Schema
     from priory.settings import Settings
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 # next to nothing and scikit-learn is loaded for its estimators alone.
 _HOME = {
     "NaiveBayes": "estimators",
+    "NetworkClassifier": "network_classifier",
     "TextNB": "textnb",
     "BernoulliNB": "dropins",
     "CategoricalNB": "dropins",
@@ -72,6 +75,8 @@ _HOME = {
     "compare": "evaluation",
     "cross_validate": "validation",
     "leave_one_out": "validation",
+    "LearningCurve": "learning_curves",
+    "learning_curve": "learning_curves",
     "read_folder": "sources",
     "read_mbox": "sources",
     "evaluate": "evaluation",
@@ -124,12 +129,14 @@ __all__ = [
     "JointTable",
     "KernelDensity",
     "Laplace",
+    "LearningCurve",
     "MEstimate",
     "Model",
     "Multinomial",
     "MultinomialNB",
     "MultivariateGaussian",
     "NaiveBayes",
+    "NetworkClassifier",
     "NormalInverseGamma",
     "Poisson",
     "Schema",
@@ -142,6 +149,7 @@ __all__ = [
     "compare",
     "cross_validate",
     "evaluate",
+    "learning_curve",
     "leave_one_out",
     "load",
     "read_folder",

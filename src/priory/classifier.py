@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from priory.columns import Frame, Labels, Numbers
+from priory.description import ModelDescription, bits_of_classes, describe
 from priory.errors import (
     ForgetError,
     IdentifierWarning,
@@ -27,9 +28,10 @@ from priory.errors import (
     warn,
 )
 from priory.explanation import Explanation, explain
+from priory.families import Bernoulli
 from priory.informative import Informative, most_informative
 from priory.labels import label_key, sorted_labels
-from priory.model import LinearForm, Model
+from priory.model import Choice, LinearForm, Model, presence
 from priory.posteriors import ParameterPosterior
 from priory.provenance import Provenance
 from priory.reading import infer, infer_empty, open_table, read, read_labels, read_weights
@@ -43,6 +45,8 @@ from priory.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.version import __version__
 
 __all__ = ["Classifier", "load"]
+
+SELECTED = "leave-one-out, with columns selected by all rows"
 
 
 class Classifier:
@@ -104,12 +108,11 @@ class Classifier:
         schema, tables = self.statistics.schema, self.statistics.tables
         families = {term.block.name: term.family.title for term in self.model.terms[::-1]}
         left_out = {b.name: "left out" for b in schema if b.name not in families}
-        blocks = tuple(
-            replace(b, why="hardly two rows alike: it names the rows")
-            if b.name in tables and self.settings.names_rows(b, tables[b.name])
-            else b
-            for b in schema
-        )
+        why = {name: str(found) for name, found in self.settings.left_out(self.statistics).items()}
+        for block in schema.counted:
+            if self.settings.names_rows(block, tables[block.name]):
+                why[block.name] = "hardly two rows alike: it names the rows"
+        blocks = tuple(replace(b, why=why.get(b.name, b.why)) for b in schema)
         weights = None
         if self._tuning is not None and self.settings.weights is not None:
             weights = {t.block.name: t.weight for t in self.model.terms if t.about == "value"}
@@ -306,6 +309,66 @@ class Classifier:
         """Return log P(x), how likely each row is at all."""
         return self.model.log_evidence(self._frame(X))
 
+    def description_length(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None
+    ) -> ModelDescription:
+        """Return how many bits it takes to tell the model, and then the rows it has learned.
+
+            L(h) = ½ log2 n · parameters,   L(D | h) = −Σ_rows log2 P(k) Π_j P(x_j | k)
+
+        It follows from the sums. With rows and their classes it holds besides how many bits the
+        classes take once those rows are told, −Σ log2 P(k | x). Weights are not looked at but in
+        that last figure: a weighted score is no probability of a row.
+
+        >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
+        >>> classifier = Classifier().learn(days, ["No", "No", "Yes", "Yes"])
+        >>> print(classifier.description_length(days, ["No", "No", "Yes", "Yes"]))
+        bits         parameters  L(h)  L(D | h)  both
+        the classes           1   1.0       4.0   5.0
+        outlook               4   4.0       4.1   8.1
+        total                 5   5.0       8.1  13.1
+        <BLANKLINE>
+        the classes once the rows are told: 2.0 bits
+        """
+        choices = self._choices(self.statistics, self.settings, self._tuning)
+        given: float | None = None
+        if (X is None) != (y is None):
+            raise SettingError("description_length takes rows and their classes, or neither.")
+        if X is not None:
+            raw = open_table(X)
+            labels, weights = read_labels(y), read_weights(sample_weight, raw.n_rows)
+            _check_lengths(raw.n_rows, labels)
+            given = bits_of_classes(
+                self.predict_log_proba(raw), self._codes(labels, raw.n_rows), weights
+            )
+        return describe(self.model, self.statistics, choices, self.settings.class_prior, given)
+
+    def log_evidence(self) -> float:
+        """Return log P(the rows learned | their classes), every parameter integrated out.
+
+            P(D) = Π_columns Π_classes ∫ P(column | θ) P(θ) dθ
+
+        In closed form, so it needs conjugate priors: a smoothing above 0, and for a Gaussian a
+        `NormalInverseGamma`. Unlike a likelihood it does not praise a model for having more
+        parameters. Counts and words are taken in their order.
+
+        >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
+        >>> classifier = Classifier().learn(days, ["No", "No", "Yes", "Yes"])
+        >>> round(float(np.exp(classifier.log_evidence())), 6)  # 1/6 · 1/12
+        0.013889
+        """
+        statistics, total = self.statistics, 0.0
+        for name, choice in self._choices(statistics, self.settings, self._tuning).items():
+            block, table = statistics.schema[name], statistics.tables[name]
+            try:
+                total += choice.family.log_evidence(table, choice.prior)
+            except PrioryError as error:
+                raise type(error)(f"Column {block.title!r}: {error}") from None
+            if choice.missing == "category":
+                derived, prior = presence(block, table, statistics.weight, choice.prior)
+                total += Bernoulli().log_evidence(derived, prior)
+        return total
+
     def posterior(self, column: str) -> ParameterPosterior:
         """Return what is believed of a column's parameters after the data, class by class.
 
@@ -385,9 +448,11 @@ class Classifier:
         given = (settings.class_prior, settings.n_threads)
         if folds is None:
             joint = log_joint_without(statistics, choices, frame, labels, weight, *given)
-            return Left.of_joint(joint, labels, statistics, weight, "exact leave-one-out")
+            exact = "exact leave-one-out" if settings.select is None else SELECTED
+            return Left.of_joint(joint, labels, statistics, weight, exact)
         how = f"{len(set(folds))}-fold"
-        if self._tuning is None:
+        # What is chosen by looking at the classes is chosen for each fold anew.
+        if self._tuning is None and settings.select is None:
             joint = log_joint_folds(statistics, choices, frame, labels, folds, weight, *given)
         else:
             joint = self._tuned_folds(frame, labels, weight, folds)
@@ -410,12 +475,20 @@ class Classifier:
         return joint
 
     @staticmethod
-    def _read_out(
-        statistics: Statistics, settings: Settings, tuning: Tuning | None = None
-    ) -> Model:
+    def _choices(
+        statistics: Statistics, settings: Settings, tuning: Tuning | None
+    ) -> dict[str, Choice]:
+        """Return how each block is read out, as it was tuned where it was."""
         choices = settings.choices(statistics)
         if tuning is not None:
             choices |= {name: tuning.choices[name] for name in choices if name in tuning.choices}
+        return choices
+
+    @staticmethod
+    def _read_out(
+        statistics: Statistics, settings: Settings, tuning: Tuning | None = None
+    ) -> Model:
+        choices = Classifier._choices(statistics, settings, tuning)
         model = Model.read(statistics, choices, settings.class_prior, settings.n_threads)
         return model if tuning is None else tuning.applied(model)
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from priory.classifier import Classifier, label_array
 from priory.columns import Labels
+from priory.description import ModelDescription
 from priory.errors import InputError, SettingError
 from priory.explanation import Explanation
 from priory.informative import Informative
@@ -23,7 +24,7 @@ from priory.statistics import Statistics
 from priory.subtraction import Left
 from priory.typing import AnyArray, FloatArray
 
-__all__ = ["NaiveBayes"]
+__all__ = ["NaiveBayes", "like_y", "read_classes"]
 
 
 class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -55,6 +56,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         text without being named.
     sample_size : a number
         How many rows at most whatever is "auto" is chosen on.
+    select : None or "mdl"
+        "mdl" leaves out columns that save fewer bits than their parameters cost; `schema_` says
+        which.
 
     Examples
     --------
@@ -80,6 +84,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_threads: int | None = None,
         text: Any = None,
         sample_size: int = 50_000,
+        select: Any = None,
     ) -> None:
         self.families = families
         self.smoothing = smoothing
@@ -90,6 +95,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_threads = n_threads
         self.text = text
         self.sample_size = sample_size
+        self.select = select
 
     @classmethod
     def textbook(cls, smoothing: Any = 1.0) -> Self:
@@ -114,6 +120,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             n_threads=settings.n_threads,
             text=settings.text or None,
             sample_size=settings.sample_size,
+            select=settings.select,
         )
         result.classifier_ = classifier
         result.n_features_in_ = len(columns)
@@ -218,6 +225,28 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._fitted().posterior(column)
 
+    def description_length(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None
+    ) -> ModelDescription:
+        """Return how many bits it takes to tell the model, and then the rows it has learned.
+
+            L(h) = ½ log2 n · parameters,   L(D | h) = −Σ_rows log2 P(k) Π_j P(x_j | k)
+
+        With rows and their classes, also the bits of the classes once those rows are told.
+
+        >>> model = NaiveBayes.textbook().fit({"x": ["a", "a", "b", "b"]}, [0, 0, 1, 1])
+        >>> length = model.description_length()
+        >>> length.hypothesis, round(length.data, 2)
+        (3.0, 5.66)
+        """
+        rows = None if X is None else self._open(X)
+        classes = None if y is None else self._targets(y)
+        return self._fitted().description_length(rows, classes, sample_weight)
+
+    def log_evidence(self) -> float:
+        """Return log P(the rows learned | their classes), every parameter integrated out."""
+        return self._fitted().log_evidence()
+
     def explain(self, X: Any) -> Explanation:
         """Return the sum behind the prediction of every row, worked out."""
         return self._fitted().explain(self._rows(X))
@@ -305,6 +334,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.text,
             self.weights,
             self.sample_size,
+            self.select,
         )
 
     def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:
@@ -324,19 +354,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return classifier
 
     def _targets(self, y: Any) -> Labels:
-        """Return the classes of the rows, refusing what is a target of regression."""
-        if y is None:
-            raise InputError("NaiveBayes requires y to be passed, but the target y is None.")
-        if len(getattr(y, "shape", ())) == 2:
-            y = column_or_1d(y, warn=True)
-        labels = read_labels(y, n_threads=self.n_threads)
-        broken = [v for v in labels.labels if isinstance(v, float)]
-        if broken:
-            raise InputError(
-                f"Unknown label type: continuous. y holds {broken[0]!r}, which looks like a number "
-                "to be predicted; classes are names or whole numbers."
-            )
-        return labels
+        return read_classes(y, type(self).__name__, self.n_threads)
 
     def _take(self, classifier: Classifier, X: Any, raw: RawTable, y: Any) -> None:
         """Become fitted: keep the classifier and what scikit-learn wants to know."""
@@ -350,11 +368,30 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
 
     def _like_y(self, labels: AnyArray) -> AnyArray:
-        """Return classes in the number type that y had."""
-        dtype = self._y_dtype
-        numeric = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and labels.dtype.kind in "if"
-        cast = labels.astype(dtype) if numeric else labels
-        return cast if np.array_equal(cast, labels) else labels  # other rows had larger numbers
+        return like_y(labels, self._y_dtype)
+
+
+def read_classes(y: Any, estimator: str, n_threads: int | None = None) -> Labels:
+    """Return the classes of the rows, refusing what is a target of regression."""
+    if y is None:
+        raise InputError(f"{estimator} requires y to be passed, but the target y is None.")
+    if len(getattr(y, "shape", ())) == 2:
+        y = column_or_1d(y, warn=True)
+    labels = read_labels(y, n_threads=n_threads)
+    broken = [v for v in labels.labels if isinstance(v, float)]
+    if broken:
+        raise InputError(
+            f"Unknown label type: continuous. y holds {broken[0]!r}, which looks like a number "
+            "to be predicted; classes are names or whole numbers."
+        )
+    return labels
+
+
+def like_y(labels: AnyArray, dtype: Any) -> AnyArray:
+    """Return classes in the number type that y had."""
+    numeric = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and labels.dtype.kind in "if"
+    cast = labels.astype(dtype) if numeric else labels
+    return cast if np.array_equal(cast, labels) else labels  # other rows had larger numbers
 
 
 def _classifier_of(model: object) -> Classifier:

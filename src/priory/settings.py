@@ -8,13 +8,14 @@ from typing import Any
 
 from priory.analyzer import Analyzer, as_analyzer
 from priory.errors import SchemaError, SettingError, check_number, did_you_mean, listing
-from priory.families import FAMILIES, Categorical, Family, Words, as_family
+from priory.families import FAMILIES, Categorical, Family, Gaussian, Histogram, Words, as_family
 from priory.families.words import READOUTS
 from priory.model import Choice, ClassPrior
 from priory.parallel import thread_count
-from priory.priors import Laplace, MEstimate, Prior, as_prior
+from priory.priors import Laplace, MEstimate, NormalInverseGamma, Prior, as_prior
 from priory.rawtables import RawTable
 from priory.schema import Block, Kind, Schema
+from priory.selection import Worth, worth
 from priory.statistics import Statistics
 from priory.tables import LabelsTable, Table
 
@@ -48,6 +49,9 @@ class Settings:
     `weights` says how far factors are trusted: None takes each as it is, "temperature" learns one
     weight for all, "columns" one for each, and "auto" means that. What is "auto" is chosen by
     leave-one-out on at most `sample_size` rows.
+
+    `select` "mdl" keeps a column only if looking at the class saves more bits on it than the
+    parameters for that cost; None keeps them all.
     """
 
     families: Any = "plain"
@@ -59,6 +63,7 @@ class Settings:
     text: Any = None
     weights: Any = None
     sample_size: int = 50_000
+    select: Any = None
 
     def __post_init__(self) -> None:
         for name in ("families", "smoothing", "missing", "unseen"):
@@ -84,6 +89,8 @@ class Settings:
                 f"weights must be one of {', '.join(map(repr, WEIGHTS))}, not {self.weights!r}."
             )
         check_number("sample_size", self.sample_size, above=0)
+        if not (self.select is None or (isinstance(self.select, str) and self.select == "mdl")):
+            raise SettingError(f"select must be None or 'mdl', not {self.select!r}.")
 
     @property
     def is_tuned(self) -> bool:
@@ -149,7 +156,37 @@ class Settings:
         return as_family(self.families)
 
     def choices(self, statistics: Statistics) -> dict[str, Choice]:
-        """Return how each block is read out; identifiers and empty columns are left out."""
+        """Return how each block is read out.
+
+        Identifiers and empty columns are left out, and columns that are not selected.
+        """
+        open_ = self._unselected(statistics)
+        left_out = self.left_out(statistics)
+        return {name: choice for name, choice in open_.items() if name not in left_out}
+
+    def left_out(self, statistics: Statistics) -> dict[str, Worth]:
+        """Return the blocks that `select` leaves out, and what each would be worth."""
+        if self.select is None or not statistics.n_rows:
+            return {}
+        found = {}
+        for name, choice in self._unselected(statistics).items():
+            block = statistics.schema[name]
+            gaps = self.missing_of(block) in ("auto", "category")
+            judged = worth(statistics, block, self._judged(block, choice), gaps)
+            if judged is not None and not judged.pays:
+                found[name] = judged
+        return found
+
+    def _judged(self, block: Block, choice: Choice) -> list[Choice]:
+        """Return the ways to describe a block that decide whether it stays, the choice first."""
+        if choice.family == Gaussian() and choice.prior is None:
+            # The plain variance of a class of one row is 0, which would describe it for nothing.
+            choice = replace(choice, prior=NormalInverseGamma())
+        if block.kind is Kind.NUMBERS and self.is_auto("families", block):
+            return [choice, replace(choice, family=Histogram(bins=5), prior=Laplace(1.0))]
+        return [choice]
+
+    def _unselected(self, statistics: Statistics) -> dict[str, Choice]:
         self._check_names(statistics)
         return {
             block.name: self._choice(block, statistics.tables[block.name])

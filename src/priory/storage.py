@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -98,6 +99,7 @@ def write(path: str | os.PathLike[str], stored: Stored) -> None:
             if f.name not in NOT_KEPT
         },
         "tuning": None if stored.tuning is None else tuning_to_plain(stored.tuning),
+        "left_out": _left_out(stored),
         "declared": to_plain(stored.declared)["list"],
         "provenance": stored.provenance.to_dict(),
     }
@@ -111,6 +113,21 @@ def write(path: str | os.PathLike[str], stored: Stored) -> None:
             f"{os.fspath(path)} could not be written: {error.strerror or error}. What was there "
             "before is as it was."
         ) from error
+
+
+def _left_out(stored: Stored) -> list[dict[str, Any]]:
+    """Return the columns that were not selected and why, for whoever looks into the file.
+
+    A reader of priory need not be told: it follows from the sums and the settings.
+    """
+    with contextlib.suppress(PrioryError):  # settings that do not fit are said when asked
+        found = stored.settings.left_out(stored.statistics)
+        return [
+            {"block": name, "saves": float(worth.saves), "costs": float(worth.costs)}
+            for name, worth in found.items()
+            if math.isfinite(worth.saves)  # JSON knows no other numbers
+        ]
+    return []
 
 
 def read(path: str | os.PathLike[str], max_memory: int | None = None) -> Stored:

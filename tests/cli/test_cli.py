@@ -61,6 +61,18 @@ def test_train_tells_what_it_learned_and_saves_it(run, tmp_path):
     assert saved.provenance.sources[0].rows == 14
 
 
+def test_train_leaves_out_what_does_not_pay(run, tmp_path):
+    rows = [f"{'ab'[i % 2]},{'pq'[(i // 7) % 2]},{'xy'[i % 2]}\n" for i in range(80)]
+    (tmp_path / "t.csv").write_text("tells,noise,y\n" + "".join(rows))
+    code, out, _ = run("train", "t.csv", "-t", "y", "--textbook", "--select", "mdl")
+    assert code == 0
+    assert "left out: saves" in out and "costs 3.2" in out
+    assert load("t.priory").settings.select == "mdl"
+    assert "left out: saves" in run("show", "t.priory")[1]
+    code, _, err = run("train", "t.csv", "-t", "y", "--select", "best")
+    assert code == 2 and "best" in err
+
+
 def test_train_with_every_option(run, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(

@@ -574,3 +574,17 @@ def test_structures_are_hypotheses():
     assert rivals["fork"].n_rows == 0  # the networks given were left as they are
     fitted = Hypotheses({"it": expected}).update(rows[:5])
     assert fitted.log_likelihood["it"] == pytest.approx(expected.log_likelihood(rows[:5]))
+
+
+def test_values_can_be_declared_later():
+    rows = {"a": [1, 0, 1], "b": ["x", "x", "z"]}
+    later = BeliefNetwork([("a", "b")]).learn(rows).declare({"b": ["y", "x"]})
+    first = BeliefNetwork([("a", "b")], values={"b": ["y", "x"]}).learn(rows)
+    assert later.values == first.values
+    assert later.table("b") == first.table("b")
+    assert BeliefNetwork([("a", "b")]).declare({"b": ["y", "x"]}).learn(rows).values == first.values
+    with pytest.raises(errors.SettingError, match="There is no node 'c'"):
+        later.declare({"c": [1]})
+    with pytest.raises(errors.SettingError, match="holds a value twice"):
+        later.declare({"b": ["w", "w"]})
+    assert later.values == first.values

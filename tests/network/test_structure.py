@@ -175,3 +175,32 @@ def test_columns_with_too_many_values_get_no_parents_together():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({name: rng.integers(0, 3000, 3000) for name in "ab"})
     assert BeliefNetwork.hill_climbing(frame).edges == ()
+
+
+def test_tan_compares_two_columns_by_the_rows_that_have_both():
+    frame = correlated(5).astype(object)
+    rng = np.random.default_rng(0)
+    gaps = frame.mask(rng.random(frame.shape) < 0.2, None)
+    network = BeliefNetwork.tan(gaps, "c0")
+
+    def weight(a, b):
+        known = gaps[["c0", a, b]].dropna()
+        parts = [part for _, part in known.groupby("c0")]
+        return sum(len(p) / len(known) * mutual_info_score(p[a], p[b]) for p in parts)
+
+    tree = {edge for edge in network.graph.skeleton if "c0" not in edge}
+    assert tree == heaviest_tree(frame.drop(columns="c0"), weight)
+    never = BeliefNetwork.tan({"k": [0, 1, 0], "a": [1, None, 0], "b": [None, 1, None]}, "k")
+    assert set(never.nodes) == {"k", "a", "b"}
+    with pytest.raises(errors.InputError, match="no rows to learn a structure from"):
+        BeliefNetwork.tan({"k": [], "a": []}, "k")
+
+
+@pytest.mark.parametrize("score", ["bic", "k2"])
+def test_weighted_scores_are_those_of_repeated_rows(score):
+    frame = correlated(6, n=60, d=4)
+    times = np.random.default_rng(0).integers(1, 4, 60)
+    weighted = Scored(read_coded(frame), score, times.astype(float))
+    repeated = Scored(read_coded(frame.loc[frame.index.repeat(times)]), score)
+    for parents in (frozenset(), frozenset({"c0"}), frozenset({"c0", "c2"})):
+        assert weighted("c1", parents) == pytest.approx(repeated("c1", parents))

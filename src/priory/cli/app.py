@@ -48,6 +48,12 @@ class Target(StrEnum):
     ONNX = "onnx"
 
 
+class Select(StrEnum):
+    """Say by what columns are chosen."""
+
+    MDL = "mdl"
+
+
 Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Data = Annotated[
     list[str],
@@ -116,6 +122,9 @@ def train(
     textbook: Annotated[
         bool, typer.Option("--textbook", help="The lecture's classifier: plain, smoothing 1.")
     ] = False,
+    select: Annotated[
+        Select | None, typer.Option(help="Leave out columns that do not pay in bits.")
+    ] = None,
     min_count: Annotated[
         int, typer.Option(help="Leave values of fewer rows out of the file.", min=0)
     ] = 0,
@@ -151,6 +160,7 @@ def train(
             smoothing=1.0 if textbook else parse_smoothing(smoothing),
             weights=None if textbook else "auto",
             missing="skip" if textbook else "auto",
+            select=None if select is None else select.value,
             n_threads=threads,
             text=parse_texts(text),
             max_classes=max_classes,

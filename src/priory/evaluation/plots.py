@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from priory.evaluation.comparison import Comparison
     from priory.evaluation.evaluation import Evaluation
 
-__all__ = ["draw_curve", "plot_comparison", "plot_evaluation"]
+__all__ = ["COLOURS", "DASHES", "draw_curve", "plot_comparison", "plot_evaluation", "pyplot"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F6A00", "#000000")
 DASHES = ("-", "--", "-.", ":")
@@ -37,7 +37,7 @@ LONGEST = 24
 
 def plot_evaluation(e: Evaluation) -> Figure:
     """Draw the three pictures of an evaluation, or the one that needs no probabilities."""
-    plt = _pyplot()
+    plt = pyplot()
     k = len(e.classes)
     longest = max(len(_name(label)) for label in e.classes)
     side = float(np.clip(2.2 + 0.07 * longest + 0.34 * k, 3.7, 10.0))
@@ -67,7 +67,7 @@ def plot_evaluation(e: Evaluation) -> Figure:
 
 def plot_comparison(c: Comparison) -> Figure:
     """Draw the ROC curves of two models over each other, and their reliabilities."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 5.3), layout="constrained")
     for which, (e, name) in enumerate(zip((c.first, c.second), c.names, strict=True)):
         style = {"color": COLOURS[which], "linestyle": DASHES[which]}
@@ -97,7 +97,7 @@ def draw_curve(
 ) -> Axes:
     """Draw one curve on axes, or on new ones."""
     if axes is None:
-        axes = _pyplot().subplots(figsize=(4.4, 4.2), layout="constrained")[1]
+        axes = pyplot().subplots(figsize=(4.4, 4.2), layout="constrained")[1]
     style: Any = {"drawstyle": "steps-post"} if steps else {}
     axes.plot(*points, label=_name(label, None), linewidth=1.8, **style)
     _finish_square(axes, *names, "", diagonal)
@@ -215,7 +215,8 @@ def _name(label: Label, longest: int | None = LONGEST) -> str:
     return f" {name}" if name.startswith("_") else name
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """Return matplotlib, or say how to get it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:

@@ -17,13 +17,14 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from priory.columns import Column, Counts, Labels, Numbers, Texts
-from priory.errors import NoPosteriorError, NotLinearError, SettingError
+from priory.columns import Column, Combined, Counts, Labels, Numbers, Texts
+from priory.errors import NoLikelihoodError, NoPosteriorError, NotLinearError, SettingError
 from priory.families.left_out import LeftOut, distinct
 from priory.kernels.score import Lookups
 from priory.posteriors import ParameterPosterior
 from priory.priors import Dirichlet, Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
+from priory.tables import LabelsTable, NumbersTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 
 __all__ = [
@@ -33,10 +34,12 @@ __all__ = [
     "Linear",
     "Lookup",
     "adder_of",
+    "counted_values",
     "log",
     "log_gamma",
     "log_shares",
     "n_classes",
+    "times",
     "without",
 ]
 
@@ -173,6 +176,35 @@ class Family(ABC):
             "gaussian, student-t and joint have one."
         )
 
+    def n_free(self, table: Any, prior: Any) -> int:
+        """Return how many numbers have to be told for the parameters of all classes together."""
+        raise NoLikelihoodError(
+            f"{self.name} does not say how many free parameters it has, so it has no description "
+            "length."
+        )
+
+    def log_likelihood_of(self, table: Any, parameters: Any) -> float:
+        """Return Σ log P(x | k) over everything that a table counted.
+
+        It is exact while the cells of numbers hold every value, which they do up to 1,024. Of
+        counts and words it is that of the words in their order, without the coefficient.
+        """
+        column, weight = counted_values(table)
+        scores = self.log_likelihood(column, parameters, len(weight))
+        scores += self.log_base_measure(column, parameters)[:, None]
+        return times(weight.T, scores)
+
+    def log_evidence(self, table: Any, prior: Any) -> float:
+        """Return log P(x of all rows | their classes), the parameters integrated out.
+
+        Where the prior is taken from the column itself, it is so here too.
+        """
+        raise NoPosteriorError(
+            f"{self.name} has no conjugate prior, so its evidence has no closed form. categorical, "
+            "bernoulli, binomial, multinomial, histogram, poisson, joint, student-t, and gaussian "
+            "with a NormalInverseGamma prior have one."
+        )
+
     def leaves_out(self, column: Any, parameters: Any) -> BoolArray:
         """Return which rows this factor says nothing of: gaps, and values never seen."""
         if isinstance(column, Numbers):  # with some of its columns there, a row is not left out
@@ -227,6 +259,32 @@ def without(table: Any, row: Any, left_out: LeftOut) -> Any:
 
     rest = table - count(weight)
     return rest + count(weight - 1) if weight > 1 else rest
+
+
+def counted_values(table: Any) -> tuple[Any, FloatArray]:
+    """Return every value that a table counted, once, and its weight, classes × values."""
+    if isinstance(table, NumbersTable):
+        return Numbers(table.cells.values[:, None]), table.cells.weight
+    if not isinstance(table, LabelsTable):
+        raise NoLikelihoodError(
+            f"{type(table).__name__} keeps no values, so their likelihood cannot be told from it."
+        )
+    if table.labels and isinstance(table.labels[0], tuple):
+        parts = tuple(_each(values) for values in zip(*table.labels, strict=True))
+        return Combined(parts), table.weight
+    return _each(table.labels), table.weight
+
+
+def _each(values: Sequence[Label]) -> Labels:
+    """Return some values as labels, each row its own."""
+    return Labels(np.arange(len(values), dtype=np.int32), tuple(values))
+
+
+def times(weight: FloatArray, scores: FloatArray) -> float:
+    """Return Σ weight · score, with 0 · (−∞) = 0."""
+    weight, scores = np.broadcast_arrays(weight, scores)
+    some = weight > 0
+    return float((weight[some] * scores[some]).sum())
 
 
 def adder_of(scores: FloatArray) -> Adder:

@@ -9,11 +9,12 @@ import numpy as np
 
 from priory.columns import Column, Counts, Labels, SparseRows
 from priory.errors import InputError
-from priory.families.base import Adder, Family, Linear, Lookup, log_shares
+from priory.evidence import log_dirichlet_evidence
+from priory.families.base import Adder, Family, Linear, Lookup, log_shares, times
 from priory.families.left_out import LeftOut, log_share, one_column, tabulate
 from priory.kernels.score import add_counts_csr, add_present_dense
 from priory.posteriors import DirichletPosterior
-from priory.priors import DiscretePrior
+from priory.priors import DiscretePrior, Laplace
 from priory.schema import Block, Kind
 from priory.tables import CountsTable, LabelsTable, NumbersTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
@@ -59,6 +60,25 @@ class Bernoulli(Family):
             for v, label in enumerate(table.labels):
                 counts[:, 0, int(label)] += table.weight[:, v]
         return counts, prior.pseudo_counts([False, True], counts.sum(axis=0))
+
+    def n_free(self, table: LabelsTable | NumbersTable | CountsTable, prior: DiscretePrior) -> int:
+        """Return one for each class and column."""
+        counts, _ = self._counts(table, prior)
+        return counts.shape[0] * counts.shape[1]
+
+    def log_likelihood_of(
+        self, table: LabelsTable | NumbersTable | CountsTable, parameters: BernoulliParameters
+    ) -> float:
+        """Return Σ n_1 log p + n_0 log(1 − p)."""
+        counts, _ = self._counts(table, Laplace(0.0))
+        log_p = np.stack([parameters.log_off, parameters.log_on])
+        return times(counts.transpose(2, 1, 0), log_p)
+
+    def log_evidence(
+        self, table: LabelsTable | NumbersTable | CountsTable, prior: DiscretePrior
+    ) -> float:
+        """Return that of presences and absences under the Beta of each class and column."""
+        return log_dirichlet_evidence(*self._counts(table, prior))
 
     def posterior(
         self,

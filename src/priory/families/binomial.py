@@ -9,7 +9,16 @@ import numpy as np
 
 from priory.columns import Numbers
 from priory.errors import InputError, SettingError
-from priory.families.base import Adder, Family, Linear, log_gamma, log_shares
+from priory.evidence import log_dirichlet_evidence
+from priory.families.base import (
+    Adder,
+    Family,
+    Linear,
+    counted_values,
+    log_gamma,
+    log_shares,
+    times,
+)
 from priory.families.left_out import LeftOut, one_column
 from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
@@ -63,6 +72,16 @@ class Binomial(Family):
         successes = moments.s1.value
         counts = np.stack([self.trials * moments.weight - successes, successes], axis=2)
         return counts, prior.pseudo_counts([False, True], counts.sum(axis=0))
+
+    def n_free(self, table: MomentsTable | NumbersTable, prior: DiscretePrior) -> int:
+        """Return one for each class and column."""
+        return table.moments.weight.size
+
+    def log_evidence(self, table: MomentsTable | NumbersTable, prior: DiscretePrior) -> float:
+        """Return that of successes and failures under the Beta, with log C(t, x) of each row."""
+        column, weight = counted_values(table)
+        choose = self.log_base_measure(column, None)
+        return log_dirichlet_evidence(*self._counts(table, prior)) + times(weight, choose)
 
     def posterior(
         self,
@@ -133,7 +152,9 @@ class Binomial(Family):
 
         return add
 
-    def log_base_measure(self, column: Numbers, parameters: BinomialParameters) -> FloatArray:
+    def log_base_measure(
+        self, column: Numbers, parameters: BinomialParameters | None
+    ) -> FloatArray:
         """Return log C(t, x)."""
         x = column.values.astype(np.float64)
         x = np.where(self._possible(x), x, 0.0)

@@ -10,6 +10,7 @@ import numpy as np
 
 from priory.columns import Column, Labels
 from priory.errors import SettingError, UnseenValueError, listing
+from priory.evidence import log_dirichlet_evidence
 from priory.families.base import Family, Linear, Lookup, log_shares
 from priory.families.left_out import LeftOut, log_share, own_pseudo, reduced, tabulate
 from priory.labels import label_key, sorted_labels
@@ -67,6 +68,16 @@ class Categorical(Family):
         domain = [*labels, None] if self.unseen == "smooth" else list(labels)
         counts = spread_keys(table.weight, where, len(domain))
         return labels, counts, prior.pseudo_counts(domain, counts.sum(axis=0))
+
+    def n_free(self, table: LabelsTable | NumbersTable, prior: DiscretePrior) -> int:
+        """Return V − 1 for each class: the last share follows from the others."""
+        _, counts, _ = self._counts(table, prior)
+        return len(counts) * max(counts.shape[1] - 1, 0)
+
+    def log_evidence(self, table: LabelsTable | NumbersTable, prior: DiscretePrior) -> float:
+        """Return that of the counts of each class under the Dirichlet."""
+        _, counts, pseudo = self._counts(table, prior)
+        return log_dirichlet_evidence(counts, pseudo)
 
     def posterior(
         self,

@@ -106,6 +106,14 @@ class Complement(Family):
         """Refuse: there is no likelihood to complete."""
         raise NoLikelihoodError(_REASON)
 
+    def n_free(self, table: CountsTable, prior: DiscretePrior) -> int:
+        """Refuse: without a likelihood there is nothing to describe data by."""
+        raise NoLikelihoodError(_REASON)
+
+    def log_likelihood_of(self, table: CountsTable, parameters: ComplementParameters) -> float:
+        """Refuse likewise."""
+        raise NoLikelihoodError(_REASON)
+
     def sample(
         self, parameters: ComplementParameters, y: CodeArray, rng: np.random.Generator
     ) -> AnyArray:

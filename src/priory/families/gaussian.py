@@ -10,8 +10,9 @@ import numpy as np
 
 from priory.columns import Numbers
 from priory.doubledouble import DoubleDouble
-from priory.errors import check_number
-from priory.families.base import Adder, Family, Linear
+from priory.errors import SettingError, check_number
+from priory.evidence import log_normal_inverse_gamma_evidence
+from priory.families.base import Adder, Family, Linear, times
 from priory.families.left_out import LeftOut
 from priory.kernels.rows_without import add_gaussian_shifted, add_own, gaussian_own, put_own
 from priory.kernels.score import add_gaussian
@@ -102,6 +103,32 @@ class Gaussian(Family):
         floor = 0.0 if self.var_smoothing else moments.floor
         variance = np.maximum(variance, floor)
         return GaussianParameters(mean, np.where(variance > 0, variance, moments.floor))
+
+    def n_free(self, table: MomentsTable | NumbersTable, prior: NormalInverseGamma | None) -> int:
+        """Return a mean and a variance for each class and column; a shared variance is one."""
+        n_classes, n_columns = table.moments.weight.shape
+        return n_columns * (n_classes + (1 if self.shared else n_classes))
+
+    def log_likelihood_of(
+        self, table: MomentsTable | NumbersTable, parameters: GaussianParameters
+    ) -> float:
+        """Return Σ −n/2 log 2πσ² − (S + n(x̄ − μ)²) / 2σ², which needs the moments alone."""
+        moments = class_moments(table.moments)
+        away = moments.variance + (moments.mean - parameters.mean) ** 2
+        return times(moments.n, parameters.log_norm - away * parameters.half_precision)
+
+    def log_evidence(
+        self, table: MomentsTable | NumbersTable, prior: NormalInverseGamma | None
+    ) -> float:
+        """Return that of the numbers under the Normal-Inverse-Gamma, where there is one."""
+        if prior is None:
+            raise SettingError(
+                "gaussian has no prior here, so it has no evidence: give it one, "
+                "smoothing={column: NormalInverseGamma()}."
+            )
+        if self.shared:
+            return super().log_evidence(table, prior)
+        return class_moments(table.moments).log_evidence(prior)
 
     def posterior(
         self,
@@ -257,6 +284,13 @@ class ClassMoments:
             self.pooled_mean,
             np.maximum(self.pooled_variance, self.floor),
         )
+
+    def log_evidence(self, prior: NormalInverseGamma) -> float:
+        """Return the log evidence of the numbers of all classes and columns."""
+        nothing = np.zeros_like(self.n)
+        spread = np.maximum(self.pooled_variance, self.floor)
+        before = prior.updated(nothing, self.mean, nothing, self.pooled_mean, spread)
+        return log_normal_inverse_gamma_evidence(self.n, before, self.posterior(prior))
 
     def belief(
         self, prior: NormalInverseGamma, column: int, classes: tuple[Label, ...]

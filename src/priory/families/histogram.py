@@ -10,7 +10,8 @@ import numpy as np
 
 from priory.columns import Numbers
 from priory.errors import SettingError
-from priory.families.base import Family, Linear, Lookup, log_shares
+from priory.evidence import log_dirichlet_evidence
+from priory.families.base import Family, Linear, Lookup, counted_values, log_shares, times
 from priory.families.categorical import draw
 from priory.families.cells_without import CellPairs, cell_without
 from priory.families.cuts import between_cells, equal_frequency, mdl
@@ -93,6 +94,18 @@ class Histogram(Family):
         if len(cells.keys):
             counts = np.add.reduceat(cells.weight, starts, axis=1)
         return after, counts, prior.pseudo_counts(list(range(len(starts))), counts.sum(axis=0))
+
+    def n_free(self, table: NumbersTable, prior: DiscretePrior) -> int:
+        """Return B − 1 cuts, and as many shares for each class."""
+        after, counts, _ = self._counts(table, prior)
+        return len(after) * (len(counts) + 1)
+
+    def log_evidence(self, table: NumbersTable, prior: DiscretePrior) -> float:
+        """Return that of the bins' counts under the Dirichlet, numbers spread over each bin."""
+        _, counts, pseudo = self._counts(table, prior)
+        column, weight = counted_values(table)
+        spread = self.log_base_measure(column, self.parameters(table, prior))
+        return log_dirichlet_evidence(counts, pseudo) + times(weight, spread)
 
     def posterior(
         self,

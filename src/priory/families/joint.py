@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
 from priory.columns import Combined, Labels
 from priory.errors import SettingError
+from priory.evidence import log_dirichlet_evidence
 from priory.families.base import Adder, Family, adder_of, log
 from priory.families.categorical import draw
 from priory.families.left_out import LeftOut, log_share, reduced
@@ -56,6 +58,20 @@ class Joint(Family):
             dtype=np.int64,
         ).reshape(len(combinations), n_columns)
         return JointParameters(domains, codes, table.weight, prior)
+
+    def n_free(self, table: LabelsTable, prior: Laplace | MEstimate) -> int:
+        """Return V_1 · V_2 · … − 1 for each class."""
+        sizes = [len(domain) for domain in self.parameters(table, prior).domains]
+        return len(table.weight) * (prod(sizes) - 1)
+
+    def log_evidence(self, table: LabelsTable, prior: Laplace | MEstimate) -> float:
+        """Return that of the combinations under the Dirichlet over all of them."""
+        found = self.parameters(table, prior)
+        whole = np.ones(len(found.domains), dtype=bool)
+        pseudo = np.broadcast_to(
+            found.pseudo(whole, found.weight.sum(axis=0)), found.weight.shape[1:]
+        )
+        return log_dirichlet_evidence(found.weight, pseudo, found.pseudo(np.ones(0, dtype=bool)))
 
     def posterior(
         self,

@@ -82,6 +82,12 @@ class KernelDensity(Family):
         silverman = 0.9 * deviation * np.maximum(n, 1.0) ** -0.2
         return np.minimum(np.maximum(silverman, nearest), max(0.9 * overall, nearest))
 
+    def n_free(self, table: NumbersTable, prior: Laplace | MEstimate) -> int:
+        """Return the place of each cell, its share in each class, and a bandwidth for each."""
+        n_classes, n_cells = table.cells.weight.shape
+        bandwidths = n_classes if self.bandwidth is None else 0
+        return n_cells + n_classes * max(n_cells - 1, 0) + bandwidths
+
     def add_log_likelihood(
         self, column: Numbers, parameters: KernelDensityParameters, out: FloatArray
     ) -> None:

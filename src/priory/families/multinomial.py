@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from priory.columns import Counts, SparseRows
-from priory.families.base import Adder, Family, Linear, log_gamma, log_shares
+from priory.evidence import log_dirichlet_evidence
+from priory.families.base import Adder, Family, Linear, log_gamma, log_shares, times
 from priory.families.left_out import LeftOut, log_share
 from priory.kernels.score import add_counts_csr, add_counts_dense
 from priory.kernels.score import log_shares as fast_log_shares
@@ -48,6 +49,19 @@ class Multinomial(Family):
         pseudo = prior.pseudo_counts(columns, table.s1.sum(axis=0))
         length = table.s1.sum(axis=1) / np.maximum(table.documents_weight, np.finfo(float).tiny)
         return MultinomialParameters(_log_shares(table.s1, pseudo), length)
+
+    def n_free(self, table: CountsTable, prior: DiscretePrior) -> int:
+        """Return V − 1 for each class."""
+        return table.s1.shape[0] * max(table.s1.shape[1] - 1, 0)
+
+    def log_likelihood_of(self, table: CountsTable, parameters: MultinomialParameters) -> float:
+        """Return Σ n_jk log P(j | k), that of what was counted in its order."""
+        return times(table.s1.T, parameters.log_p)
+
+    def log_evidence(self, table: CountsTable, prior: DiscretePrior) -> float:
+        """Return that of what was counted, in its order, under the Dirichlet of each class."""
+        columns = range(table.s1.shape[1])
+        return log_dirichlet_evidence(table.s1, prior.pseudo_counts(columns, table.s1.sum(axis=0)))
 
     def posterior(
         self,

@@ -73,6 +73,24 @@ class MultivariateGaussian(Family):
                 covariance[k] = _at_least(self._shrunk(scatter[k] / n[k], float(n[k])), floor)
         return MultivariateGaussianParameters(mean, covariance)
 
+    def n_free(self, table: ScatterTable, prior: None) -> int:
+        """Return d means for each class, and d(d + 1)/2 covariances, once if they are shared."""
+        n_classes, d = table.mean.shape
+        return n_classes * d + (1 if self.shared else n_classes) * d * (d + 1) // 2
+
+    def log_likelihood_of(
+        self, table: ScatterTable, parameters: MultivariateGaussianParameters
+    ) -> float:
+        """Return Σ_k −½ (n log|2πΣ| + tr Σ⁻¹S + n (x̄ − μ)ᵀΣ⁻¹(x̄ − μ)), of the whole rows."""
+        total, d = 0.0, table.mean.shape[1]
+        for k in np.flatnonzero(table.weight > 0):
+            n, covariance = float(table.weight[k]), parameters.covariance[k]
+            away = table.mean[k] - parameters.mean[k]
+            spread = table.scatter[k] + n * np.outer(away, away)
+            log_det = np.linalg.slogdet(covariance)[1] + d * np.log(2 * np.pi)
+            total -= 0.5 * (n * log_det + np.trace(np.linalg.solve(covariance, spread)))
+        return float(total)
+
     def _shrunk(self, covariance: FloatArray, n: FloatArray | float) -> FloatArray:
         """Return covariances with their correlations drawn towards 0."""
         scale = np.sqrt(np.maximum(_diagonal(covariance), 0.0))

@@ -9,7 +9,8 @@ import numpy as np
 
 from priory.columns import Numbers
 from priory.errors import InputError
-from priory.families.base import Adder, Family, Linear, log, log_gamma
+from priory.evidence import log_gamma_evidence
+from priory.families.base import Adder, Family, Linear, counted_values, log, log_gamma, times
 from priory.families.gaussian import class_moments
 from priory.families.left_out import LeftOut, reduced
 from priory.posteriors import GammaPosterior
@@ -58,6 +59,19 @@ class Poisson(Family):
         strength = np.asarray(prior.alpha if isinstance(prior, Laplace) else prior.m)
         shape = moments.n * moments.mean + strength * moments.pooled_mean
         return shape, moments.n + strength, moments.pooled_mean
+
+    def n_free(self, table: MomentsTable | NumbersTable, prior: Laplace | MEstimate) -> int:
+        """Return a rate for each class and column."""
+        return table.moments.weight.size
+
+    def log_evidence(self, table: MomentsTable | NumbersTable, prior: Laplace | MEstimate) -> float:
+        """Return that of the counts under the Gamma, whose mean is the rate over all classes."""
+        column, weight = counted_values(table)
+        moments = class_moments(table.moments)
+        shape, rate, _ = self._after(table, prior)
+        total = moments.n * moments.mean
+        factorials = times(weight, self.log_base_measure(column, None))
+        return factorials + log_gamma_evidence(total, moments.n, shape - total, rate - moments.n)
 
     def posterior(
         self,
@@ -120,7 +134,7 @@ class Poisson(Family):
 
         return add
 
-    def log_base_measure(self, column: Numbers, parameters: PoissonParameters) -> FloatArray:
+    def log_base_measure(self, column: Numbers, parameters: PoissonParameters | None) -> FloatArray:
         """Return −log x!."""
         x = column.values.astype(np.float64)
         counts = np.where(np.isfinite(x) & (x >= 0), x, 0.0)

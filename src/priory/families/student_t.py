@@ -11,7 +11,7 @@ import numpy as np
 from priory.columns import Numbers
 from priory.doubledouble import DoubleDouble
 from priory.errors import InputError, SettingError
-from priory.families.base import Adder, Family, adder_of, log_gamma
+from priory.families.base import Adder, Family, adder_of, counted_values, log_gamma, times
 from priory.families.cells_without import CellPairs, cells_of, log_transforms, rank_transforms
 from priory.families.gaussian import ClassMoments, class_moments, moments_without
 from priory.families.left_out import LeftOut
@@ -66,6 +66,25 @@ class StudentT(Family):
         """Return degrees of freedom, location and scale² of each class and column."""
         transform, moments = self.moments(table)
         return _read(moments, prior, transform)
+
+    def n_free(self, table: MomentsTable | NumbersTable, prior: NormalInverseGamma) -> int:
+        """Return a mean and a variance for each class and column, and what a transform needs.
+
+        A logarithm needs its origin and its scale, ranks the place of every cell.
+        """
+        n = 2 * table.moments.weight.size
+        if self.transform == "rank" and isinstance(table, NumbersTable):
+            return n + len(table.cells.keys)
+        return n + (2 if self.transform == "log" else 0)
+
+    def log_evidence(self, table: MomentsTable | NumbersTable, prior: NormalInverseGamma) -> float:
+        """Return that of the (transformed) numbers under the Normal-Inverse-Gamma."""
+        transform, moments = self.moments(table)
+        result = moments.log_evidence(prior)
+        if isinstance(table, NumbersTable):
+            column, weight = counted_values(table)
+            result += times(weight, transform.log_slope(column.values[:, 0]))
+        return result
 
     def posterior(
         self,

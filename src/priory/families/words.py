@@ -11,7 +11,8 @@ import numpy as np
 
 from priory.columns import Texts
 from priory.errors import NoLikelihoodError, SettingError
-from priory.families.base import Adder, Family, Linear, log_gamma
+from priory.evidence import log_dirichlet_evidence
+from priory.families.base import Adder, Family, Linear, log_gamma, times
 from priory.families.left_out import LeftOut
 from priory.families.words_without import closed_form
 from priory.families.wordweights import Sums, WordWeights, bernoulli, complement, multinomial
@@ -217,6 +218,41 @@ class Words(Family):
                 drawn = [rng.choice(words, size=n, p=np.exp(weights[:, k])) for n in lengths]
             texts[of_class] = [" ".join(some) for some in drawn]
         return texts
+
+    def n_free(self, table: WordsTable, prior: DiscretePrior) -> int:
+        """Return V − 1 shares for each class, or for the bernoulli read-out V of them."""
+        self._check_likelihood()
+        n_words = int(self._kept(table).sum())
+        return table.n_classes * (n_words if self.readout == "bernoulli" else max(n_words - 1, 0))
+
+    def log_likelihood_of(self, table: WordsTable, parameters: WordsParameters) -> float:
+        """Return that of all texts, of the multinomial read-out with their words in order."""
+        self._check_likelihood()
+        weights, pairs = parameters.weights, table.pairs
+        some = weights.kept[pairs.word]
+        seen = pairs.weight if self.readout == "bernoulli" else pairs.count
+        word, label, seen = pairs.word[some], pairs.label[some], seen[some]
+        total = 0.0 if weights.bias is None else times(table.present, weights.bias)
+        height = max(1, CHUNK // table.n_classes)
+        for first in range(0, len(word), height):
+            part = slice(first, first + height)
+            scores = weights.of(word[part])
+            total += times(seen[part], scores[np.arange(len(scores)), label[part]])
+        return total
+
+    def log_evidence(self, table: WordsTable, prior: DiscretePrior) -> float:
+        """Return that of the words, in their order, for the multinomial of counts."""
+        if (self.readout, self.term, self.idf) != ("multinomial", "count", False):
+            return super().log_evidence(table, prior)
+        sums = _sums(table, self._kept(table), table.pairs.count)
+        pseudo = _pseudo_counts(table, sums.kept, prior, sums.total)
+        # Words of a class are few among all: those it never had add nothing but to A.
+        return sum(
+            log_dirichlet_evidence(
+                sums.n[sums.label == k], pseudo[sums.word[sums.label == k]], float(pseudo.sum())
+            )
+            for k in np.flatnonzero(sums.size)
+        )
 
     def posterior(
         self,

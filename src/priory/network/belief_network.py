@@ -311,6 +311,25 @@ class BeliefNetwork:
             self._become(self._counts.declaring(self._declared))
         return self
 
+    def declare(self, values: Mapping[str, Iterable[Label]]) -> Self:
+        """Make values known that may come, beside those seen.
+
+        >>> network = BeliefNetwork([("a", "b")]).learn({"a": [1, 0], "b": ["x", "x"]})
+        >>> network.declare({"b": ["y"]}).table("b")[(1,)]
+        {'y': 0.3333333333333333, 'x': 0.6666666666666666}
+        """
+        for name in values:
+            self.graph.find(name)
+        further = dict(self._declared)
+        for name, domain in declared_domains(values).items():
+            known = set(map(label_key, further.get(name, ())))
+            new = (value for value in domain if label_key(value) not in known)
+            further[name] = (*further.get(name, ()), *new)
+        self._declared = further
+        if self._counts is not None:
+            self._become(self._counts.declaring(self._declared))
+        return self
+
     def log_evidence(self, smoothing: Smoothing | Mapping[str, Smoothing] | None = None) -> float:
         """Return the logarithm of the marginal likelihood of the rows that were learned.
 

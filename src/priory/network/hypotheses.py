@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import fsum, inf, log
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from priory.description import DescriptionLength
 from priory.errors import SettingError, ZeroProbabilityError, check_number, did_you_mean, listing
 from priory.network.likelihoods import Likelihood, likelihood_of
 from priory.text import aligned
 from priory.typing import FloatArray
 
 __all__ = ["DescriptionLength", "Hypotheses"]
-
-
-class DescriptionLength(NamedTuple):
-    """Hold how many bits it takes to tell a hypothesis, and the data once it is told."""
-
-    hypothesis: float
-    data: float
-
-    @property
-    def total(self) -> float:
-        """Return L(h) + L(D | h)."""
-        return self.hypothesis + self.data
 
 
 class Hypotheses:

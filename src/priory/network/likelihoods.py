@@ -98,7 +98,7 @@ class _Learning:
 
     def after(self, data: Any, y: Any) -> tuple[float, Likelihood]:
         model = deepcopy(self.model)
-        if hasattr(model, "log_evidence"):
+        if hasattr(model, "log_evidence") and not hasattr(model, "predict_log_proba"):
             if y is not None:
                 raise SettingError("A belief network takes all its variables as data, without y.")
             before = model.log_evidence() if model.n_rows else 0.0

@@ -15,7 +15,7 @@ from priory.network.graph import Graph
 from priory.network.variables import Coded, joined_codes
 from priory.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["expected_counts", "log_p_rows"]
+__all__ = ["batched", "expected_counts", "log_p_rows", "row_groups", "stretches"]
 
 TOGETHER = 2**22
 """So many numbers are worked out together: more rows at once would not be faster."""
@@ -39,8 +39,8 @@ def log_p_rows(
             if name in needed and not pattern.known.issuperset((*graph.parents[name], name))
         ]
         if unknown:
-            for rows in _stretches(pattern.rows, unknown, graph, tables):
-                factors = _batched(coded, rows, pattern.known, unknown, graph, tables)
+            for rows in stretches(pattern.rows, unknown, tables):
+                factors = batched(coded, rows, pattern.known, unknown, graph, tables)
                 p, log_scale = plans.contract(factors, (), batched=True)
                 out[rows] += log(p) + log_scale
     return out
@@ -64,8 +64,8 @@ def expected_counts(
             for name in graph.nodes
             if not pattern.known.issuperset((*graph.parents[name], name))
         ]
-        for rows in _stretches(pattern.rows, unknown, graph, tables):
-            factors = _batched(coded, rows, pattern.known, unknown, graph, tables)
+        for rows in stretches(pattern.rows, unknown, tables):
+            factors = batched(coded, rows, pattern.known, unknown, graph, tables)
             weights = np.ones(len(rows)) if weight is None else weight[rows]
             for name in graph.nodes:
                 family = (*graph.parents[name], name)
@@ -95,10 +95,7 @@ def patterns(coded: Coded, names: Sequence[str]) -> Iterator[Pattern]:
         return
     there = [(coded.codes[name] >= 0).astype(np.int8) for name in with_gaps]
     keys = joined_codes(there, [2] * len(there), coded.n_rows)
-    groups, distinct = encode_integers(keys.astype(np.int64, copy=False))
-    order = np.argsort(groups, kind="stable")
-    ends = np.cumsum(np.bincount(groups, minlength=len(distinct)))
-    for rows in np.split(order, ends[:-1]):
+    for rows in row_groups(keys):
         first = int(rows[0])
         known = [name for name in with_gaps if coded.codes[name][first] >= 0]
         yield Pattern(rows, always.union(known))
@@ -111,17 +108,25 @@ def _look_up(
     return np.asarray(table.ravel()[joined_codes(codes, table.shape, len(rows))])
 
 
-def _stretches(
-    rows: IntArray, unknown: Sequence[str], graph: Graph, tables: Mapping[str, FloatArray]
+def row_groups(keys: AnyArray) -> Iterator[IntArray]:
+    """Give the rows that have the same key, group by group."""
+    groups, distinct = encode_integers(keys.astype(np.int64, copy=False))
+    order = np.argsort(groups, kind="stable")
+    ends = np.cumsum(np.bincount(groups, minlength=len(distinct)))
+    yield from np.split(order, ends[:-1])
+
+
+def stretches(
+    rows: IntArray, names: Sequence[str], tables: Mapping[str, FloatArray]
 ) -> Iterator[IntArray]:
     """Give the rows in stretches small enough to be worked out together."""
-    largest = max((tables[name].size for name in unknown), default=1)
+    largest = max((tables[name].size for name in names), default=1)
     height = max(1, TOGETHER // (64 * largest))
     for first in range(0, len(rows), height):
         yield rows[first : first + height]
 
 
-def _batched(
+def batched(
     coded: Coded,
     rows: IntArray,
     known: frozenset[str],

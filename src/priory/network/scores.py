@@ -7,6 +7,7 @@ from math import log
 import numpy as np
 
 from priory.errors import SettingError
+from priory.evidence import log_dirichlet_evidence
 from priory.typing import FloatArray
 
 __all__ = ["bic", "log_evidence", "log_likelihood"]
@@ -38,16 +39,10 @@ def log_evidence(counts: FloatArray, pseudo: FloatArray) -> float:
 
     Σ_parents log Γ(A)/Γ(A + N) + Σ_v log Γ(a_v + n_v)/Γ(a_v)
     """
-    from scipy.special import gammaln
-
     a = np.broadcast_to(pseudo, counts.shape)
     if (a[counts > 0] <= 0).any():
         raise SettingError(
             "The evidence needs a prior with a pseudo-count above 0 for every value that came; "
             "give the network a smoothing above 0, or log_evidence(BDeu())."
         )
-    totals, prior_totals = counts.sum(axis=-1), a.sum(axis=-1)
-    seen, came = counts > 0, totals > 0
-    cells = gammaln(a[seen] + counts[seen]) - gammaln(a[seen])
-    rows = gammaln(prior_totals[came]) - gammaln(prior_totals[came] + totals[came])
-    return float(cells.sum() + rows.sum())
+    return log_dirichlet_evidence(counts, a)

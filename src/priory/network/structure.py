@@ -37,12 +37,16 @@ def chow_liu(coded: Coded, root: str | None = None) -> Graph:
     return Graph.of([(names[i], names[j]) for i, j in edges], names)
 
 
-def tan(coded: Coded, target: str) -> Graph:
-    """Return the tree of greatest mutual information given the target, which leads to all."""
-    coded = _whole(coded)
+def tan(coded: Coded, target: str, weight: FloatArray | None = None) -> Graph:
+    """Return the tree of greatest mutual information given the target, which leads to all.
+
+    Two columns are compared by the rows that have both.
+    """
+    if not coded.n_rows:
+        raise InputError("There are no rows to learn a structure from.")
     find_variable(target, coded.domains, "column")
     names = tuple(name for name in coded.domains if name != target)
-    edges = _spanning_tree(_information(coded, names, target), 0) if names else []
+    edges = _spanning_tree(_information(coded, names, target, weight), 0) if names else []
     of_target = [(target, name) for name in names]
     return Graph.of([*of_target, *((names[i], names[j]) for i, j in edges)], tuple(coded.domains))
 
@@ -72,12 +76,15 @@ def mutual_information(counts: FloatArray) -> float:
     return float((n[seen] * np.log(ratio)).sum() / n.sum())
 
 
-def _information(coded: Coded, names: tuple[str, ...], given: str | None) -> FloatArray:
+def _information(
+    coded: Coded, names: tuple[str, ...], given: str | None, weight: FloatArray | None = None
+) -> FloatArray:
     result = np.zeros((len(names), len(names)))
     for j in range(len(names)):
         for i in range(j):
             family = (names[i], names[j]) if given is None else (given, names[i], names[j])
-            result[i, j] = result[j, i] = mutual_information(count_family(coded, family, None))
+            counts = count_family(coded, family, weight)
+            result[i, j] = result[j, i] = mutual_information(counts) if counts.any() else 0.0
     return result
 
 
@@ -100,8 +107,10 @@ def _spanning_tree(weights: FloatArray, root: int) -> list[tuple[int, int]]:
 class Scored:
     """Give the score of a node with some parents, each worked out once."""
 
-    def __init__(self, coded: Coded, score: Score) -> None:
+    def __init__(self, coded: Coded, score: Score, weight: FloatArray | None = None) -> None:
         self.coded = _whole(coded)
+        self.weight = None if weight is None else weight[coded.whole]
+        self.n_rows = float(self.coded.n_rows if self.weight is None else self.weight.sum())
         self.names = tuple(self.coded.domains)
         self.score = BDeu() if score == "bdeu" else score
         if not isinstance(self.score, BDeu) and self.score not in ("bic", "mdl", "k2"):
@@ -121,9 +130,9 @@ class Scored:
         family = (*(p for p in self.names if p in parents), name)
         if prod(len(self.coded.domains[v]) for v in family) > MOST_CELLS:
             return -np.inf
-        counts = count_family(self.coded, family, None)
+        counts = count_family(self.coded, family, self.weight)
         if self.score in ("bic", "mdl"):
-            return bic(counts, self.coded.n_rows)
+            return bic(counts, self.n_rows)
         prior = self.score if isinstance(self.score, BDeu) else Laplace(1.0)
         return log_evidence(counts, pseudo_counts(prior, self.coded.domains[name], counts))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -88,13 +88,14 @@ def read_coded(
     data: Any,
     names: Sequence[str] | None = None,
     declared: Domains | None = None,
-    fixed: bool = False,
+    fixed: bool | Literal["or a gap"] = False,
     as_they_came: bool = False,
 ) -> Coded:
     """Return the columns of any table as codes into domains.
 
     A domain holds the values declared for it, in their order, and others that were seen, sorted; a
-    truth always has both of its values. With `fixed` domains a value outside of them is an error.
+    truth always has both of its values. With `fixed` domains a value outside of them is an error,
+    or with "or a gap" it is missing.
     Domains `as_they_came` are in any order and may hold values without rows, but cost nothing.
 
     >>> coded = read_coded({"sky": ["grey", "blue", None], "rain": [True, True, False]})
@@ -149,14 +150,16 @@ def _integers(values: AnyArray) -> Labels:
     return Labels(codes.astype(np.int8) if few else codes, tuple(distinct.tolist()))
 
 
-def _coded(column: Labels, name: str, known: Domain, fixed: bool) -> tuple[Domain, AnyArray]:
+def _coded(
+    column: Labels, name: str, known: Domain, fixed: bool | Literal["or a gap"]
+) -> tuple[Domain, AnyArray]:
     rows = np.zeros(len(column.labels), dtype=np.int64)
     count_codes(column.codes, rows)
     seen = [label for label, n in zip(column.labels, rows.tolist(), strict=True) if n]
     if fixed:
         domain = known
         places = {label_key(value): i for i, value in enumerate(domain)}
-        for label in seen:
+        for label in seen if fixed is True else ():
             if label_key(label) not in places:
                 raise InputError(
                     f"Column {name!r} holds {label!r}, which is no value of it here. "

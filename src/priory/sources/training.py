@@ -48,6 +48,7 @@ def train(
     n_threads: int | None = None,
     text: Any = None,
     sample_size: int = 50_000,
+    select: Any = None,
     max_classes: int = MANY_CLASSES,
     encoding: str = "utf-8",
     delimiter: str | None = None,
@@ -108,6 +109,7 @@ def train(
             text,
             weights,
             sample_size,
+            select,
         )
     if isinstance(max_classes, bool) or not isinstance(max_classes, int) or max_classes < 2:
         raise SettingError(
