@@ -132,6 +132,22 @@ def test_the_sample_is_the_same_for_any_chunking(rows):
 # Additive all the same
 
 
+def test_rows_that_are_alike_are_spread_over_sample_and_folds():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 4000)
+    few = pd.DataFrame(
+        {"a": np.where(rng.random(4000) < 0.7, y, 1 - y), "b": rng.integers(0, 2, 4000)}
+    )
+    few = few.astype(str)  # eight kinds of rows in all
+    model = NaiveBayes(sample_size=1000).fit(few, y)
+    tuning = model.classifier_.tuning
+    assert np.bincount(tuning.labels).min() > 400
+    held_out = cross_validate(NaiveBayes(), few, y).log_loss
+    assert leave_one_out(NaiveBayes().fit(few, y), few, y).log_loss == pytest.approx(
+        held_out, rel=0.01
+    )
+
+
 def test_the_linear_form_and_the_explanation_have_the_weights(rows):
     table, y = rows
     labels = table[["colour", "noise"]].dropna()

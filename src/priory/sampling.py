@@ -1,7 +1,9 @@
 """A sample of rows that depends on the rows alone, not on their order or on how they came.
 
 Each row has a hash of its values and its class; the sample is the rows with the least hashes. So
-any chunking, any order and any machine choose the same rows.
+any order and any machine choose the same rows, and so does any chunking. Rows that are all alike
+have hashes of their own, or they would be in the sample all or none: the second, the third … of
+them is hashed with its number. (In chunks that number counts from the chunk's beginning.)
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from priory.columns import Column, Combined, Counts, Frame, Labels, Numbers, Spa
 from priory.labels import label_token
 from priory.typing import AnyArray, IntArray
 
-__all__ = ["bottom_rows", "row_hashes"]
+__all__ = ["bottom_rows", "row_hashes", "row_numbers"]
 
 GAP = np.uint64(0x9E3779B97F4A7C15)
 
@@ -39,11 +41,26 @@ def bottom_rows(frame: Frame, y: Labels, size: int) -> IntArray | None:
 
 
 def row_hashes(frame: Frame, y: Labels) -> AnyArray:
-    """Return a 64-bit hash of each row's values and class."""
+    """Return a 64-bit hash of each row's values and class, and of its number among equal rows."""
     hashes = _labels(y)
     for name in sorted(frame.columns):
         hashes = _mixed(hashes * np.uint64(31) + _column(frame[name]))
-    return hashes
+    number = row_numbers(hashes)
+    return np.where(number > 0, _mixed(hashes + number.astype(np.uint64) * GAP), hashes)
+
+
+def row_numbers(hashes: AnyArray) -> IntArray:
+    """Return how many rows with the same hash come before each row.
+
+    >>> row_numbers(np.array([7, 7, 5, 7])).tolist()
+    [0, 1, 0, 2]
+    """
+    order = np.argsort(hashes, kind="stable")
+    is_first = np.r_[True, hashes[order][1:] != hashes[order][:-1]]
+    places = np.arange(len(order))
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
+    return number
 
 
 def _column(column: Column) -> AnyArray:
