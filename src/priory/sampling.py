@@ -3,7 +3,7 @@
 Each row has a hash of its values and its class; the sample is the rows with the least hashes. So
 any order and any machine choose the same rows, and so does any chunking. Rows that are all alike
 have hashes of their own, or they would be in the sample all or none: the second, the third … of
-them is hashed with its number. (In chunks that number counts from the chunk's beginning.)
+them is hashed with its number.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from priory.columns import Column, Combined, Counts, Frame, Labels, Numbers, Spa
 from priory.labels import label_token
 from priory.typing import AnyArray, IntArray
 
-__all__ = ["bottom_rows", "row_hashes", "row_numbers"]
+__all__ = ["Numbering", "bottom_rows", "row_hashes"]
 
 GAP = np.uint64(0x9E3779B97F4A7C15)
 
@@ -40,27 +40,57 @@ def bottom_rows(frame: Frame, y: Labels, size: int) -> IntArray | None:
     return np.sort(np.argpartition(hashes, size - 1)[:size])
 
 
-def row_hashes(frame: Frame, y: Labels) -> AnyArray:
-    """Return a 64-bit hash of each row's values and class, and of its number among equal rows."""
+def row_hashes(frame: Frame, y: Labels, numbering: Numbering | None = None) -> AnyArray:
+    """Return a 64-bit hash of each row's values and class, and of its number among equal rows.
+
+    The rows may be a part of many; a `numbering` then goes on from part to part.
+    """
     hashes = _labels(y)
     for name in sorted(frame.columns):
         hashes = _mixed(hashes * np.uint64(31) + _column(frame[name]))
-    number = row_numbers(hashes)
+    number = (Numbering() if numbering is None else numbering).of(hashes)
     return np.where(number > 0, _mixed(hashes + number.astype(np.uint64) * GAP), hashes)
 
 
-def row_numbers(hashes: AnyArray) -> IntArray:
-    """Return how many rows with the same hash come before each row.
+class Numbering:
+    """Number rows that have the same hash, also over several parts.
 
-    >>> row_numbers(np.array([7, 7, 5, 7])).tolist()
-    [0, 1, 0, 2]
+    Of very many different rows only the first are kept in mind: where rows hardly repeat, their
+    numbers do not matter.
+
+    >>> numbering = Numbering()
+    >>> numbering.of(np.array([7, 7, 5, 7])).tolist(), numbering.of(np.array([5, 7, 6])).tolist()
+    ([0, 1, 0, 2], [1, 3, 0])
     """
-    order = np.argsort(hashes, kind="stable")
-    is_first = np.r_[True, hashes[order][1:] != hashes[order][:-1]]
-    places = np.arange(len(order))
-    number = np.empty(len(order), dtype=np.int64)
-    number[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
-    return number
+
+    def __init__(self, most: int = 200_000) -> None:
+        self._most = most
+        self._keys = np.zeros(0, dtype=np.uint64)
+        self._counts = np.zeros(0, dtype=np.int64)
+
+    def of(self, hashes: AnyArray) -> IntArray:
+        """Return how many rows with the same hash came before each row."""
+        hashes = hashes.astype(np.uint64, copy=False)
+        order = np.argsort(hashes, kind="stable")
+        in_order, places = hashes[order], np.arange(len(order))
+        is_first = np.r_[True, in_order[1:] != in_order[:-1]][: len(order)]
+        number = np.empty(len(order), dtype=np.int64)
+        number[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
+        distinct = in_order[is_first]
+        counts = np.diff(np.r_[places[is_first], len(order)])
+        at = np.searchsorted(self._keys, distinct)
+        known = np.zeros(len(distinct), dtype=np.bool_)
+        inside = at < len(self._keys)
+        known[inside] = self._keys[at[inside]] == distinct[inside]
+        before = np.zeros(len(distinct), dtype=np.int64)
+        before[known] = self._counts[at[known]]
+        number[order] += np.repeat(before, counts)
+        self._counts[at[known]] += counts[known]
+        new = np.flatnonzero(~known)[: self._most - len(self._keys)]
+        if len(new):
+            self._keys = np.insert(self._keys, at[new], distinct[new])
+            self._counts = np.insert(self._counts, at[new], counts[new])
+        return number
 
 
 def _column(column: Column) -> AnyArray:

@@ -160,6 +160,8 @@ class CellsWithout:
         left = np.where(nothing[here], 1.0, n[here])
         mean[here] -= self.taken * away / left
         scatter[here] -= self.taken * away * away * (before / left)
+        alone = rows[self.y] - self.whole == 1  # what is left of it is rounding
+        scatter[here] = np.where(alone, 0.0, scatter[here])
         total = np.maximum(self.weight.sum(axis=1, keepdims=True), tiny)
         pooled_mean = (self.weight * t).sum(axis=1, keepdims=True) / total
         squares = self.weight * (t - pooled_mean) ** 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from priory.columns import Labels
 from priory.labels import label_key
 from priory.rawtables import RawTable
 from priory.reading import read
-from priory.sampling import row_hashes
+from priory.sampling import Numbering, row_hashes
 from priory.schema import Schema
 from priory.sources.base import Batch
 from priory.typing import AnyArray, FloatArray, Label
@@ -31,25 +31,26 @@ class _Part:
     schema: Schema
     hashes: AnyArray | None = None
 
-    def hashed(self) -> _Part:
-        """Return the rows with their hashes."""
+    def hashed(self, numbering: Numbering) -> _Part:
+        """Return the rows that count with their hashes."""
         if self.hashes is not None:
             return self
-        found = row_hashes(read(self.raw, self.schema), self.labels)
-        return _Part(self.columns, self.labels, self.weight, self.raw, self.schema, found)
+        part = self._taken(np.flatnonzero(self.weight > 0), None)
+        found = row_hashes(read(part.raw, part.schema), part.labels, numbering)
+        return replace(part, hashes=found)
 
     def below(self, bound: Any) -> _Part:
-        """Return the rows that count and whose hashes are not above a bound."""
-        part = self.hashed()
-        assert part.hashes is not None
-        rows = np.flatnonzero((part.hashes <= bound) & (part.weight > 0))
-        if len(rows) == len(part.hashes):
-            return part
-        columns = {name: column.take(rows) for name, column in part.columns.items()}
-        labels, weight = part.labels.take(rows), part.weight[rows]
-        return _Part(
-            columns, labels, weight, _table(columns, len(rows)), self.schema, part.hashes[rows]
-        )
+        """Return the rows whose hashes are not above a bound."""
+        assert self.hashes is not None
+        return self._taken(np.flatnonzero(self.hashes <= bound), self.hashes)
+
+    def _taken(self, rows: AnyArray, hashes: AnyArray | None) -> _Part:
+        if len(rows) == len(self.labels):
+            return self
+        columns = {name: column.take(rows) for name, column in self.columns.items()}
+        labels, weight = self.labels.take(rows), self.weight[rows]
+        kept = None if hashes is None else hashes[rows]
+        return _Part(columns, labels, weight, _table(columns, len(rows)), self.schema, kept)
 
 
 class Pool:
@@ -67,6 +68,7 @@ class Pool:
         """Begin anew."""
         self._parts: list[_Part] = []
         self._bound = np.uint64(2**64 - 1)
+        self._numbering = Numbering()
 
     def add(self, batch: Batch, raw: RawTable, schema: Schema, y: Labels, weight: Any) -> None:
         """Look at some more rows; those of weight 0 are not rows."""
@@ -75,7 +77,8 @@ class Pool:
         self._parts.append(_Part(columns, y, weight, raw, schema))
         if len(self._parts) == 1:
             return
-        self._parts[-1] = self._parts[-1].below(self._bound)
+        self._parts[0] = self._parts[0].hashed(self._numbering)
+        self._parts[-1] = self._parts[-1].hashed(self._numbering).below(self._bound)
         if sum(len(part.labels) for part in self._parts) > 2 * self._size:
             self._shrink()
 
