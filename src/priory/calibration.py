@@ -115,12 +115,14 @@ def learn_weights(
 
     `terms` is terms × rows × classes. Two Newton steps from w = t; each is a quadratic in w, whose
     least point with w ≥ 0 is found by non-negative least squares. With `one_for_all` only t and
-    the biases are learned. `centre` replaces t for terms that are to be held to something else.
+    the biases are learned. `centre` replaces t, where it is not NaN, for terms that are to be held to
+    something else; they have no say in t.
     """
     if not len(terms):
         return Weights(np.zeros(0), np.zeros(rows.prior.shape[1]), 1.0)
     n_terms = len(terms)
-    total = terms.sum(axis=0, dtype=np.float64)
+    free = np.ones(n_terms, dtype=np.bool_) if centre is None or one_for_all else np.isnan(centre)
+    total = terms[free].sum(axis=0, dtype=np.float64)
     t = learn_temperature(rows.prior, total, rows.y, rows.weight)
     if one_for_all:
         scaled = (t * total)[None].astype(np.float32)

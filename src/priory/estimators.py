@@ -55,6 +55,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         text without being named.
     sample_size : a number
         How many rows at most whatever is "auto" is chosen on.
+    structure : "naive", "tan", "aode" or "joint"
+        Which columns depend on each other given the class: none; each on one other, in a tree; each
+        in turn on every other, averaged; all on all. Numbers are put into bins for it.
+    pairs : None or "auto"
+        "auto" adds a factor for each pair in such a tree, which corrects those of its two columns.
 
     Examples
     --------
@@ -80,6 +85,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_threads: int | None = None,
         text: Any = None,
         sample_size: int = 50_000,
+        structure: str = "naive",
+        pairs: str | None = None,
     ) -> None:
         self.families = families
         self.smoothing = smoothing
@@ -90,6 +97,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_threads = n_threads
         self.text = text
         self.sample_size = sample_size
+        self.structure = structure
+        self.pairs = pairs
 
     @classmethod
     def textbook(cls, smoothing: Any = 1.0) -> Self:
@@ -114,6 +123,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             n_threads=settings.n_threads,
             text=settings.text or None,
             sample_size=settings.sample_size,
+            structure=settings.structure,
+            pairs=settings.pairs,
         )
         result.classifier_ = classifier
         result.n_features_in_ = len(columns)
@@ -305,6 +316,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.text,
             self.weights,
             self.sample_size,
+            self.structure,
+            self.pairs,
         )
 
     def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:

@@ -13,7 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from priory.columns import Column, Combined, Counts, Frame, Labels, Numbers, SparseRows, Texts
+from priory.columns import (
+    Column,
+    Combined,
+    Counts,
+    Frame,
+    Labels,
+    Numbers,
+    Pairs,
+    SparseRows,
+    Texts,
+)
 from priory.labels import label_token
 from priory.typing import AnyArray, IntArray
 
@@ -42,6 +52,8 @@ def row_hashes(frame: Frame, y: Labels) -> AnyArray:
     """Return a 64-bit hash of each row's values and class."""
     hashes = _labels(y)
     for name in sorted(frame.columns):
+        if isinstance(frame[name], Pairs):  # its columns are hashed by themselves
+            continue
         hashes = _mixed(hashes * np.uint64(31) + _column(frame[name]))
     return hashes
 

@@ -17,8 +17,8 @@ from sklearn.svm import LinearSVC
 
 import priory
 from priory import Classifier, NaiveBayes, evaluate
-from priory.examples import play_tennis
 from priory.errors import InputError, NotFittedError, SettingError
+from priory.examples import play_tennis
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -16,7 +16,14 @@ from priory.errors import SchemaError, SettingError, did_you_mean, listing
 from priory.sources.base import Form
 from priory.sources.training import form_of
 
-__all__ = ["from_stdin", "parse_families", "parse_pairs", "parse_smoothing", "parse_texts", "parse_value"]
+__all__ = [
+    "from_stdin",
+    "parse_families",
+    "parse_pairs",
+    "parse_smoothing",
+    "parse_texts",
+    "parse_value",
+]
 
 KINDS = {"labels": "categorical", "numbers": "gaussian"}
 """Kinds may be named too; each stands for its plain family."""
