@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -48,8 +48,7 @@ class Pairing:
                 continue
             if len(ends) < 2 or not all(isinstance(x, float) and math.isfinite(x) for x in ends):
                 return "the ends of bins are no numbers"
-            inner = ends[1:-1]
-            if any(a >= b for a, b in zip(inner, inner[1:], strict=False)):
+            if any(a >= b for a, b in pairwise(ends[1:-1])):
                 return "the ends of bins are not in order"
         d = len(self.edges)
         places = range(d)

@@ -114,6 +114,11 @@ def _read_row(row: Mapping[Any, Any], schema: Schema) -> Frame | None:
         return None
     columns: dict[str, Column] = {}
     for block in schema.counted:
+        if block.pairing is not None:  # its columns come first
+            if not all(name in columns for name in block.columns):
+                return None
+            columns[block.name] = _row_together(columns, block, block.pairing)
+            continue
         value = row[block.columns[0]]
         kind = type(value)
         gap = value is None or (kind is float and value != value)
@@ -131,6 +136,14 @@ def _read_row(row: Mapping[Any, Any], schema: Schema) -> Frame | None:
         else:
             return None
     return Frame(1, columns)
+
+
+def _row_together(columns: Mapping[str, Column], block: Block, pairing: Pairing) -> Combined:
+    parts = []
+    for j, name in enumerate(block.columns):
+        column: Any = columns[name]
+        parts.append(column if pairing.edges[j] is None else _bins(pairing, j, column))
+    return _of_parts(block, parts)
 
 
 def _is_huge(value: Any) -> bool:
@@ -305,14 +318,20 @@ def _read_together(
         if (name, ends) not in binned:
             kind = Kind.LABELS if ends is None else Kind.NUMBERS
             column: Any = _as_kind(raw.column(name), kind, block.columns[j])
-            if ends is not None:
-                bins = pairing.bins(j, column.values[:, 0])
-                column = Labels(bins, tuple(range(pairing.n_bins(j))))
-            binned[name, ends] = column
+            binned[name, ends] = column if ends is None else _bins(pairing, j, column)
         parts.append(binned[name, ends])
+    return _of_parts(block, parts)
+
+
+def _bins(pairing: Pairing, j: int, column: Numbers) -> Labels:
+    return Labels(pairing.bins(j, column.values[:, 0]), tuple(range(pairing.n_bins(j))))
+
+
+def _of_parts(block: Block, parts: list[Labels]) -> Combined:
     if block.kind is Kind.JOINT:
         return Combined(tuple(parts))
-    return Pairs(tuple(parts), pairing.use == "edge")
+    is_edge = block.pairing is not None and block.pairing.use == "edge"
+    return Pairs(tuple(parts), is_edge)
 
 
 def _as_kind(found: Natural, kind: Kind, name: str) -> Column:

@@ -101,8 +101,8 @@ class Block:
             )
         if self.pairing != other.pairing:
             raise SchemaError(
-                f"{self.title!r} is counted in other bins on the other side. Let both sides learn from "
-                "one start: the second from a blank() of the first."
+                f"{self.title!r} is counted in other bins on the other side. Let both sides learn "
+                "from one start: the second from a blank() of the first."
             )
         if self.analyzer is not None and other.analyzer is not None:
             return replace(self, analyzer=self.analyzer.join(other.analyzer, self.name))
@@ -125,7 +125,7 @@ class Block:
     @property
     def title(self) -> str:
         """Return the block's name, shortened when it stands for many columns."""
-        if self.pairing is not None and self.pairing.use == "edge":
+        if self.pairing is not None:
             return self.name
         if len(self.columns) <= 3:
             return ", ".join(self.columns)
@@ -170,13 +170,12 @@ class Schema:
         if set(self.by_name) != set(other.by_name):
             here = sorted(set(self.by_name) - set(other.by_name))
             there = sorted(set(other.by_name) - set(self.by_name))
-            if any(
-                s.by_name[n].pairing for s, names in ((self, here), (other, there)) for n in names
-            ):
+            if any(self[n].pairing for n in here) or any(other[n].pairing for n in there):
                 raise SchemaError(
-                    f"The two sides count other pairs of columns: only the first has {listing(here)}, "
-                    f"only the second has {listing(there)}. Pairs are chosen on the first rows that are "
-                    "learned; let the second side learn from a blank() of the first."
+                    "The two sides count other pairs of columns: only the first has "
+                    f"{listing(here) or 'none'}, only the second {listing(there) or 'none'}. "
+                    "Pairs are chosen on the first rows that are learned; let the second side learn "
+                    "from a blank() of the first."
                 )
             raise SchemaError(
                 f"The two sides do not have the same columns: only the first has {here}, "

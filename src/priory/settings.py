@@ -121,12 +121,13 @@ class Settings:
             return
         if self.pairs is not None:
             raise SettingError(
-                f"pairs='auto' adds to structure='naive'; structure={structure!r} has pairs already."
+                f"pairs='auto' adds to structure='naive'; structure={structure!r} has its pairs."
             )
         if self.family_for_all() is not None:
             raise SettingError(
-                f"structure={structure!r} models columns together, so that families={self.families!r} "
-                "for all of them cannot be; give families to the columns that shall stay alone."
+                f"structure={structure!r} models columns together, so that "
+                f"families={self.families!r} for all of them cannot be; give families to the "
+                "columns that shall stay alone."
             )
         if any(policy != "skip" for policy in _each(self.unseen)):
             raise SettingError(

@@ -77,8 +77,12 @@ def choose_structure(
         weight = None if weight is None else weight[rows]
     codes = [column.codes(frame) for column in columns]
     told = information(codes, [column.size for column in columns], y.codes, weight)
-    edges = [(i, j) for i, j in spanning_tree(told) if told[i, j] > 0]
-    return tuple(_edge(statistics.schema, columns[i], columns[j]) for i, j in edges)
+    n = float(len(y) if weight is None else weight.sum())
+    return tuple(
+        _edge(statistics.schema, columns[i], columns[j], told[i, j] / n)
+        for i, j in spanning_tree(told)
+        if told[i, j] > 0
+    )
 
 
 def information(
@@ -192,10 +196,11 @@ def _bins(cells: CellsTable) -> tuple[float, ...]:
     return (float(cells.lower[0]), *map(float, cuts), float(cells.upper[-1]))
 
 
-def _edge(schema: Schema, parent: _Column, child: _Column) -> Block:
+def _edge(schema: Schema, parent: _Column, child: _Column, told: float) -> Block:
     a, b = parent.block.name, child.block.name
     pairing = Pairing("edge", (parent.edges, child.edges), ((0, 1),))
-    return _new(schema, f"{a} → {b}", (a, b), Kind.PAIRS, "tell of each other", pairing)
+    why = f"they share {told / np.log(2):.2g} bits given the class"
+    return _new(schema, f"{a} → {b}", (a, b), Kind.PAIRS, why, pairing)
 
 
 def _block_of_all(statistics: Statistics, columns: list[_Column], use: str) -> Block:
@@ -203,9 +208,9 @@ def _block_of_all(statistics: Statistics, columns: list[_Column], use: str) -> B
     edges = tuple(column.edges for column in columns)
     if use == "joint":
         pairing = Pairing("joint", edges, ())
-        return _new(statistics.schema, JOINT_NAME, names, Kind.JOINT, "structure", pairing)
+        return _new(statistics.schema, JOINT_NAME, names, Kind.JOINT, "structure='joint'", pairing)
     pairing = Pairing("aode", edges, every_pair(len(names)))
-    return _new(statistics.schema, AODE_NAME, names, Kind.PAIRS, "structure", pairing)
+    return _new(statistics.schema, AODE_NAME, names, Kind.PAIRS, "structure='aode'", pairing)
 
 
 def _new(

@@ -242,7 +242,7 @@ def test_what_they_cannot_do_they_say(data):
     with pytest.raises(SettingError, match="least must be"):
         Aode(least=-1)
     with pytest.raises(SettingError, match="m-estimate with p='uniform' or 'marginal'"):
-        plain("tan", {"colour": MEstimate(1.0, {"red": 1.0})}).fit(frame, y)
+        plain("tan", {"size": MEstimate(1.0, dict.fromkeys("smlx", 0.25))}).fit(frame, y)
 
 
 def test_bins_are_shown_by_their_ends():

@@ -218,7 +218,14 @@ class Family(ABC):
 
     def formula(self, block: Block, value: Any) -> str | None:
         """Return how a factor of one row is written, where it is not P(column = value | class)."""
-        return None
+        if block.pairing is None:
+            return None
+        parts = [
+            f"{column} {block.pairing.shown(j, v)}"
+            for j, (column, v) in enumerate(zip(block.columns, value, strict=True))
+            if v is not None
+        ]
+        return f"P({', '.join(parts)} | class)"
 
     def parts(self, column: Any, parameters: Any) -> Sequence[tuple[str, FloatArray]]:
         """Return what one row's log-likelihood is the sum of, where it helps to see it."""

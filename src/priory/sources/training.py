@@ -134,9 +134,9 @@ def train(
     try:
         if settings.together is not None and not opened.can_be_read_again:
             raise SettingError(
-                "A stream can be read once, but structure and pairs are chosen on a sample of it before "
-                "they are counted. Write it to a file, or learn it piece by piece: Classifier.learn "
-                "chooses on the first piece."
+                "A stream can be read once, but structure and pairs are chosen on a sample of it "
+                "before they are counted. Write it to a file, or learn it piece by piece: "
+                "Classifier.learn chooses on the first piece."
             )
         dropped = (drop,) if isinstance(drop, str) else tuple(drop)
         target = target if target is not None else opened.target

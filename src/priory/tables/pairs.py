@@ -89,7 +89,8 @@ class PairsTable(Table):
 
     def _tidy(self) -> PairsTable:
         """Return the values and pairs that have rows, in their order."""
-        seen, together = self.rows.any(axis=0), self.pair_rows.any(axis=0)
+        seen = np.asarray(self.rows.any(axis=0))
+        together = np.asarray(self.pair_rows.any(axis=0))
         order: list[int] = []
         labels = []
         for values, start in zip(self.labels, self.starts.tolist(), strict=False):
@@ -158,9 +159,9 @@ class PairsTable(Table):
         )
 
     def __sub__(self, other: PairsTable) -> PairsTable:
-        for mine, taken in zip(self.labels, other.labels, strict=True):
+        for mine, theirs in zip(self.labels, other.labels, strict=True):
             known = set(map(label_key, mine))
-            never = [label for label in taken if label_key(label) not in known]
+            never = [label for label in theirs if label_key(label) not in known]
             if never:
                 raise ForgetError(f"value {never[0]!r} was never learned")
         _, taken = self._aligned(other)
