@@ -23,7 +23,7 @@ __all__ = ["Rows", "Weights", "cross_fitted", "learn_temperature", "learn_weight
 RIDGE = 3.0
 """How strongly weights are held to the temperature: (3/2) Σ (w − t)²."""
 
-EDGE_RIDGE = 3.0
+EDGE_RIDGE = 10.0
 """How strongly other weights are held to what they are given."""
 
 BIAS_RIDGE = 1.0

@@ -15,7 +15,7 @@ from priory.typing import AnyArray, CodeArray, FloatArray
 
 __all__ = ["Pairing", "every_pair"]
 
-USES = ("edge", "aode", "joint")
+USES = ("edge", "pair", "aode", "joint")
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,14 @@ class Pairing:
 
     `edges` holds the ends of each column's bins, None for a column of labels; the first and the
     last bin reach outwards. `pairs` are the pairs that are counted, as positions of the parent and
-    the child. `use` is what they were chosen for: an edge of a tree, all pairs, or all the columns
-    in one table. As all this is declared, any chunking gives the same counts.
+    the child. `use` is what they were chosen for: an edge of a tree, one more pair, all pairs, or
+    all the columns in one table. As all this is declared, any chunking gives the same counts.
 
     >>> Pairing("edge", ((0.0, 1.5, 3.0), None), ((0, 1),)).bins(0, np.array([-9.0, 2.0])).tolist()
     [0, 1]
     """
 
-    use: Literal["edge", "aode", "joint"]
+    use: Literal["edge", "pair", "aode", "joint"]
     edges: tuple[tuple[float, ...] | None, ...]
     pairs: tuple[tuple[int, int], ...]
 
@@ -56,10 +56,16 @@ class Pairing:
             return "a pair is of columns that are not there"
         if len({frozenset(pair) for pair in self.pairs}) < len(self.pairs):
             return "a pair stands twice"
-        wanted = {"edge": ((0, 1),), "aode": every_pair(d), "joint": ()}[self.use]
-        if self.pairs != wanted or (self.use == "edge" and d != 2):
+        two = ((0, 1),)
+        wanted = {"edge": two, "pair": two, "aode": every_pair(d), "joint": ()}[self.use]
+        if self.pairs != wanted or (self.is_of_two and d != 2):
             return f"the pairs are not those of {self.use!r}"
         return None
+
+    @property
+    def is_of_two(self) -> bool:
+        """Return whether it is one pair by itself, of a parent and a child."""
+        return self.use in ("edge", "pair")
 
     def bins(self, column: int, x: AnyArray) -> CodeArray:
         """Return the bin of each number of a column, -1 where it is missing."""

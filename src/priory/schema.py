@@ -174,8 +174,8 @@ class Schema:
                 raise SchemaError(
                     "The two sides count other pairs of columns: only the first has "
                     f"{listing(here) or 'none'}, only the second {listing(there) or 'none'}. "
-                    "Pairs are chosen on the first rows that are learned; let the second side learn "
-                    "from a blank() of the first."
+                    "Pairs are chosen on the first rows that are learned; let the second side "
+                    "learn from a blank() of the first."
                 )
             raise SchemaError(
                 f"The two sides do not have the same columns: only the first has {here}, "

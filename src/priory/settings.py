@@ -35,11 +35,14 @@ NAMING_SHARE = 0.95
 """A column of strings names its rows when, of so many rows, so many are different."""
 
 WEIGHTS = (None, "auto", "temperature", "columns")
-STRUCTURES = {"naive": None, "tan": "edge", "aode": "aode", "joint": "joint"}
+STRUCTURES = {"naive": (), "tan": ("edge",), "aode": ("aode",), "joint": ("joint",)}
 """What columns are counted together for, beside each by itself."""
 
 SOUND_SMOOTHING = MEstimate(2.0, "marginal")
 """What smoothing="auto" means until it is tuned: two imagined rows of the column as a whole."""
+
+SOUND_FOR_EDGES = MEstimate(5.0, "marginal")
+"""The same for an edge, which has fewer rows for each of its pairs of values."""
 
 SOUND_READOUT = Words("complement", term="log")
 SOUND_FOR_WORDS = Laplace(0.3)
@@ -140,9 +143,9 @@ class Settings:
             )
 
     @property
-    def together(self) -> str | None:
-        """Return what columns are counted together for: an edge each, aode, joint, or None."""
-        return "edge" if self.pairs is not None else STRUCTURES[self.structure]
+    def together(self) -> tuple[str, ...]:
+        """Return what columns are counted together for: edges of a tree, further pairs, …."""
+        return ("edge", "pair") if self.pairs is not None else STRUCTURES[self.structure]
 
     def takes_part(self, block: Block, table: Table) -> bool:
         """Return whether a column may be counted together with others.
@@ -159,12 +162,12 @@ class Settings:
         covered: dict[str, str] = {}
         for block in schema:
             if self.structure != "naive" and self._is_read(block) and block.pairing is not None:
-                told = block.columns[-1:] if self.together == "edge" else block.columns
+                told = block.columns[-1:] if block.pairing.is_of_two else block.columns
                 covered |= dict.fromkeys(told, block.name)
         return covered
 
     def _is_read(self, block: Block) -> bool:
-        return block.pairing is None or block.pairing.use == self.together
+        return block.pairing is None or block.pairing.use in self.together
 
     @property
     def is_tuned(self) -> bool:
@@ -274,8 +277,9 @@ class Settings:
 
     def _family(self, block: Block, table: Table) -> Family:
         if block.pairing is not None:
-            edge = Conditional() if self.structure == "tan" else Edge()
-            return {"edge": edge, "aode": Aode(), "joint": Joint()}[block.pairing.use]
+            if block.pairing.is_of_two:
+                return Conditional() if self.structure == "tan" else Edge()
+            return Aode() if block.pairing.use == "aode" else Joint()
         asked = _of_block(self.families, block, "plain")
         if asked == "auto" and block.kind is Kind.WORDS:
             return SOUND_READOUT
@@ -307,6 +311,8 @@ class Settings:
             return family.default_prior
         if isinstance(asked, str):
             prior: Prior = SOUND_FOR_WORDS if block.kind is Kind.WORDS else SOUND_SMOOTHING
+            if isinstance(family, Edge):
+                prior = SOUND_FOR_EDGES
         else:
             prior = as_prior(asked)
         if isinstance(self.smoothing, Mapping) and not isinstance(asked, str):

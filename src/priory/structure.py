@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -58,17 +59,17 @@ def choose_structure(
 
     `statistics` are those of the single columns; the bins of numbers are cut from their cells.
     """
-    use = settings.together
-    if use is None:
+    uses = settings.together
+    if not uses:
         return ()
     if weight is not None and not weight.all():
         some = weight > 0
         frame, y, weight = frame.take(some), y.take(some), weight[some]
-    columns = _columns(statistics, settings, use)
+    columns = _columns(statistics, settings, uses[0])
     if len(columns) < 2:
         return ()
-    if use != "edge":
-        return (_block_of_all(statistics, columns, use),)
+    if "edge" not in uses:
+        return (_block_of_all(statistics, columns, uses[0]),)
     size = sum(column.size for column in columns)
     most = int(min(settings.sample_size, max(MOST_PRODUCTS / size**2, 2 * HEIGHT)))
     rows = bottom_rows(frame, y, most)
@@ -77,11 +78,13 @@ def choose_structure(
         weight = None if weight is None else weight[rows]
     codes = [column.codes(frame) for column in columns]
     told = information(codes, [column.size for column in columns], y.codes, weight)
+    tree = [pair for pair in spanning_tree(told) if told[pair] > 0]
+    more = _further(told, tree) if "pair" in uses else []
     n = float(len(y) if weight is None else weight.sum())
     return tuple(
-        _edge(statistics.schema, columns[i], columns[j], told[i, j] / n)
-        for i, j in spanning_tree(told)
-        if told[i, j] > 0
+        _pair(statistics.schema, columns[i], columns[j], use, told[i, j] / n)
+        for use, pairs in (("edge", tree), ("pair", more))
+        for i, j in pairs
     )
 
 
@@ -90,12 +93,13 @@ def information(
 ) -> FloatArray:
     """Return n · I(A; B | class) of all pairs of columns in nats, less what chance gives.
 
-    Where columns are independent, 2 n I is about χ² with K (V_a − 1) (V_b − 1) degrees of freedom,
-    whose mean is their number. Gaps, negative codes, leave a row out of the pairs they are in.
+    Where columns are independent, 2 n I is about χ² with f = K (V_a − 1) (V_b − 1) degrees of
+    freedom, whose mean is f; two standard deviations, 2 √(2f), are taken off as well. Gaps,
+    negative codes, leave a row out of the pairs they are in.
 
     >>> a, y = np.tile([0, 1], 50), np.zeros(100, dtype=int)
     >>> information([a, a, np.repeat([0, 1], 50)], [2, 2, 2], y).round(2).tolist()
-    [[0.0, 68.81, -0.5], [68.81, 0.0, -0.5], [-0.5, -0.5, 0.0]]
+    [[0.0, 67.4, -1.91], [67.4, 0.0, -1.91], [-1.91, -1.91, 0.0]]
     """
     starts = np.concatenate([[0], np.cumsum(sizes)])
     total, classes = np.zeros((len(codes), len(codes))), np.unique(y)
@@ -113,9 +117,18 @@ def information(
         )
         total += of_ab + _n_log_n(both) - of_a - of_a.T
     free = np.array(sizes, dtype=np.float64) - 1.0
-    total -= 0.5 * len(classes) * np.outer(free, free)
+    chance = len(classes) * np.outer(free, free)
+    total -= 0.5 * (chance + 2.0 * np.sqrt(2.0 * chance))
     np.fill_diagonal(total, 0.0)
     return total
+
+
+def _further(told: FloatArray, tree: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the pairs beside a tree that share most, at most as many as there are columns."""
+    known = {frozenset(pair) for pair in tree}
+    found = [(i, j) for i, j in every_pair(len(told)) if told[i, j] > 0]
+    found = [pair for pair in found if frozenset(pair) not in known]
+    return sorted(found, key=lambda pair: -told[pair])[: len(told)]  # ties in order of the columns
 
 
 def _together(codes: Sequence[AnyArray], starts: AnyArray, weight: FloatArray | None) -> FloatArray:
@@ -196,9 +209,9 @@ def _bins(cells: CellsTable) -> tuple[float, ...]:
     return (float(cells.lower[0]), *map(float, cuts), float(cells.upper[-1]))
 
 
-def _edge(schema: Schema, parent: _Column, child: _Column, told: float) -> Block:
+def _pair(schema: Schema, parent: _Column, child: _Column, use: Any, told: float) -> Block:
     a, b = parent.block.name, child.block.name
-    pairing = Pairing("edge", (parent.edges, child.edges), ((0, 1),))
+    pairing = Pairing(use, (parent.edges, child.edges), ((0, 1),))
     why = f"they share {told / np.log(2):.2g} bits given the class"
     return _new(schema, f"{a} → {b}", (a, b), Kind.PAIRS, why, pairing)
 

@@ -132,7 +132,7 @@ def train(
         n_threads=settings.n_threads,
     )
     try:
-        if settings.together is not None and not opened.can_be_read_again:
+        if settings.together and not opened.can_be_read_again:
             raise SettingError(
                 "A stream can be read once, but structure and pairs are chosen on a sample of it "
                 "before they are counted. Write it to a file, or learn it piece by piece: "
