@@ -99,8 +99,8 @@ class Pairing:
         ends = self.edges[column]
         if ends is None:
             return f"= {value}"
-        low = "-∞" if value == 0 else f"{ends[value]:g}"
-        high = "∞" if value == len(ends) - 2 else f"{ends[value + 1]:g}"
+        low = "-∞" if value == 0 else f"{ends[value]:.4g}"
+        high = "∞" if value == len(ends) - 2 else f"{ends[value + 1]:.4g}"
         return f"in ({low}, {high}{')' if high == '∞' else ']'}"
 
     def to_dict(self) -> dict[str, Any]:
