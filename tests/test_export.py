@@ -131,7 +131,8 @@ def test_trees_and_edges(table, strange, how, missing):
             families = "plain"
         settings = Settings(families, smoothing, missing=missing, weights=weights, **how)
         classifier = Classifier(settings).fit(X, table["y"])
-        held = {c for term in classifier.model.terms if term.block.pairing for c in term.block.columns}
+        blocks = [term.block for term in classifier.model.terms]
+        held = {c for block in blocks if block.pairing for c in block.columns}
         assert held >= {"word", "truth", "number", "whole", "spread"}
         hold(classifier, X)
         hold(classifier, strange)
@@ -140,7 +141,7 @@ def test_trees_and_edges(table, strange, how, missing):
 def test_aode_has_no_form(table):
     classifier = Classifier(Settings(structure="aode")).learn(table.drop(columns="y"), table["y"])
     for export in (to_sql, to_onnx):
-        with pytest.raises(SettingError, match="every pair of columns.*aode has no"):
+        with pytest.raises(SettingError, match=r"every pair of columns.*aode has no"):
             export(classifier)
     assert to_json(classifier)["columns"][0]["family"] == "aode"
 

@@ -59,8 +59,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Which columns depend on each other given the class: none; each on one other, in a tree; each
         in turn on every other, averaged; all on all. Numbers are put into bins for it.
     pairs : None or "auto"
-        "auto" adds a factor for each pair of columns that share most given the class, which corrects
-        the two of their own.
+        "auto" adds a factor for each pair of columns that share most given the class, which
+        corrects the two of their own.
 
     Examples
     --------

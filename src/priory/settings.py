@@ -67,7 +67,8 @@ class Settings:
     `structure` says which columns depend on each other given the class: "naive", none of them;
     "tan", each on one other, in a tree; "aode", each in turn on every other; "joint", all on all.
     With `pairs` "auto" the columns stay as they are, and each pair that shares much adds a factor
-    that corrects theirs: the edges of such a tree, and as many more. Both are chosen on the first rows that are learned.
+    that corrects theirs: the edges of such a tree, and as many more. Both are chosen on the first
+    rows that are learned.
     """
 
     families: Any = "plain"
