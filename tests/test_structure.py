@@ -360,6 +360,16 @@ def test_what_is_printed_names_the_pairs():
         assert "never seen" not in str(made.explain(gaps))
 
 
+@pytest.mark.parametrize("how", STRUCTURES, ids=name)
+def test_one_row_is_a_batch_of_one(how):
+    frame, y = table()
+    classifier = Classifier(Settings(**how)).learn(frame, y)
+    expected = classifier.predict_proba(frame[:40])
+    for i in range(40):
+        row = {c: None if v != v else v for c, v in frame.iloc[i].to_dict().items()}
+        np.testing.assert_allclose(classifier.predict_proba(row)[0], expected[i], rtol=1e-13)
+
+
 def test_gaps_may_speak_in_a_tree():
     frame, y = table(600)
     gone = (y == "yes") & (np.random.default_rng(0).random(600) < 0.7)

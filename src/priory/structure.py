@@ -32,8 +32,8 @@ from priory.typing import AnyArray, CodeArray, FloatArray
 
 __all__ = ["choose_structure", "information"]
 
-BINS = 5
-"""So many bins of equal frequency a column of numbers has among others."""
+FEWEST_BINS, MOST_BINS = 5, 8
+"""A column of numbers has about n^¼ bins of equal frequency, but not fewer and not more."""
 
 MOST_VALUES = 60
 """Columns of more values stay alone: too few rows would share a pair of them."""
@@ -205,7 +205,8 @@ def _values(table: Table) -> tuple[tuple[object, ...] | None, tuple[float, ...] 
 def _bins(cells: CellsTable) -> tuple[float, ...]:
     if not len(cells.keys):
         return (0.0, 0.0)
-    cuts = between_cells(cells, equal_frequency(cells, BINS))
+    bins = int(np.clip(round(float(cells.weight.sum()) ** 0.25), FEWEST_BINS, MOST_BINS))
+    cuts = between_cells(cells, equal_frequency(cells, bins))
     return (float(cells.lower[0]), *map(float, cuts), float(cells.upper[-1]))
 
 
