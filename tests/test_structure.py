@@ -494,9 +494,20 @@ def test_rows_that_were_never_learned_cannot_be_forgotten():
         held - counted(whole.assign(a="p", b="x", c=np.nan, d=np.nan), [y[0]])
 
 
-def test_a_pairing_is_checked():
-    with pytest.raises(SchemaError, match="a pair stands twice"):
-        Pairing("aode", (None, None, None), ((0, 1), (1, 0), (0, 2)))
+@pytest.mark.parametrize(
+    ("use", "n_columns", "pairs", "match"),
+    [
+        ("aode", 3, ((0, 1), (1, 0), (0, 2)), "a pair stands twice"),
+        ("aode", 3, ((0, 1), (0, 2)), "not those of 'aode'"),
+        ("aode", 10**6, (), "not those of 'aode'"),  # and no list of all of them is made
+        ("joint", 3, ((0, 1),), "not those of 'joint'"),
+        ("edge", 3, ((0, 1),), "not those of 'edge'"),
+        ("pair", 2, (), "not those of 'pair'"),
+    ],
+)
+def test_a_pairing_is_checked(use, n_columns, pairs, match):
+    with pytest.raises(SchemaError, match=match):
+        Pairing(use, (None,) * n_columns, pairs)
 
 
 def test_one_column_has_no_structure():

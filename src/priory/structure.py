@@ -41,6 +41,9 @@ MOST_VALUES = 60
 MOST_PLACES = 4_000_000
 """So many places (two values and a class) all pairs together may have."""
 
+MOST_COLUMNS = 200
+"""So many columns all pairs are counted of: predictions cost their square."""
+
 MOST_PRODUCTS = 4e10
 """So many products of two values may be summed to find a tree; else the sample is smaller."""
 
@@ -191,6 +194,7 @@ def _columns(statistics: Statistics, settings: Settings, use: str) -> list[_Colu
     sizes = np.array([column.size for column in found])
     order = np.argsort(sizes, kind="stable")
     kept = order[np.cumsum(sizes[order]) <= most] if len(sizes) else order
+    kept = kept[:MOST_COLUMNS] if use == "aode" else kept
     return [found[i] for i in np.sort(kept).tolist()]
 
 
