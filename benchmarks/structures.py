@@ -20,7 +20,8 @@ import priory
 from benchmarks.quality import DATA, FIGURES, data_sets, judge
 
 HERE = Path(__file__).parent
-SHOWN = ("log-loss", "accuracy", "fit, s")
+SHOWN = ("log-loss", "accuracy")
+TITLES = {"labels": "labels", "mixed": "labels and numbers", "numbers": "numbers"}
 Scores = dict[str, dict[str, np.ndarray]]
 
 
@@ -81,7 +82,7 @@ def page(kind: str, scores: Scores) -> Iterator[str]:
     """Give the means over the sets of one kind."""
     if not scores:
         return
-    yield f"## Tables of {kind}: means over {len(scores)}\n"
+    yield f"## Tables of {TITLES[kind]}: means over {len(scores)}\n"
     yield "| model | " + " | ".join(SHOWN) + " |"
     yield "|---|" + "---:|" * len(SHOWN)
     for model in models():
