@@ -50,6 +50,7 @@ def tables() -> dict[str, Callable[[], Any]]:
     """Return the models of tables, each as a user would set it up."""
     return {
         "priory": lambda: priory.NaiveBayes(),
+        "priory, pairs=auto": lambda: priory.NaiveBayes(pairs="auto"),
         "priory textbook": lambda: priory.NaiveBayes.textbook(),
         "GaussianNB, one-hot": lambda: make_pipeline(_one_hot(False), GaussianNB()),
         "CategoricalNB, 5 quantiles": lambda: make_pipeline(_quantiles(), CategoricalNB()),

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from priory.cells import CELL_LIMIT
-from priory.columns import Combined, Counts, Frame, Labels, Numbers, Texts
+from priory.columns import Combined, Counts, Frame, Labels, Numbers, Pairs, Texts
 from priory.kernels.labels import encode_objects
 from priory.kernels.text import Splitter, encode_texts
 from priory.labels import label_key
@@ -29,6 +29,7 @@ from priory.tables import (
     LabelsTable,
     MomentsTable,
     NumbersTable,
+    PairsTable,
     ScatterTable,
     WordsTable,
 )
@@ -118,8 +119,9 @@ class CountFrame:
 def as_column(values, kind, as_csr=False):
     if kind is Kind.LABELS:
         return as_labels(values)
-    if kind is Kind.JOINT:
-        return Combined(tuple(as_labels(part) for part in values.T))
+    if kind in (Kind.JOINT, Kind.PAIRS):
+        parts = tuple(as_labels(part) for part in values.T)
+        return Combined(parts) if kind is Kind.JOINT else Pairs(parts)
     if kind is Kind.WORDS:
         return Texts(*encode_texts(values), Splitter())
     if kind is Kind.COUNTS:
@@ -233,6 +235,14 @@ def assert_same(x, y, passed, forgotten=False, same_rows=True):
         y = y.coarsened(x.level) if forgotten else y
         assert x.level == y.level
         np.testing.assert_array_equal(x.keys, y.keys)
+    if isinstance(x, PairsTable):
+        assert [list(map(label_key, v)) for v in x.labels] == [
+            list(map(label_key, v)) for v in y.labels
+        ]
+        np.testing.assert_array_equal(x.keys, y.keys)
+        if same_rows:
+            np.testing.assert_array_equal(x.pair_rows, y.pair_rows)
+        _assert_weights(x.pair_weight, y.pair_weight, passed)
     if isinstance(x, LabelsTable):
         assert list(map(label_key, x.labels)) == list(map(label_key, y.labels))
     if same_rows:
@@ -263,6 +273,8 @@ def sums_of(x):
         return [x.rows, *(a for s in (x.n, x.s1, x.s2) for a in (s.hi, s.lo))]
     if isinstance(x, CountsTable):
         return [x.documents, x.documents_weight, x.rows, x.weight, x.s1]
+    if isinstance(x, PairsTable):
+        return [x.rows, x.weight, x.pair_rows, x.pair_weight]
     return [x.rows, x.weight]
 
 
@@ -358,6 +370,8 @@ def assert_exact(table, rows):
         _assert_exact_counts(table, rows)
     elif isinstance(table, ScatterTable):
         _assert_exact_scatter(table, rows)
+    elif isinstance(table, PairsTable):
+        _assert_exact_pairs(table, rows)
     else:
         _assert_exact_keys(table, rows)
 
@@ -389,6 +403,28 @@ def _assert_exact_keys(table, rows):
         for i, key in enumerate(found):
             assert table.rows[k, i] == counts[k, key]
             assert table.weight[k, i] == weight[k, key]
+
+
+def _assert_exact_pairs(table, rows):
+    """Count values and pairs of values one by one."""
+    values = rows.values["x"]
+    found = [(j, label_key(v)) for j, labels in enumerate(table.labels) for v in labels]
+    singles, pairs = defaultdict(lambda: [0, Fraction(0)]), defaultdict(lambda: [0, Fraction(0)])
+    for row, k, w in zip(values.tolist(), rows.y.tolist(), rows.weights.tolist(), strict=True):
+        there = [(j, label_key(v)) for j, v in enumerate(row) if v is not None]
+        for i, a in enumerate(there):
+            for sums, key in ((singles, a), *((pairs, (a, b)) for b in there[i + 1 :])):
+                sums[k, key][0] += 1
+                sums[k, key][1] += Fraction(w)
+    assert found == sorted({a for _, a in singles})
+    first, second = table.places
+    together = [(found[a], found[b]) for a, b in zip(first, second, strict=True)]
+    assert together == sorted({pair for _, pair in pairs})
+    for k in range(K):
+        for i, a in enumerate(found):
+            assert [table.rows[k, i], table.weight[k, i]] == singles[k, a]
+        for i, pair in enumerate(together):
+            assert [table.pair_rows[k, i], table.pair_weight[k, i]] == pairs[k, pair]
 
 
 def cell(x):

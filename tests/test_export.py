@@ -115,6 +115,37 @@ def test_every_family_that_has_a_form(table, strange, families, missing):
     hold(classifier, strange)
 
 
+@pytest.mark.parametrize("how", [{"structure": "tan"}, {"pairs": "auto"}], ids=["tan", "pairs"])
+@pytest.mark.parametrize("missing", ["skip", "auto"])
+def test_trees_and_edges(table, strange, how, missing):
+    """Make the columns depend on each other, so that all kinds of them are in pairs."""
+    X = table.drop(columns="y").assign(
+        word=table["word"].where(~table["truth"], "b"),
+        number=table["number"] + 2.0 * table["truth"],
+        spread=table["spread"] + table["whole"],
+    )
+    for families, smoothing, weights in (("plain", 1.0, None), ("auto", "auto", "auto")):
+        if families == "auto":
+            families = {"number": "histogram", "spread": "student-t"}
+        if how == {"structure": "tan"}:
+            families = "plain"
+        settings = Settings(families, smoothing, missing=missing, weights=weights, **how)
+        classifier = Classifier(settings).fit(X, table["y"])
+        blocks = [term.block for term in classifier.model.terms]
+        held = {c for block in blocks if block.pairing for c in block.columns}
+        assert held >= {"word", "truth", "number", "whole", "spread"}
+        hold(classifier, X)
+        hold(classifier, strange)
+
+
+def test_aode_has_no_form(table):
+    classifier = Classifier(Settings(structure="aode")).learn(table.drop(columns="y"), table["y"])
+    for export in (to_sql, to_onnx):
+        with pytest.raises(SettingError, match=r"every pair of columns.*aode has no"):
+            export(classifier)
+    assert to_json(classifier)["columns"][0]["family"] == "aode"
+
+
 def test_no_smoothing_and_impossible_rows():
     days = pd.DataFrame({"a": ["u", "u", "v", "v"], "b": ["p", "q", "r", "r"]})
     classifier = Classifier(Settings(smoothing=0.0)).learn(days, ["x", "x", "y", "y"])

@@ -16,6 +16,7 @@ MOMENTS = [CountTable(Kind.MOMENTS, width) for width in (2, 5)]
 COUNTS = [CountTable(Kind.COUNTS, 4), CountTable(Kind.COUNTS, 4, sparse=True)]
 SCATTER = CountTable(Kind.SCATTER, 2)
 JOINT = CountTable(Kind.JOINT, 2)
+PAIRS = [CountTable(Kind.PAIRS, 2), CountTable(Kind.PAIRS, 4)]
 WORDS = CountTable(Kind.WORDS)
 FRAME = CountFrame(
     (
@@ -140,11 +141,24 @@ def test_joint_tables_obey_the_laws(a, b, c, rng):
     check_laws(JOINT, a, b, c, rng)
 
 
-def combinations(pairs):
-    """Return pairs as two columns of objects."""
-    columns = np.empty((len(pairs), 2), dtype=object)
-    for i, pair in enumerate(pairs):
-        columns[i] = pair
+@pytest.mark.parametrize("count", PAIRS, ids=["one pair", "six pairs"])
+@many
+@given(data=st.data(), rng=generators)
+def test_pairs_obey_the_laws(count, data, rng):
+    cells = small_rows(st.tuples(*[some_labels] * count.width))
+    a, b, c = (data.draw(cells) for _ in range(3))
+    a, b, c = (
+        Rows({"x": combinations(r.values["x"], count.width)}, r.y, r.weight) for r in (a, b, c)
+    )
+    assert_exact(count(a), a)
+    check_laws(count, a, b, c, rng)
+
+
+def combinations(values, width=2):
+    """Return tuples as so many columns of objects."""
+    columns = np.empty((len(values), width), dtype=object)
+    for i, combination in enumerate(values):
+        columns[i] = combination
     return columns
 
 

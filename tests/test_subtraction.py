@@ -10,14 +10,17 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from priory import Settings
-from priory.columns import Combined, Counts, Frame, Labels, Numbers
+from priory.columns import Combined, Counts, Frame, Labels, Numbers, Pairs
 from priory.errors import ForgetError, InputError, UnseenValueError
 from priory.families import (
     FAMILIES,
+    Aode,
     Bernoulli,
     Binomial,
     Categorical,
     Complement,
+    Conditional,
+    Edge,
     Gaussian,
     Histogram,
     Joint,
@@ -121,6 +124,11 @@ CASES = [
         for shared in (False, True)
     ],
     *[(Joint(), prior, Kind.JOINT) for prior in SMOOTHING],
+    *[
+        (family, prior, Kind.PAIRS)
+        for family in (Conditional(), Edge(), Aode(), Aode(least=2.5))
+        for prior in SMOOTHING
+    ],
 ]
 
 
@@ -189,6 +197,11 @@ def made(family, kind, n, y, rng):
         codes = rng.integers(-1 if gaps else 0, 4, (2, n)).astype(np.int32)
         codes[1] += (rng.random(n) < 0.2) & (codes[1] >= 0)
         return Combined(tuple(Labels(c, LABELS) for c in codes)), kind
+    if kind is Kind.PAIRS:
+        width = 4 if isinstance(family, Aode) else 2
+        codes = rng.integers(-1 if gaps else 0, 3, (width, n)).astype(np.int32)
+        codes += (rng.random(codes.shape) < 0.1) & (codes >= 0)  # values that a single row may have
+        return Pairs(tuple(Labels(c, LABELS) for c in codes), width == 2), kind
     if kind is Kind.LABELS:
         values = (False, True) if isinstance(family, Bernoulli) else LABELS
         codes = rng.integers(-1 if gaps else 0, len(values), n).astype(np.int32)

@@ -23,6 +23,9 @@ __all__ = ["Rows", "Weights", "cross_fitted", "learn_temperature", "learn_weight
 RIDGE = 3.0
 """How strongly weights are held to the temperature: (3/2) Σ (w − t)²."""
 
+EDGE_RIDGE = 10.0
+"""How strongly other weights are held to what they are given."""
+
 BIAS_RIDGE = 1.0
 STEPS = 2
 """Newton steps: one is too few, more gain nothing that a held-out row would notice."""
@@ -115,19 +118,20 @@ def learn_weights(
 
     `terms` is terms × rows × classes. Two Newton steps from w = t; each is a quadratic in w, whose
     least point with w ≥ 0 is found by non-negative least squares. With `one_for_all` only t and
-    the biases are learned. `centre` replaces t for terms that are to be held to something else.
+    the biases are learned. `centre` replaces t, where it is not NaN, for terms that are to be held
+    to something else; they have no say in t.
     """
     if not len(terms):
         return Weights(np.zeros(0), np.zeros(rows.prior.shape[1]), 1.0)
     n_terms = len(terms)
-    total = terms.sum(axis=0, dtype=np.float64)
+    free = np.ones(n_terms, dtype=np.bool_) if centre is None or one_for_all else np.isnan(centre)
+    total = terms[free].sum(axis=0, dtype=np.float64)
     t = learn_temperature(rows.prior, total, rows.y, rows.weight)
     if one_for_all:
         scaled = (t * total)[None].astype(np.float32)
-        found = _newton(scaled, rows, np.ones(1), 4)
+        found = _newton(scaled, rows, _Held.to(1.0, 1), 4)
         return Weights(np.full(n_terms, t * found.terms[0]), found.bias, t * found.terms[0])
-    held = np.full(n_terms, t) if centre is None else np.where(np.isnan(centre), t, centre)
-    found = _newton(terms, rows, held, STEPS)
+    found = _newton(terms, rows, _Held.to(t, n_terms, centre), STEPS)
     return Weights(found.terms, found.bias, t)
 
 
@@ -143,8 +147,7 @@ def cross_fitted(
     Each fold's weights are one Newton step from those of all rows, with its own rows taken out of
     gradient and Hessian: both are sums over rows, so that one pass serves all folds.
     """
-    held = np.full(len(terms), weights.temperature) if centre is None else centre
-    held = np.where(np.isnan(held), weights.temperature, held)
+    held = _Held.to(weights.temperature, len(terms), centre)
     folds = [np.flatnonzero(fold == f) for f in range(fold.max() + 1)]
     parts = [_derivatives(terms[:, f], rows.take(f), weights) for f in folds]
     gradient = sum(part[0] for part in parts)
@@ -156,8 +159,22 @@ def cross_fitted(
     return scores
 
 
-def _newton(terms: AnyArray, rows: Rows, held: FloatArray, steps: int) -> Weights:
-    weights = Weights(held.copy(), np.zeros(rows.prior.shape[1]), float(held.mean()))
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """Hold what each weight is held to, and how strongly."""
+
+    centre: FloatArray
+    ridge: FloatArray
+
+    @classmethod
+    def to(cls, t: float, n_terms: int, centre: FloatArray | None = None) -> _Held:
+        given = np.full(n_terms, np.nan) if centre is None else centre
+        own = np.isnan(given)
+        return cls(np.where(own, t, given), np.where(own, RIDGE, EDGE_RIDGE))
+
+
+def _newton(terms: AnyArray, rows: Rows, held: _Held, steps: int) -> Weights:
+    weights = Weights(held.centre.copy(), np.zeros(rows.prior.shape[1]), float(held.centre.mean()))
     loss = _penalised(weights, terms, rows, held)
     for _ in range(steps):
         gradient, hessian = _derivatives(terms, rows, weights)
@@ -175,9 +192,9 @@ def _newton(terms: AnyArray, rows: Rows, held: FloatArray, steps: int) -> Weight
     return weights
 
 
-def _penalised(weights: Weights, terms: AnyArray, rows: Rows, held: FloatArray) -> float:
+def _penalised(weights: Weights, terms: AnyArray, rows: Rows, held: _Held) -> float:
     loss = log_loss(weights.scores(rows, terms), rows.y, rows.weight)
-    loss += RIDGE / 2 * float(((weights.terms - held) ** 2).sum())
+    loss += float(held.ridge @ (weights.terms - held.centre) ** 2) / 2
     return loss + BIAS_RIDGE / 2 * float((weights.bias**2).sum())
 
 
@@ -209,18 +226,16 @@ def _derivatives(terms: AnyArray, rows: Rows, weights: Weights) -> tuple[FloatAr
     return gradient, hessian
 
 
-def _step(gradient: FloatArray, hessian: FloatArray, weights: Weights, held: FloatArray) -> Weights:
+def _step(gradient: FloatArray, hessian: FloatArray, weights: Weights, held: _Held) -> Weights:
     """Return the least point of the quadratic with w ≥ 0; the biases, which are free, follow."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
     from scipy.optimize import nnls
 
     n_terms = len(weights.terms)
     g, H = gradient.copy(), hessian.copy()
-    g[:n_terms] += RIDGE * (weights.terms - held)
+    g[:n_terms] += held.ridge * (weights.terms - held.centre)
     g[n_terms:] += BIAS_RIDGE * weights.bias
-    H[np.diag_indices(len(H))] += np.r_[
-        np.full(n_terms, RIDGE), np.full(len(H) - n_terms, BIAS_RIDGE)
-    ]
+    H[np.diag_indices(len(H))] += np.r_[held.ridge, np.full(len(H) - n_terms, BIAS_RIDGE)]
     aim = H @ np.r_[weights.terms, weights.bias] - g  # the quadratic is ½ zᵀHz − aimᵀz
     free = cho_factor(H[n_terms:, n_terms:])
     reduced = H[:n_terms, :n_terms] - H[:n_terms, n_terms:] @ cho_solve(free, H[n_terms:, :n_terms])

@@ -38,6 +38,7 @@ from priory.reading import infer, infer_empty, open_table, read, read_labels, re
 from priory.schema import Kind, Schema
 from priory.settings import Settings
 from priory.statistics import Statistics
+from priory.structure import choose_structure
 from priory.subtraction import Left, log_joint_folds, log_joint_without
 from priory.tables.sums import LARGEST, refuse_large
 from priory.tuning import FEWEST_ROWS, Tuning, tune
@@ -107,7 +108,12 @@ class Classifier:
         """Return what each column is, its family, and why."""
         schema, tables = self.statistics.schema, self.statistics.tables
         families = {term.block.name: term.family.title for term in self.model.terms[::-1]}
-        left_out = {b.name: "left out" for b in schema if b.name not in families}
+        covered = self.settings.covered(schema)
+        left_out = {
+            b.name: f"in {covered[b.name]}" if b.name in covered else "left out"
+            for b in schema
+            if b.name not in families
+        }
         why = {name: str(found) for name, found in self.settings.left_out(self.statistics).items()}
         for block in schema.counted:
             if self.settings.names_rows(block, tables[block.name]):
@@ -115,7 +121,7 @@ class Classifier:
         blocks = tuple(replace(b, why=why.get(b.name, b.why)) for b in schema)
         weights = None
         if self._tuning is not None and self.settings.weights is not None:
-            weights = {t.block.name: t.weight for t in self.model.terms if t.about == "value"}
+            weights = {t.block.name: t.weight for t in self.model.terms if t.about != "missing"}
         return replace(schema, blocks=blocks).with_families({**families, **left_out}, weights)
 
     # Learning
@@ -185,8 +191,32 @@ class Classifier:
         result.provenance = self.provenance
         return result.merge(other)
 
+    def blank(self) -> Classifier:
+        """Return a classifier that has learned nothing, and counts what this one does.
+
+        Kinds of columns, bins and pairs are settled by the first rows that are learned. Parts of
+        the data that are learned by themselves can be merged where all of them begin so.
+
+        >>> days = {"outlook": ["Sunny", "Rain"], "wind": ["Weak", "Strong"]}
+        >>> first = Classifier(Settings(structure="aode")).learn(days, ["No", "Yes"])
+        >>> second = first.blank().learn({"outlook": ["Rain"], "wind": ["Weak"]}, ["Yes"])
+        >>> first.merge(second).statistics.n_rows
+        3
+        """
+        result = Classifier(self.settings)
+        result._statistics = Statistics.zero(self.statistics.schema)
+        result.provenance = replace(self.provenance, sources=(), figures=None, min_count=0)
+        return result
+
     def read_again(self, settings: Settings) -> Self:
         """Change families, smoothing or priors without reading the data again."""
+        schema = self._statistics.schema if self._statistics is not None else ()
+        counted = {block.pairing.use for block in schema if block.pairing is not None}
+        if schema and set(settings.together) - {*self.settings.together, *counted}:
+            raise SettingError(
+                f"structure={settings.structure!r}, pairs={settings.pairs!r} needs columns counted "
+                "together that were not; learn the data again with it."
+            )
         if self._statistics is not None and self._statistics.n_rows:
             model = self._read_out(self._statistics, settings)
         else:
@@ -512,7 +542,15 @@ class Classifier:
             schema = infer_empty(raw, self._statistics.schema)
         frame = read(raw, schema)
         self._check_missing(frame, schema)
-        return Statistics.count(frame, labels, schema, weights, self.settings.n_threads)
+        statistics = Statistics.count(frame, labels, schema, weights, self.settings.n_threads)
+        if self._statistics is not None:
+            return statistics
+        blocks = choose_structure(statistics, self.settings, frame, labels, weights)
+        if not blocks:
+            return statistics
+        more = Schema(schema.columns, blocks, schema.named)
+        threads = self.settings.n_threads
+        return statistics.beside(Statistics.count(read(raw, more), labels, more, weights, threads))
 
     def _frame(self, X: Any) -> Frame:
         frame = read(X, self.statistics.schema)
@@ -526,6 +564,8 @@ class Classifier:
     def _check_missing(self, frame: Frame, schema: Schema) -> None:
         for block in schema:
             if self.settings.missing_of(block) != "error" or block.kind is Kind.IDENTIFIER:
+                continue
+            if block.pairing is not None:  # its columns stand by themselves too
                 continue
             there = block.kind.is_counted
             missing = frame[block.name].missing if there else np.ones(len(frame), dtype=np.bool_)

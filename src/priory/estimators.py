@@ -59,6 +59,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     select : None or "mdl"
         "mdl" leaves out columns that save fewer bits than their parameters cost; `schema_` says
         which.
+    structure : "naive", "tan", "aode" or "joint"
+        Which columns depend on each other given the class: none; each on one other, in a tree; each
+        in turn on every other, averaged; all on all. Numbers are put into bins for it.
+    pairs : None or "auto"
+        "auto" adds a factor for each pair of columns that share most given the class, which
+        corrects the two of their own.
 
     Examples
     --------
@@ -85,6 +91,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         text: Any = None,
         sample_size: int = 50_000,
         select: Any = None,
+        structure: str = "naive",
+        pairs: str | None = None,
     ) -> None:
         self.families = families
         self.smoothing = smoothing
@@ -96,6 +104,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.text = text
         self.sample_size = sample_size
         self.select = select
+        self.structure = structure
+        self.pairs = pairs
 
     @classmethod
     def textbook(cls, smoothing: Any = 1.0) -> Self:
@@ -121,6 +131,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             text=settings.text or None,
             sample_size=settings.sample_size,
             select=settings.select,
+            structure=settings.structure,
+            pairs=settings.pairs,
         )
         result.classifier_ = classifier
         result.n_features_in_ = len(columns)
@@ -335,6 +347,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.weights,
             self.sample_size,
             self.select,
+            self.structure,
+            self.pairs,
         )
 
     def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:

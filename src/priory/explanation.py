@@ -33,6 +33,8 @@ class Factor:
     """How far the factor is trusted: what it adds is weight × log_likelihood."""
     parts: tuple[tuple[str, FloatArray], ...] = ()
     """Of a text: what each of its words adds, those that tell classes apart most first."""
+    formula: str | None = None
+    """How the factor is written, where it is not P(column = value | class)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,19 +114,37 @@ def explain(model: Model, frame: Frame) -> Explanation:
     for i in range(n):
         factors = tuple(
             Factor(
-                term.block.title,
-                column.value(i),
+                term.block.columns[-1] if term.about == "missing" else term.block.title,
+                _value(term, column.value(i)),
                 term.about,
                 bool(out[i]),
                 score[i],
                 term.weight,
                 _parts(term, column.take(slice(i, i + 1))),
+                None if out[i] else _formula(term, column.value(i)),
             )
             for term, column, out, score in zip(model.terms, columns, left_out, scores, strict=True)
         )
         of_row = (log_joint[i], posterior[i], None if bias is None else bias[i])
         rows.append(WorkedRow(model.classes, model.log_prior, factors, *of_row))
     return Explanation(tuple(rows))
+
+
+def _formula(term: Term, value: Any) -> str | None:
+    return None if term.about == "missing" else term.family.formula(term.block, value)
+
+
+def _value(term: Term, value: Any) -> Any:
+    """Return a value as it is shown: a bin by its ends."""
+    pairing = term.block.pairing
+    if pairing is None or not isinstance(value, tuple):
+        return value
+    if pairing.is_of_two and None in (value if term.about == "edge" else value[-1:]):
+        return None
+    return tuple(
+        v if v is None or pairing.edges[j] is None else pairing.shown(j, v).removeprefix("in ")
+        for j, v in enumerate(value)
+    )
 
 
 def _parts(term: Term, row: Any) -> tuple[tuple[str, FloatArray], ...]:
@@ -145,6 +165,8 @@ def _title(factor: Factor) -> str:
     power = "" if factor.weight == 1.0 else f"^{factor.weight:.2f}"
     if factor.about == "missing":
         return f"× P({factor.column} is {'missing' if factor.value else 'there'} | class){power}"
+    if factor.formula is not None:
+        return f"× [{factor.formula}]{power}" if power else f"× {factor.formula}"
     if factor.value is None or (factor.left_out and _is_all_gaps(factor.value)):
         return f"  {factor.column} is missing"
     value = _shown(factor.value)

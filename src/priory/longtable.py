@@ -5,7 +5,7 @@
 | block | the block of columns, null for the classes themselves |
 | part | what is summed: classes, labels, moments, cells, counts and so on |
 | class | the class, as a JSON value, so that 1, "1" and true stay apart |
-| key | the label or the column as a JSON value, or the cell's integer |
+| key | the label or the column as a JSON value, the cell's integer; of pairs, both values |
 | rows | how many rows stand behind the sum |
 | weight, weight_lo | their weight Σw, as hi and lo of a double-double |
 | s1, s1_lo | Σwx likewise, where there is one |

@@ -69,19 +69,25 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """Hold one factor P(block | k); `about` says if it is of the value or of its being there."""
+    """Hold one factor P(block | k).
+
+    `about` says if it is of the value, of its being there, or of two values beyond their own
+    factors.
+    """
 
     block: Block
     family: Family
     parameters: Any
-    about: Literal["value", "missing"] = "value"
+    about: Literal["value", "edge", "missing"] = "value"
     weight: float = 1.0
     """How far the factor is trusted: it enters as P(block | k)^weight."""
 
     @property
     def title(self) -> str:
         """Return what the factor is about."""
-        return self.block.title + (" is missing" if self.about == "missing" else "")
+        return (
+            f"{self.block.columns[-1]} is missing" if self.about == "missing" else self.block.title
+        )
 
     def column(self, frame: Frame) -> Column:
         """Return what the factor looks at."""
@@ -104,7 +110,16 @@ class Term:
 
     def log_base_measure(self, frame: Frame) -> FloatArray:
         """Return the part of the log-likelihood that is the same for every class."""
-        return self.family.log_base_measure(self.column(frame), self.parameters)
+        column: Any = self.column(frame)
+        shared = self.family.log_base_measure(column, self.parameters)
+        pairing = self.block.pairing
+        if pairing is None or self.about != "value":
+            return shared
+        for j, part in enumerate(column.parts):  # a number is spread evenly over its bin
+            told = not pairing.is_of_two or j == len(column.parts) - 1
+            if told and pairing.edges[j] is not None:
+                shared = shared - np.append(pairing.log_widths(j), 0.0)[part.codes]
+        return shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +159,7 @@ class Model:
                 parameters = choice.family.parameters(table, choice.prior)
             except PrioryError as error:
                 raise type(error)(f"Column {block.title!r}: {error}") from None
-            terms.append(Term(block, choice.family, parameters))
+            terms.append(Term(block, choice.family, parameters, choice.family.about))
             if choice.missing == "category":
                 terms.append(_missing_term(block, table, statistics.weight, choice.prior))
         with np.errstate(divide="ignore"):
@@ -193,9 +208,10 @@ class Model:
     ) -> None:
         """Write log P(k, x) to `out`, stretch by stretch, and finish each while it is at hand.
 
-        Weights are for telling classes apart; a probability of the row itself has none.
+        Weights are for telling classes apart; a probability of the row itself has none, and no
+        edges, which correct factors that are not theirs.
         """
-        terms = [term for term in self.terms if term.weight or not weighted]
+        terms = [term for term in self.terms if (term.weight if weighted else term.about != "edge")]
         adders = [term.adder(frame, weighted) for term in terms]
         start = self._start(frame) if weighted else self.log_prior
         work = sum(_entries_per_row(term, frame) for term in terms)
@@ -239,12 +255,11 @@ class Model:
         columns: dict[str, AnyArray] = {}
         for term in self.terms:
             if term.about == "value":
-                drawn = term.family.sample(term.parameters, y, rng)
-                spread = [drawn] if drawn.ndim == 1 else list(drawn.T)
-                columns |= dict(zip(term.block.columns, spread, strict=True))
+                drawn = (term.block, term.parameters, y, columns, rng)
+                columns |= term.family.sample_beside(*drawn)
         for term in self.terms:
             if term.about == "missing":
-                name = term.block.columns[0]
+                name = term.block.columns[-1]
                 gone = term.family.sample(term.parameters, y, rng)
                 columns[name] = _with_gaps(columns[name], gone)
         return columns, y
@@ -337,7 +352,7 @@ def _entries_per_row(term: Term, frame: Frame) -> int:
     column = frame[term.block.name]
     if isinstance(column, Texts) and len(column):
         return 1 + column.n_bytes // (6 * len(column))
-    return len(term.block.columns)
+    return term.block.work
 
 
 def add_up(

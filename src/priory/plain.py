@@ -11,7 +11,7 @@ import numpy as np
 
 from priory.analyzer import Analyzer
 from priory.errors import SettingError, did_you_mean, listing
-from priory.families import FAMILIES, Binomial
+from priory.families import FAMILIES, Aode, Binomial, Conditional, Edge
 from priory.labels import label_key
 from priory.model import Choice
 from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
@@ -20,7 +20,13 @@ from priory.tuning import Tuning
 
 __all__ = ["from_plain", "to_plain", "tuning_from_plain", "tuning_to_plain"]
 
-FAMILY_TYPES: list[type] = [*(type(family) for family in FAMILIES.values()), Binomial]
+FAMILY_TYPES: list[type] = [
+    *(type(family) for family in FAMILIES.values()),
+    Binomial,
+    Conditional,
+    Edge,
+    Aode,
+]
 PRIOR_TYPES: list[type] = [Laplace, MEstimate, Dirichlet, NormalInverseGamma]
 TYPES = {cls.__name__: cls for cls in FAMILY_TYPES + PRIOR_TYPES}
 """Every type of object that a setting may hold; a file can name no other."""
@@ -117,7 +123,7 @@ def tuning_from_plain(plain: Any, schema: Schema) -> Tuning:
         choices[name] = chosen
     weights = {}
     for name, about, weight in plain["weights"]:
-        if name not in choices or about not in ("value", "missing"):
+        if name not in choices or about not in ("value", "edge", "missing"):
             raise SettingError(f"a weight is for {name!r:.60}, {about!r:.40}")
         weights[name, about] = _finite(weight, "a weight", least=0.0)
     classes = tuple(plain["classes"])

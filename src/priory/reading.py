@@ -20,11 +20,13 @@ from priory.columns import (
     Frame,
     Labels,
     Numbers,
+    Pairs,
     Texts,
     integer_labels,
 )
 from priory.errors import InputError, SchemaError, did_you_mean, listing
 from priory.kernels.text import encode_texts
+from priory.pairing import Pairing
 from priory.rawtables import EXACT, Natural, RawTable, natural, open_table, texts
 from priory.schema import Block, Kind, Schema
 from priory.typing import FloatArray, Label
@@ -95,8 +97,9 @@ def read(X: Any, schema: Schema) -> Frame:
         return row
     raw = open_table(X)
     source = _match(raw, schema)
+    binned: dict[Any, Labels] = {}  # a column may be in several pairs
     columns = {
-        block.name: _read_block(raw, block, [source[name] for name in block.columns])
+        block.name: _read_block(raw, block, [source[name] for name in block.columns], binned)
         for block in schema.counted
     }
     return Frame(raw.n_rows, columns)
@@ -111,6 +114,11 @@ def _read_row(row: Mapping[Any, Any], schema: Schema) -> Frame | None:
         return None
     columns: dict[str, Column] = {}
     for block in schema.counted:
+        if block.pairing is not None:  # its columns come first
+            if not all(name in columns for name in block.columns):
+                return None
+            columns[block.name] = _row_together(columns, block, block.pairing)
+            continue
         value = row[block.columns[0]]
         kind = type(value)
         gap = value is None or (kind is float and value != value)
@@ -128,6 +136,14 @@ def _read_row(row: Mapping[Any, Any], schema: Schema) -> Frame | None:
         else:
             return None
     return Frame(1, columns)
+
+
+def _row_together(columns: Mapping[str, Column], block: Block, pairing: Pairing) -> Combined:
+    parts = []
+    for j, name in enumerate(block.columns):
+        column: Any = columns[name]
+        parts.append(column if pairing.edges[j] is None else _bins(pairing, j, column))
+    return _of_parts(block, parts)
 
 
 def _is_huge(value: Any) -> bool:
@@ -265,8 +281,12 @@ def _whole_matrix(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
     return Counts.of(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
 
 
-def _read_block(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
+def _read_block(
+    raw: RawTable, block: Block, names: Sequence[str], binned: dict[Any, Labels]
+) -> Column:
     """Return the columns of a block in the form that its kind is counted in."""
+    if block.pairing is not None:
+        return _read_together(raw, block, block.pairing, names, binned)
     if block.analyzer is not None:
         return _split_by(block.analyzer, texts(raw.get(raw.places[names[0]]), block.columns[0]))
     if raw.matrix is not None and block.kind in (Kind.COUNTS, Kind.MOMENTS, Kind.SCATTER):
@@ -282,6 +302,35 @@ def _read_block(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
         return column
     matrix = np.concatenate([part.values for part in parts], axis=1)
     return Counts.of(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
+
+
+def _read_together(
+    raw: RawTable,
+    block: Block,
+    pairing: Pairing,
+    names: Sequence[str],
+    binned: dict[Any, Labels],
+) -> Combined:
+    """Return columns that are counted together: labels, and the bins of numbers."""
+    parts = []
+    for j, (name, ends) in enumerate(zip(names, pairing.edges, strict=True)):
+        if (name, ends) not in binned:
+            kind = Kind.LABELS if ends is None else Kind.NUMBERS
+            column: Any = _as_kind(raw.column(name), kind, block.columns[j])
+            binned[name, ends] = column if ends is None else _bins(pairing, j, column)
+        parts.append(binned[name, ends])
+    return _of_parts(block, parts)
+
+
+def _bins(pairing: Pairing, j: int, column: Numbers) -> Labels:
+    return Labels(pairing.bins(j, column.values[:, 0]), tuple(range(pairing.n_bins(j))))
+
+
+def _of_parts(block: Block, parts: list[Labels]) -> Combined:
+    if block.kind is Kind.JOINT:
+        return Combined(tuple(parts))
+    is_edge = block.pairing is not None and block.pairing.is_of_two
+    return Pairs(tuple(parts), is_edge)
 
 
 def _as_kind(found: Natural, kind: Kind, name: str) -> Column:

@@ -15,7 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from priory.columns import Column, Combined, Counts, Frame, Labels, Numbers, SparseRows, Texts
+from priory.columns import (
+    Column,
+    Combined,
+    Counts,
+    Frame,
+    Labels,
+    Numbers,
+    Pairs,
+    SparseRows,
+    Texts,
+)
 from priory.labels import label_token
 from priory.typing import AnyArray, IntArray
 
@@ -47,6 +57,8 @@ def row_hashes(frame: Frame, y: Labels, numbering: Numbering | None = None) -> A
     """
     hashes = _labels(y)
     for name in sorted(frame.columns):
+        if isinstance(frame[name], Pairs):  # its columns are hashed by themselves
+            continue
         hashes = _mixed(hashes * np.uint64(31) + _column(frame[name]))
     number = (Numbering() if numbering is None else numbering).of(hashes)
     return np.where(number > 0, _mixed(hashes + number.astype(np.uint64) * GAP), hashes)

@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any, overload
 
 from priory.analyzer import Analyzer
-from priory.errors import SchemaError
+from priory.errors import SchemaError, listing
+from priory.pairing import Pairing
 from priory.text import aligned
 
 __all__ = ["Block", "Kind", "NumberedColumns", "Schema"]
@@ -56,6 +57,7 @@ class Kind(StrEnum):
     WORDS = "words"  # count, documents and Σ of normalised log(1 + tf) of each word of a text
     SCATTER = "scatter"  # n, Σx and Σxxᵀ of several columns
     JOINT = "joint"  # count(combination of values) of several columns
+    PAIRS = "pairs"  # count(value) of several columns, and count(two values) of pairs of them
     EMPTY = "empty"  # nothing yet: every value so far is missing
     IDENTIFIER = "identifier"  # nothing: the column names its rows
 
@@ -67,7 +69,7 @@ class Kind(StrEnum):
     @property
     def is_of_several(self) -> bool:
         """Return whether a block of this kind may have several columns."""
-        return self in (Kind.COUNTS, Kind.MOMENTS, Kind.SCATTER, Kind.JOINT)
+        return self in (Kind.COUNTS, Kind.MOMENTS, Kind.SCATTER, Kind.JOINT, Kind.PAIRS)
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,8 @@ class Block:
     why: str = ""
     analyzer: Analyzer | None = None
     """How a text is split into words, for the kind that counts words."""
+    pairing: Pairing | None = None
+    """How columns that have blocks of their own are counted together as well."""
 
     def join(self, other: Block) -> Block:
         """Return what the column is when two batches of it are known.
@@ -94,6 +98,11 @@ class Block:
             raise SchemaError(
                 f"Block {self.name!r} has columns {list(self.columns)} on one side and "
                 f"{list(other.columns)} on the other; both sides must count the same columns."
+            )
+        if self.pairing != other.pairing:
+            raise SchemaError(
+                f"{self.title!r} is counted in other bins on the other side. Let both sides learn "
+                "from one start: the second from a blank() of the first."
             )
         if self.analyzer is not None and other.analyzer is not None:
             return replace(self, analyzer=self.analyzer.join(other.analyzer, self.name))
@@ -109,8 +118,15 @@ class Block:
         )
 
     @property
+    def work(self) -> int:
+        """Return about how many look-ups a row costs."""
+        return len(self.columns) + (len(self.pairing.pairs) if self.pairing is not None else 0)
+
+    @property
     def title(self) -> str:
         """Return the block's name, shortened when it stands for many columns."""
+        if self.pairing is not None:
+            return self.name
         if len(self.columns) <= 3:
             return ", ".join(self.columns)
         return f"{self.columns[0]} … {self.columns[-1]} ({len(self.columns):,} columns)"
@@ -154,6 +170,13 @@ class Schema:
         if set(self.by_name) != set(other.by_name):
             here = sorted(set(self.by_name) - set(other.by_name))
             there = sorted(set(other.by_name) - set(self.by_name))
+            if any(self[n].pairing for n in here) or any(other[n].pairing for n in there):
+                raise SchemaError(
+                    "The two sides count other pairs of columns: only the first has "
+                    f"{listing(here) or 'none'}, only the second {listing(there) or 'none'}. "
+                    "Pairs are chosen on the first rows that are learned; let the second side "
+                    "learn from a blank() of the first."
+                )
             raise SchemaError(
                 f"The two sides do not have the same columns: only the first has {here}, "
                 f"only the second has {there}."
@@ -203,10 +226,13 @@ def _plain(block: Block) -> dict[str, Any]:
     }
     if block.analyzer is not None:
         plain["analyzer"] = block.analyzer.to_dict()
+    if block.pairing is not None:
+        plain["pairing"] = block.pairing.to_dict()
     return plain
 
 
 def _block(plain: Mapping[str, Any]) -> Block:
     analyzer = Analyzer.from_dict(plain["analyzer"]) if "analyzer" in plain else None
+    pairing = Pairing.from_dict(plain["pairing"]) if "pairing" in plain else None
     kind = Kind(plain["kind"])
-    return Block(plain["name"], tuple(plain["columns"]), kind, plain["why"], analyzer)
+    return Block(plain["name"], tuple(plain["columns"]), kind, plain["why"], analyzer, pairing)

@@ -8,7 +8,19 @@ from typing import Any
 
 from priory.analyzer import Analyzer, as_analyzer
 from priory.errors import SchemaError, SettingError, check_number, did_you_mean, listing
-from priory.families import FAMILIES, Categorical, Family, Gaussian, Histogram, Words, as_family
+from priory.families import (
+    FAMILIES,
+    Aode,
+    Categorical,
+    Conditional,
+    Edge,
+    Family,
+    Gaussian,
+    Histogram,
+    Joint,
+    Words,
+    as_family,
+)
 from priory.families.words import READOUTS
 from priory.model import Choice, ClassPrior
 from priory.parallel import thread_count
@@ -26,9 +38,14 @@ NAMING_SHARE = 0.95
 """A column of strings names its rows when, of so many rows, so many are different."""
 
 WEIGHTS = (None, "auto", "temperature", "columns")
+STRUCTURES = {"naive": (), "tan": ("edge",), "aode": ("aode",), "joint": ("joint",)}
+"""What columns are counted together for, beside each by itself."""
 
 SOUND_SMOOTHING = MEstimate(2.0, "marginal")
 """What smoothing="auto" means until it is tuned: two imagined rows of the column as a whole."""
+
+SOUND_FOR_EDGES = MEstimate(5.0, "marginal")
+"""The same for an edge, which has fewer rows for each of its pairs of values."""
 
 SOUND_READOUT = Words("complement", term="log")
 SOUND_FOR_WORDS = Laplace(0.3)
@@ -52,6 +69,12 @@ class Settings:
 
     `select` "mdl" keeps a column only if looking at the class saves more bits on it than the
     parameters for that cost; None keeps them all.
+
+    `structure` says which columns depend on each other given the class: "naive", none of them;
+    "tan", each on one other, in a tree; "aode", each in turn on every other; "joint", all on all.
+    With `pairs` "auto" the columns stay as they are, and each pair that shares much adds a factor
+    that corrects theirs: the edges of such a tree, and as many more. Both are chosen on the first
+    rows that are learned.
     """
 
     families: Any = "plain"
@@ -64,6 +87,8 @@ class Settings:
     weights: Any = None
     sample_size: int = 50_000
     select: Any = None
+    structure: Any = "naive"
+    pairs: Any = None
 
     def __post_init__(self) -> None:
         for name in ("families", "smoothing", "missing", "unseen"):
@@ -91,6 +116,68 @@ class Settings:
         check_number("sample_size", self.sample_size, above=0)
         if not (self.select is None or (isinstance(self.select, str) and self.select == "mdl")):
             raise SettingError(f"select must be None or 'mdl', not {self.select!r}.")
+        self._check_structure()
+
+    def _check_structure(self) -> None:
+        structure = self.structure
+        if not isinstance(structure, str) or structure not in STRUCTURES:
+            names = ", ".join(map(repr, STRUCTURES))
+            raise SettingError(f"structure must be one of {names}, not {structure!r}.")
+        if self.pairs is not None and not (isinstance(self.pairs, str) and self.pairs == "auto"):
+            raise SettingError(f"pairs must be None or 'auto', not {self.pairs!r}.")
+        if any(isinstance(f, Family) and Kind.PAIRS in f.kinds for f in _each(self.families)):
+            raise SettingError(
+                "families names a family of pairs, which columns cannot be asked for: set "
+                "structure='tan', structure='aode' or pairs='auto'."
+            )
+        if structure == "naive":
+            return
+        if self.pairs is not None:
+            raise SettingError(
+                f"pairs='auto' adds to structure='naive'; structure={structure!r} has its pairs."
+            )
+        if self.family_for_all() is not None:
+            raise SettingError(
+                f"structure={structure!r} models columns together, so that "
+                f"families={self.families!r} for all of them cannot be; give families to the "
+                "columns that shall stay alone."
+            )
+        if any(policy != "skip" for policy in _each(self.unseen)):
+            raise SettingError(
+                f"structure={structure!r} leaves values never seen out; unseen must be 'skip', not "
+                f"{self.unseen!r}."
+            )
+        if structure != "tan" and any(policy == "category" for policy in _each(self.missing)):
+            raise SettingError(
+                f"structure={structure!r} leaves gaps out; missing must not be 'category'."
+            )
+
+    @property
+    def together(self) -> tuple[str, ...]:
+        """Return what columns are counted together for: edges of a tree, further pairs, …."""
+        return ("edge", "pair") if self.pairs is not None else STRUCTURES[self.structure]
+
+    def takes_part(self, block: Block, table: Table) -> bool:
+        """Return whether a column may be counted together with others.
+
+        Where it would lose a family that was asked for, it may not.
+        """
+        if block.kind not in (Kind.LABELS, Kind.NUMBERS) or self.names_rows(block, table):
+            return False
+        asked = _of_block(self.families, block, "plain")
+        return self.structure == "naive" or asked in ("plain", "auto")
+
+    def covered(self, schema: Schema) -> dict[str, str]:
+        """Return the columns that have no factor of their own, and the block that tells of each."""
+        covered: dict[str, str] = {}
+        for block in schema:
+            if self.structure != "naive" and self._is_read(block) and block.pairing is not None:
+                told = block.columns[-1:] if block.pairing.is_of_two else block.columns
+                covered |= dict.fromkeys(told, block.name)
+        return covered
+
+    def _is_read(self, block: Block) -> bool:
+        return block.pairing is None or block.pairing.use in self.together
 
     @property
     def is_tuned(self) -> bool:
@@ -102,7 +189,9 @@ class Settings:
 
     def is_auto(self, name: str, block: Block) -> bool:
         """Return whether a setting of a block is left to be chosen."""
-        asked = _of_block(getattr(self, name), block, None)
+        asked = self.smoothing_of(block) if name == "smoothing" else None
+        if name != "smoothing" and block.pairing is None:
+            asked = _of_block(getattr(self, name), block, None)
         return isinstance(asked, str) and asked == "auto"
 
     def _check_policy(self, name: str, allowed: tuple[str, ...]) -> None:
@@ -188,10 +277,13 @@ class Settings:
 
     def _unselected(self, statistics: Statistics) -> dict[str, Choice]:
         self._check_names(statistics)
+        covered = self.covered(statistics.schema)
         return {
             block.name: self._choice(block, statistics.tables[block.name])
             for block in statistics.schema.counted
-            if not self.names_rows(block, statistics.tables[block.name])
+            if block.name not in covered
+            and self._is_read(block)
+            and not self.names_rows(block, statistics.tables[block.name])
         }
 
     def names_rows(self, block: Block, table: Table) -> bool:
@@ -215,10 +307,19 @@ class Settings:
         return Choice(family, self.prior_of(block, family), _untuned(self.missing_of(block)))
 
     def missing_of(self, block: Block) -> Any:
-        """Return what a gap in a block does."""
-        return _of_block(self.missing, block, "skip")
+        """Return what a gap in a block does; one that a tree tells of may speak."""
+        if block.pairing is None:
+            return _of_block(self.missing, block, "skip")
+        if self.structure != "tan":
+            return "skip"
+        asked = self.missing
+        return asked.get(block.columns[-1], "skip") if isinstance(asked, Mapping) else asked
 
     def _family(self, block: Block, table: Table) -> Family:
+        if block.pairing is not None:
+            if block.pairing.is_of_two:
+                return Conditional() if self.structure == "tan" else Edge()
+            return Aode() if block.pairing.use == "aode" else Joint()
         asked = _of_block(self.families, block, "plain")
         if asked == "auto" and block.kind is Kind.WORDS:
             return SOUND_READOUT
@@ -237,13 +338,21 @@ class Settings:
             )
         return family
 
+    def smoothing_of(self, block: Block) -> Any:
+        """Return what smoothing is asked for; in a tree it is that of the column told of."""
+        if block.pairing is None or not isinstance(self.smoothing, Mapping):
+            return _of_block(self.smoothing, block, None)
+        return self.smoothing.get(block.columns[-1]) if self.structure == "tan" else "auto"
+
     def prior_of(self, block: Block, family: Family) -> Prior | None:
         """Return the prior that a family has for a block."""
-        asked = _of_block(self.smoothing, block, None)
+        asked = self.smoothing_of(block)
         if asked is None:
             return family.default_prior
         if isinstance(asked, str):
             prior: Prior = SOUND_FOR_WORDS if block.kind is Kind.WORDS else SOUND_SMOOTHING
+            if isinstance(family, Edge):
+                prior = SOUND_FOR_EDGES
         else:
             prior = as_prior(asked)
         if isinstance(self.smoothing, Mapping) and not isinstance(asked, str):

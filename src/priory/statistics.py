@@ -14,7 +14,7 @@ ones may appear at any time: both sides are aligned by label before they are add
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -103,10 +103,10 @@ class Statistics:
         tasks = [
             (block.name, partial(count, block, some))
             for block in others
-            for some in _shares(frame[block.name], len(block.columns), threads)
+            for some in _shares(frame[block.name], block.work, threads)
         ]
         counts: dict[str, Table] = {}
-        entries = len(frame) * sum(len(block.columns) for block in others)
+        entries = len(frame) * sum(block.work for block in others)
         counted = in_parallel([task for _, task in tasks], worthwhile(entries, threads))
         for (name, _), table in zip(tasks, counted, strict=True):
             counts[name] = counts[name] + table if name in counts else table
@@ -211,8 +211,8 @@ class Statistics:
         if not isinstance(other, Statistics):
             return NotImplemented
         return (
-            [(b.name, b.columns, b.kind) for b in self.schema]
-            == [(b.name, b.columns, b.kind) for b in other.schema]
+            [(b.name, b.columns, b.kind, b.pairing) for b in self.schema]
+            == [(b.name, b.columns, b.kind, b.pairing) for b in other.schema]
             and list(map(label_key, self.classes)) == list(map(label_key, other.classes))
             and np.array_equal(self.rows, other.rows)
             and np.array_equal(self.weight, other.weight)
@@ -230,6 +230,12 @@ class Statistics:
         rows[here], weight[here] = self.rows, self.weight
         tables = {n: table.with_classes(here, len(labels)) for n, table in self.tables.items()}
         return Statistics(self.schema, labels, rows, weight, tables)
+
+    def beside(self, other: Statistics) -> Statistics:
+        """Return the tables of both: other blocks, counted of the same rows."""
+        schema = replace(self.schema, blocks=self.schema.blocks + other.schema.blocks)
+        tables = {**self.tables, **other.tables}
+        return Statistics(schema, self.classes, self.rows, self.weight, tables)
 
     def without_rare(self, min_count: int) -> Statistics:
         """Return the sums without values that fewer rows have: they could point to a person.

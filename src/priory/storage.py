@@ -25,12 +25,20 @@ from priory.errors import InputError, ModelFileError, PrioryError, SettingError,
 from priory.footer import Chunk, page_sizes, read_footer
 from priory.labels import label_key
 from priory.longtable import COLUMNS, SUMS, coded, values
+from priory.pairing import Pairing
 from priory.plain import from_plain, to_plain, tuning_from_plain, tuning_to_plain
 from priory.provenance import Provenance
 from priory.schema import Block, Kind, Schema
 from priory.settings import Settings
 from priory.statistics import Statistics
-from priory.tables import CellsTable, LabelsTable, NumbersTable, Table, WordsTable
+from priory.tables import (
+    CellsTable,
+    LabelsTable,
+    NumbersTable,
+    PairsTable,
+    Table,
+    WordsTable,
+)
 from priory.tuning import Tuning
 from priory.typing import Label
 
@@ -379,14 +387,28 @@ def _check_schema(header: Mapping[str, Any]) -> None:
             raise _DamageError("a block has no name")
         if not isinstance(of_block, list) or not of_block or not known.issuperset(of_block):
             raise _DamageError(f"block {block['name']!r:.60} is of columns that are not there")
-        if block["name"] in names or not taken.isdisjoint(of_block):
+        together = "pairing" in block  # of columns that have blocks of their own as well
+        if block["name"] in names or not (together or taken.isdisjoint(of_block)):
             raise _DamageError(f"block {block['name']!r:.60} stands twice")
         if len(of_block) > 1 and not Kind(block["kind"]).is_of_several:
             raise _DamageError(f"block {block['name']!r:.60} has several columns")
+        if together:
+            _check_pairing(block)
+        elif block["kind"] == Kind.PAIRS:
+            raise _DamageError(f"block {block['name']!r:.60} does not say which pairs it counts")
+        else:
+            taken.update(of_block)
         names.add(block["name"])
-        taken.update(of_block)
         if Kind(block["kind"]).is_counted and not isinstance(tables.get(block["name"]), dict):
             raise _DamageError(f"block {block['name']!r:.60} has no table")
+
+
+def _check_pairing(block: Mapping[str, Any]) -> None:
+    pairing, name = Pairing.from_dict(block["pairing"]), f"block {block['name']!r:.60}"
+    if not len(pairing.edges) == len(block["columns"]) == len(set(block["columns"])):
+        raise _DamageError(f"{name} has bins of other columns")
+    if block["kind"] != (Kind.JOINT if pairing.use == "joint" else Kind.PAIRS):
+        raise _DamageError(f"{name} is counted as {block['kind']!r:.40}")
 
 
 def _check_numbers(table: pa.Table) -> None:
@@ -456,6 +478,11 @@ def _check_table(table: Table, block: Block) -> None:
             raise _DamageError(f"a value of {name!r:.60} is not of its columns")
     if isinstance(table, WordsTable):
         _check_words(table, name)
+    if isinstance(table, PairsTable):
+        for column, labels in zip(block.columns, table.labels, strict=True):
+            _in_order(labels, f"values of column {column!r:.60} in {name!r:.60}")
+    if isinstance(table, PairsTable | LabelsTable) and block.pairing is not None:
+        _check_bins(table, block.pairing, name)
     cells = table.cells if isinstance(table, NumbersTable) else table
     if isinstance(cells, CellsTable):
         if not 0 <= cells.level <= 62 or not (cells.keys[:-1] < cells.keys[1:]).all():
@@ -463,6 +490,19 @@ def _check_table(table: Table, block: Block) -> None:
         most = 2 ** (63 - cells.level)
         if len(cells.keys) and not -most <= cells.keys[0] <= cells.keys[-1] < most:
             raise _DamageError(f"a cell of column {name!r:.60} is beyond all numbers")
+
+
+def _check_bins(table: PairsTable | LabelsTable, pairing: Pairing, name: str) -> None:
+    for j, ends in enumerate(pairing.edges):
+        if ends is not None:
+            bins = range(len(ends) - 1)
+            values = table.labels[j] if isinstance(table, PairsTable) else _parts(table, j)
+            if any(type(v) is not int or v not in bins for v in values):
+                raise _DamageError(f"a bin of {name!r:.60} is none of those it has")
+
+
+def _parts(table: LabelsTable, j: int) -> list[Any]:
+    return [combination[j] for combination in table.labels]
 
 
 def _check_words(table: WordsTable, name: str) -> None:

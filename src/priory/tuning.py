@@ -29,9 +29,18 @@ from priory.calibration import (
 )
 from priory.columns import Frame, Labels
 from priory.errors import PrioryError
-from priory.families import Bernoulli, Categorical, Family, Histogram, StudentT, Words
+from priory.families import (
+    Aode,
+    Bernoulli,
+    Categorical,
+    Edge,
+    Family,
+    Histogram,
+    StudentT,
+    Words,
+)
 from priory.labels import label_key
-from priory.model import Choice, Model, presence, present_share
+from priory.model import Choice, Model, Term, presence, present_share
 from priory.priors import Laplace, MEstimate, Prior
 from priory.sampling import bottom_rows, row_hashes
 from priory.schema import Block, Kind
@@ -79,12 +88,15 @@ class Tuning:
     def applied(self, model: Model) -> Model:
         """Return a model with the weights and biases; what came since has the temperature."""
         terms = tuple(
-            replace(term, weight=self.weights.get((term.block.name, term.about), self.temperature))
+            replace(term, weight=self.weights.get((term.block.name, term.about), self._new(term)))
             for term in model.terms
         )
         known = {label_key(label): b for label, b in zip(self.classes, self.bias, strict=True)}
         bias = np.array([known.get(label_key(label), 0.0) for label in model.classes])
         return replace(model, terms=terms, bias=bias)
+
+    def _new(self, term: Term) -> float:
+        return 0.0 if term.about == "edge" else self.temperature
 
 
 def tune(
@@ -118,7 +130,7 @@ def tune(
             choice = replace(choice, missing="category" if tells else "skip")
         chosen[name] = choice
         terms.append(scores)
-        names.append((name, "value"))
+        names.append((name, choice.family.about))
         if choice.missing == "category" and gaps is not None:
             terms.append(gaps)
             names.append((name, "missing"))
@@ -143,6 +155,10 @@ def candidates(settings: Settings, block: Block, table: Table, default: Choice) 
 
 def _priors(settings: Settings, block: Block, default: Choice) -> Sequence[Prior | None]:
     if not settings.is_auto("smoothing", block) or MEstimate not in default.family.priors:
+        return [default.prior]
+    if isinstance(
+        default.family, Edge | Aode
+    ):  # an edge is judged with others; all pairs take long
         return [default.prior]
     if block.kind in (Kind.WORDS, Kind.COUNTS):
         return [Laplace(alpha) for alpha in ALPHAS]
@@ -278,14 +294,17 @@ class _Sample:
             scores, label = weights.scores(rows, stacked), "leave-one-out"
         else:
             one_for_all = how == "temperature"
-            weights = learn_weights(stacked, rows, one_for_all)
+            # What is not certain of an edge is 0, not t: its columns speak already.
+            edges = np.array([about == "edge" for _, about in names])
+            centre = np.where(edges, 0.0, np.nan) if edges.any() else None
+            weights = learn_weights(stacked, rows, one_for_all, centre)
             fold = (row_hashes(self.frame, self.y) % np.uint64(FOLDS)).astype(np.int32)
             if one_for_all:
                 together = stacked.sum(axis=0, keepdims=True)
                 one = Weights(weights.terms[:1], weights.bias, weights.temperature)
                 scores = cross_fitted(one, together, rows, fold)
             else:
-                scores = cross_fitted(weights, stacked, rows, fold)
+                scores = cross_fitted(weights, stacked, rows, fold, centre)
             label = "cross-fitted"
         top = scores.max(axis=1, keepdims=True)
         scores = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))

@@ -73,6 +73,18 @@ def test_train_leaves_out_what_does_not_pay(run, tmp_path):
     assert code == 2 and "best" in err
 
 
+def test_train_a_structure(run, tmp_path):
+    code, out, _ = run("train", DAYS, "-t", "play", "--structure", "aode", "-o", "aode.priory")
+    assert code == 0 and "in every pair of columns" in out
+    assert load(tmp_path / "aode.priory").settings.structure == "aode"
+    code, out, _ = run("explain", "aode.priory", "--set", "outlook=Sunny", "--set", "wind=Weak")
+    assert code == 0 and "P(outlook = Sunny, wind = Weak | class)" in out
+    code, _, _ = run("train", DAYS, "-t", "play", "--pairs", "auto", "-o", "pairs.priory")
+    assert code == 0 and load(tmp_path / "pairs.priory").settings.pairs == "auto"
+    code, _, err = run("train", DAYS, "-t", "play", "--structure", "knot")
+    assert code != 0 and "structure must be one of 'naive', 'tan', 'aode', 'joint'" in err
+
+
 def test_train_with_every_option(run, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(

@@ -119,6 +119,12 @@ def train(
     weight: Annotated[str | None, typer.Option(help="A column of weights.")] = None,
     na_values: NaValues = [],  # noqa: B006
     smoothing: Annotated[str, typer.Option(help="auto, or Laplace's number.")] = "auto",
+    structure: Annotated[
+        str, typer.Option(help="Which columns depend on each other: naive, tan, aode or joint.")
+    ] = "naive",
+    pairs: Annotated[
+        str | None, typer.Option(help="auto adds factors for pairs of columns.")
+    ] = None,
     textbook: Annotated[
         bool, typer.Option("--textbook", help="The lecture's classifier: plain, smoothing 1.")
     ] = False,
@@ -163,6 +169,8 @@ def train(
             select=None if select is None else select.value,
             n_threads=threads,
             text=parse_texts(text),
+            structure=structure,
+            pairs=pairs,
             max_classes=max_classes,
             encoding=encoding,
             delimiter=delimiter,

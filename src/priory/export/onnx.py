@@ -18,12 +18,15 @@ from priory.families import (
     Binomial,
     Categorical,
     Complement,
+    Conditional,
+    Edge,
     Gaussian,
     Histogram,
     Multinomial,
     Poisson,
     StudentT,
 )
+from priory.families.pair_counts import PairCounts
 from priory.families.transforms import Identity, LogTransform
 from priory.model import Term
 from priory.schema import Kind
@@ -131,7 +134,8 @@ class _Graph:
         """Return 1 for the rows that have all values of a block, rows × 1."""
         there = self.constant(np.ones((1, 1)))
         if term.block.kind is not Kind.COUNTS:  # which have no gaps
-            for column in term.block.columns:
+            pairing = term.block.pairing
+            for column in term.block.columns if pairing is None else term.block.columns[-1:]:
                 present = self._doubles(self.node("Not", self._gap(column, term.parameters)))
                 there = self.node("Mul", there, present)
         return there
@@ -181,7 +185,7 @@ class _Graph:
         raise _no_form(term, f"{term.family.name} has no ONNX form")
 
     def _missing(self, term: Term) -> str:
-        p, column = term.parameters, term.block.columns[0]
+        p, column = term.parameters, term.block.columns[-1]
         if column not in self._inputs:
             raise _no_form(term, "its gaps count, but its values are not in the model")
         gone = self._gap(column)
@@ -192,7 +196,8 @@ class _Graph:
         """Return which rows have no value; an empty string that was learned is one."""
         if self._inputs[column].type.tensor_type.elem_type != self._onnx.TensorProto.STRING:
             return self.node("IsNaN", column)
-        gap = -1 if "" in getattr(parameters, "labels", ()) else 0
+        known = "children" if isinstance(parameters, PairCounts) else "labels"
+        gap = -1 if "" in getattr(parameters, known, ()) else 0
         return self.node("Equal", self._coded(column, [""]), self.constant(np.array([[gap]])))
 
     def _coded(self, column: str, strings: list[str]) -> str:
@@ -316,6 +321,45 @@ class _Graph:
 
         return self.of_numbers(term, score)
 
+    def pair(self, term: Term) -> str:
+        """Find the places of both values, and look them up together."""
+        p = term.parameters
+        scores = _finite(p.grid(isinstance(term.family, Edge)))
+        parents, u = self._place(term, 0, p.parents)
+        children, v = self._place(term, 1, p.children)
+        table = scores[np.ix_(parents, children)]
+        width = self.constant(np.array([[len(children)]]))
+        place = self.node("Add", self.node("Mul", u, width), v)
+        return self.node("GatherND", self.constant(table.reshape(-1, table.shape[2])), place)
+
+    def _place(self, term: Term, j: int, labels: tuple[Any, ...]) -> tuple[list[int], str]:
+        """Return a number for each value or bin of a column, and the place that each stands for.
+
+        The last place is that of a gap, and of a value never seen.
+        """
+        column, pairing = term.block.columns[j], term.block.pairing
+        assert pairing is not None
+        ends, n, whole = pairing.edges[j], len(labels), self._onnx.TensorProto.INT64
+        if any(isinstance(label, str) for label in labels):
+            if not all(isinstance(label, str) for label in labels):
+                raise _no_form(term, "it holds strings and numbers")
+            x = self._input(column, self._onnx.TensorProto.STRING)
+            return list(range(n + 1)), self._coded(x, list(labels))
+        x = self._numbers(column)
+        if ends is None:
+            found = self.node("Equal", x, self.constant(np.array([list(map(float, labels))])))
+            steps = self.constant(np.arange(n, dtype=np.float64)[:, None] - n)
+            places = self.node("MatMul", self._doubles(found), steps)
+            places = self.node("Add", places, self.constant(np.full((1, 1), float(n))))
+            return list(range(n + 1)), self.node("Cast", places, to=whole)
+        above = self.node("Greater", x, self.constant(np.array([ends[1:-1]])))
+        above = self.node("Cast", above, to=whole)
+        bins = self.node("ReduceSum", above, self.constant(np.array([1])), keepdims=1)
+        gap = self.constant(np.array([[len(ends) - 1]]))
+        bins = self.node("Where", self.node("IsNaN", x), gap, bins)
+        place = {b: i for i, b in enumerate(labels)}
+        return [place.get(b, n) for b in range(len(ends))], bins
+
     def poisson(self, term: Term) -> str:
         """Compute x log λ − λ, impossible for what is no count."""
         rate = term.parameters.rate
@@ -375,6 +419,7 @@ WRITERS: dict[type, Callable[[_Graph, Term], str]] = {
     Histogram: _Graph.histogram,
     Poisson: _Graph.poisson,
     Binomial: _Graph.binomial,
+    Conditional: _Graph.pair,
 }
 
 

@@ -10,7 +10,7 @@ nothing to a score.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,15 @@ from priory.families import (
     Binomial,
     Categorical,
     Complement,
+    Conditional,
+    Edge,
     Gaussian,
     Histogram,
     Multinomial,
     Poisson,
     StudentT,
 )
+from priory.families.pair_counts import PairCounts
 from priory.families.transforms import Identity, LogTransform
 from priory.model import Model, Term
 from priory.schema import Kind
@@ -118,6 +121,8 @@ def _biases(model: Model, texts: Set[str]) -> list[list[str]]:
 def _any_gap(term: Term, text: bool) -> str:
     if term.block.kind is Kind.COUNTS:
         return "FALSE"  # counts have no gaps
+    if term.block.pairing is not None:
+        return _gap_of(term.block.columns[-1], text)
     gaps = (f"{_column(c)} IS NULL" if text else _gap(c) for c in term.block.columns)
     return f"({' OR '.join(gaps)})"
 
@@ -125,7 +130,7 @@ def _any_gap(term: Term, text: bool) -> str:
 def _scores(term: Term, n_classes: int, text: bool) -> list[str]:
     """Return what a factor adds to the score of each class."""
     if term.about == "missing":
-        p, column = term.parameters, term.block.columns[0]
+        p, column = term.parameters, term.block.columns[-1]
         gap = f"{_column(column)} IS NULL" if text else _gap(column)
         return [
             f"CASE WHEN {gap} THEN {_number(p.log_on[0, k])} ELSE {_number(p.log_off[0, k])} END"
@@ -139,7 +144,11 @@ def _scores(term: Term, n_classes: int, text: bool) -> list[str]:
 
 def _is_text(term: Term) -> bool:
     """Return whether a column holds strings or truths, among which there is no NaN."""
-    labels = getattr(term.parameters, "labels", ())
+    p = term.parameters
+    return _are_texts(p.children if isinstance(p, PairCounts) else getattr(p, "labels", ()))
+
+
+def _are_texts(labels: Sequence[Label]) -> bool:
     return any(isinstance(label, str | bool) for label in labels)
 
 
@@ -227,6 +236,43 @@ def _histogram(term: Term, x: str, j: int, k: int) -> str:
     return f"CASE {cases} ELSE {_number(p.log_p[-1, k])} END"
 
 
+def _pair(term: Term, k: int) -> str:
+    """Choose by the parent, then by the child; an edge needs both."""
+    p, nothing = term.parameters, _number(0.0)
+    scores = p.grid(isinstance(term.family, Edge))[:, :-1, k]
+    by_parent = [
+        _by_value(term, 1, p.children, list(map(_number, of_child)), nothing) for of_child in scores
+    ]
+    return _by_value(term, 0, p.parents, by_parent[:-1], by_parent[-1])
+
+
+def _by_value(
+    term: Term, j: int, labels: Sequence[Label], scores: list[str], otherwise: str
+) -> str:
+    """Return a choice by the value, or the bin, of one of two columns."""
+    name, pairing = term.block.columns[j], term.block.pairing
+    assert pairing is not None
+    ends = pairing.edges[j]
+    gap = _gap_of(name, ends is None and _are_texts(labels))
+    if ends is None:
+        cases = [
+            f"WHEN {_column(name)} = {_literal(label)} THEN {score}"
+            for label, score in zip(labels, scores, strict=True)
+        ]
+        return f"CASE WHEN {gap} THEN {otherwise} {' '.join(cases)} ELSE {otherwise} END"
+    of_bin = dict(zip(labels, scores, strict=True))
+    cases = [
+        f"WHEN {_double(name)} <= {_number(cut)} THEN {of_bin.get(b, otherwise)}"
+        for b, cut in enumerate(ends[1:-1])
+    ]
+    last = of_bin.get(len(ends) - 2, otherwise)
+    return f"CASE WHEN {gap} THEN {otherwise} {' '.join(cases)} ELSE {last} END"
+
+
+def _gap_of(column: str, text: bool) -> str:
+    return f"{_column(column)} IS NULL" if text else _gap(column)
+
+
 def _poisson(term: Term, x: str, j: int, k: int) -> str:
     rate = float(term.parameters.rate[k, j])
     log_rate = math.log(rate) if rate > 0 else -math.inf
@@ -258,6 +304,7 @@ WRITERS: dict[type, Callable[[Term, int], str]] = {
     Histogram: _of_numbers(_histogram),
     Poisson: _of_numbers(_poisson),
     Binomial: _of_numbers(_binomial),
+    Conditional: _pair,
 }
 
 

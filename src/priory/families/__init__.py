@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from priory.errors import SettingError, did_you_mean, listing
+from priory.families.aode import Aode
 from priory.families.base import Family, Linear
 from priory.families.bernoulli import Bernoulli
 from priory.families.binomial import Binomial
 from priory.families.categorical import Categorical
 from priory.families.complement import Complement
+from priory.families.conditional import Conditional
+from priory.families.edge import Edge
 from priory.families.gaussian import Gaussian
 from priory.families.histogram import Histogram
 from priory.families.joint import Joint
@@ -20,10 +23,13 @@ from priory.families.words import Words
 
 __all__ = [
     "FAMILIES",
+    "Aode",
     "Bernoulli",
     "Binomial",
     "Categorical",
     "Complement",
+    "Conditional",
+    "Edge",
     "Family",
     "Gaussian",
     "Histogram",

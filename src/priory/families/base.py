@@ -10,10 +10,10 @@ coded values and arrays. To add one, write these methods and list it in `priory.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import lgamma
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -84,6 +84,8 @@ class Family(ABC):
     """The priors it can use."""
     default_prior: ClassVar[Prior | None] = Laplace(1.0)
     """The prior it takes when the one given for all columns is not among them."""
+    about: ClassVar[Literal["value", "edge"]] = "value"
+    """What it tells of: a value, or two values that others tell of as well."""
 
     @property
     def title(self) -> str:
@@ -166,6 +168,21 @@ class Family(ABC):
     def sample(self, parameters: Any, y: CodeArray, rng: np.random.Generator) -> AnyArray:
         """Return a value (or a row of values) drawn for each class code of `y`."""
 
+    def sample_beside(
+        self,
+        block: Block,
+        parameters: Any,
+        y: CodeArray,
+        drawn: Mapping[str, AnyArray],
+        rng: np.random.Generator,
+    ) -> dict[str, AnyArray]:
+        """Return values by column, drawn for each class beside the columns drawn so far."""
+        values = self.sample(parameters, y, rng)
+        spread = [values] if values.ndim == 1 else list(values.T)
+        if block.pairing is not None:  # bins become numbers
+            spread = [block.pairing.drawn(j, column, rng) for j, column in enumerate(spread)]
+        return dict(zip(block.columns, spread, strict=True))
+
     def posterior(
         self, table: Any, prior: Any, block: Block, column: str, classes: tuple[Label, ...]
     ) -> ParameterPosterior:
@@ -230,6 +247,17 @@ class Family(ABC):
         if counts is not None:
             form = self.linear(block, parameters)
             yield form.features, form.weights, counts
+
+    def formula(self, block: Block, value: Any) -> str | None:
+        """Return how a factor of one row is written, where it is not P(column = value | class)."""
+        if block.pairing is None:
+            return None
+        parts = [
+            f"{column} {block.pairing.shown(j, v)}"
+            for j, (column, v) in enumerate(zip(block.columns, value, strict=True))
+            if v is not None
+        ]
+        return f"P({', '.join(parts)} | class)"
 
     def parts(self, column: Any, parameters: Any) -> Sequence[tuple[str, FloatArray]]:
         """Return what one row's log-likelihood is the sum of, where it helps to see it."""

@@ -15,6 +15,7 @@ from priory.network.graph import Graph
 from priory.network.scores import bic, log_evidence
 from priory.network.variables import Coded, find_variable
 from priory.priors import Laplace
+from priory.trees import spanning_tree
 from priory.typing import FloatArray
 
 __all__ = ["Scored", "chow_liu", "climb", "mutual_information", "tan"]
@@ -33,7 +34,7 @@ def chow_liu(coded: Coded, root: str | None = None) -> Graph:
     names = tuple(coded.domains)
     if root is not None:
         find_variable(root, coded.domains, "column")
-    edges = _spanning_tree(_information(coded, names, None), names.index(root) if root else 0)
+    edges = spanning_tree(_information(coded, names, None), names.index(root) if root else 0)
     return Graph.of([(names[i], names[j]) for i, j in edges], names)
 
 
@@ -46,7 +47,7 @@ def tan(coded: Coded, target: str, weight: FloatArray | None = None) -> Graph:
         raise InputError("There are no rows to learn a structure from.")
     find_variable(target, coded.domains, "column")
     names = tuple(name for name in coded.domains if name != target)
-    edges = _spanning_tree(_information(coded, names, target, weight), 0) if names else []
+    edges = spanning_tree(_information(coded, names, target, weight), 0) if names else []
     of_target = [(target, name) for name in names]
     return Graph.of([*of_target, *((names[i], names[j]) for i, j in edges)], tuple(coded.domains))
 
@@ -86,22 +87,6 @@ def _information(
             counts = count_family(coded, family, weight)
             result[i, j] = result[j, i] = mutual_information(counts) if counts.any() else 0.0
     return result
-
-
-def _spanning_tree(weights: FloatArray, root: int) -> list[tuple[int, int]]:
-    """Return the edges of the heaviest spanning tree, from the root outwards (Prim 1957)."""
-    n = len(weights)
-    nearest, heaviest = np.full(n, root), weights[root].astype(np.float64).copy()
-    outside = np.ones(n, dtype=np.bool_)
-    outside[root] = False
-    edges = []
-    while outside.any():
-        j = int(np.where(outside, heaviest, -np.inf).argmax())
-        edges.append((int(nearest[j]), j))
-        outside[j] = False
-        closer = outside & (weights[j] > heaviest)
-        nearest[closer], heaviest[closer] = j, weights[j][closer]
-    return edges
 
 
 class Scored:

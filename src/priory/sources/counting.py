@@ -82,10 +82,11 @@ def count_source(
     most_classes: int | None = None,
     progress: bool | None = None,
     pool: Pool | None = None,
+    again: bool = False,
 ) -> Statistics:
     """Return the statistics of all rows of a source; `known` classes say what type classes have.
 
-    A `pool` keeps a sample of the rows.
+    A `pool` keeps a sample of the rows. What was said of rows is not said `again`.
     """
     with Progress(source, progress) as bar:
         tally = _Tally(schema, settings, roles, known, most_classes, pool)
@@ -96,7 +97,7 @@ def count_source(
         late = sorted(tally.misread)
         if late:
             total = _widened(source, roles, settings, forms, late, total, known, bar, pool)
-    if tally.without_class:
+    if tally.without_class and not again:
         warn(
             f"{tally.without_class:,} rows of {source.name} have no {roles.target!r} and were left "
             "out: a row can be learned only with its class.",
@@ -183,6 +184,7 @@ class _Tally:
             name
             for name, table in statistics.tables.items()
             if isinstance(table, LabelsTable)
+            and statistics.schema[name].pairing is None
             and _names_rows(table, self._settings.names_rows(statistics.schema[name], table))
         ]
         if not names:

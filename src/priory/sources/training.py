@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from priory.classifier import Classifier
 from priory.errors import ForgetError, InputError, SettingError, listing
 from priory.provenance import Figures, Provenance
-from priory.schema import Block, Kind
+from priory.reading import read
+from priory.schema import Block, Kind, Schema
 from priory.settings import Settings
 from priory.sources.base import Form, Source, check_columns
 from priory.sources.counting import (
@@ -22,6 +25,7 @@ from priory.sources.counting import (
 from priory.sources.opening import open_source
 from priory.sources.pool import Pool
 from priory.statistics import Statistics
+from priory.structure import choose_structure
 from priory.tables import LabelsTable
 from priory.validation import trained
 
@@ -49,6 +53,8 @@ def train(
     text: Any = None,
     sample_size: int = 50_000,
     select: Any = None,
+    structure: Any = "naive",
+    pairs: Any = None,
     max_classes: int = MANY_CLASSES,
     encoding: str = "utf-8",
     delimiter: str | None = None,
@@ -88,7 +94,8 @@ def train(
         Whether to show a bar on stderr after a second; None does where it is a terminal.
 
     Whatever is "auto" is chosen by leave-one-out, as `NaiveBayes` does, on `sample_size` rows that
-    are kept while the source flows by.
+    are kept while the source flows by. With `structure` and `pairs` it is read once more, to count
+    the columns that were chosen on them.
 
     What a column of a text file is follows from its first 20,480 rows. If a later value does not
     fit, such a column is read once more as labels, and a warning says so.
@@ -110,6 +117,8 @@ def train(
             weights,
             sample_size,
             select,
+            structure,
+            pairs,
         )
     if isinstance(max_classes, bool) or not isinstance(max_classes, int) or max_classes < 2:
         raise SettingError(
@@ -125,6 +134,12 @@ def train(
         n_threads=settings.n_threads,
     )
     try:
+        if settings.together and not opened.can_be_read_again:
+            raise SettingError(
+                "A stream can be read once, but structure and pairs are chosen on a sample of it "
+                "before they are counted. Write it to a file, or learn it piece by piece: "
+                "Classifier.learn chooses on the first piece."
+            )
         dropped = (drop,) if isinstance(drop, str) else tuple(drop)
         target = target if target is not None else opened.target
         if target is None:
@@ -159,6 +174,7 @@ def train(
         classifier._become(statistics)
         rows, y, counts = pool.sample()
         y = in_known_types(y, classifier.classes)
+        _count_together(classifier, opened, roles, rows, y, counts, progress)
         if settings.is_tuned:
             classifier.recalibrate(rows, y, counts)
         _ = classifier.model  # settings that do not fit the data fail here, not at predict
@@ -167,6 +183,38 @@ def train(
         return classifier
     finally:
         opened.close()
+
+
+def _count_together(
+    classifier: Classifier,
+    source: Source,
+    roles: Roles,
+    rows: Any,
+    y: Any,
+    weight: Any,
+    progress: bool | None,
+) -> None:
+    """Choose on a sample which columns are counted together, and count them."""
+    statistics, settings = classifier.statistics, classifier.settings
+    frame = read(rows, statistics.schema)
+    blocks = choose_structure(statistics, settings, frame, y, weight)
+    if not blocks:
+        return
+    used = {column for block in blocks for column in block.columns}
+    columns = tuple(column for column in statistics.schema.columns if column in used)
+    found = count_source(
+        source,
+        Roles(roles.target, columns, roles.weight),
+        Schema(columns, blocks),
+        settings,
+        forms_for(classifier, source),
+        known=classifier.classes,
+        progress=progress,
+        again=True,
+    )
+    if found.classes != statistics.classes or not np.array_equal(found.rows, statistics.rows):
+        raise InputError(f"{source.name} changed while it was read.")
+    classifier._become(statistics.beside(found))
 
 
 def update(classifier: Classifier, source: Any, **reading: Any) -> int:
@@ -241,6 +289,8 @@ def forms_for(classifier: Classifier, source: Source) -> Mapping[str, Form]:
     forms = dict.fromkeys(source.columns, Form.TEXT)
     statistics = classifier.statistics
     for block in statistics.schema:
+        if block.pairing is not None:  # its columns stand by themselves too
+            continue
         for i, column in enumerate(block.columns):
             forms[column] = form_of(block, statistics.tables.get(block.name), i)
     return forms

@@ -15,6 +15,7 @@ from priory.tables.counts import CountsTable
 from priory.tables.labels import LabelsTable
 from priory.tables.moments import MomentsTable
 from priory.tables.numbers import NumbersTable
+from priory.tables.pairs import PairsTable
 from priory.tables.scatter import ScatterTable
 from priory.tables.words import WordsTable
 
@@ -25,6 +26,7 @@ __all__ = [
     "LabelsTable",
     "MomentsTable",
     "NumbersTable",
+    "PairsTable",
     "ScatterTable",
     "Table",
     "WordsTable",
@@ -38,5 +40,6 @@ TABLES: dict[Kind, type[Table]] = {
     Kind.SCATTER: ScatterTable,
     Kind.WORDS: WordsTable,
     Kind.JOINT: LabelsTable,  # of combinations
+    Kind.PAIRS: PairsTable,
 }
 """The table of each kind that is counted."""

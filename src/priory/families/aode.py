@@ -1,0 +1,206 @@
+"""Averaged one-dependence estimators: every column in turn the parent of all the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from priory.columns import Pairs
+from priory.errors import check_number
+from priory.families.base import Adder, Family, Lookup, adder_of
+from priory.families.categorical import draw
+from priory.families.left_out import LeftOut
+from priory.families.pair_counts import GAP, NEVER, PairCounts, places_of
+from priory.kernels.score import Lookups
+from priory.priors import Laplace, MEstimate, Prior
+from priory.schema import Kind
+from priory.tables import PairsTable
+from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray
+
+__all__ = ["Aode", "AodeParameters"]
+
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Aode(Family):
+    """Average the models in which one column is the parent of all others (Webb et al. 2005).
+
+        P(x | k) = 1/|I| Σ_{i in I} P(x_i | k) Π_j P(x_j | x_i, k)
+
+    I are the columns whose value was seen at least `least` times; where there are none it is naive
+    Bayes. A missing value, or one never seen, is left out as a parent and as a child. The
+    estimates are those of `Conditional`.
+
+    >>> from priory.columns import Labels
+    >>> from priory.schema import Block
+    >>> column = Pairs((Labels(np.array([0, 0, 1]), ("a", "b")), Labels(np.array([0, 1, 1]), "xy")))
+    >>> block, y = Block("pairs", ("a", "x"), Kind.PAIRS), np.zeros(3, dtype=np.int32)
+    >>> parameters = Aode().parameters(PairsTable.count(block, column, y, None, 1), Laplace(1.0))
+    >>> np.exp(Aode().log_likelihood(column, parameters, 1)).round(3).tolist()
+    [[0.283], [0.3], [0.283]]
+    """
+
+    name: ClassVar[str] = "aode"
+    kinds: ClassVar[tuple[Kind, ...]] = (Kind.PAIRS,)
+    priors: ClassVar[tuple[type[Prior], ...]] = (Laplace, MEstimate)
+
+    least: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_number("least", self.least)
+
+    def parameters(self, table: PairsTable, prior: Laplace | MEstimate) -> AodeParameters:
+        """Return the counts of each column alone, and given each of the others."""
+        every = range(len(table.labels))
+        starts = table.starts.tolist()
+        weight = table.weight.sum(axis=0)
+        return AodeParameters(
+            tuple(PairCounts.read(table, None, i, prior) for i in every),
+            tuple(
+                tuple(PairCounts.read(table, i, j, prior) for j in every if j != i) for i in every
+            ),
+            tuple(weight[starts[i] : starts[i + 1]] for i in every),
+        )
+
+    def add_log_likelihood(
+        self, column: Pairs, parameters: AodeParameters, out: FloatArray
+    ) -> None:
+        """Add the logarithm of the average."""
+        self.adder(column, parameters)(slice(0, len(column)), out)
+
+    def adder(self, column: Pairs, parameters: AodeParameters) -> Adder:
+        """Find the places of the values once."""
+        places = parameters.places(column)
+        often = [
+            np.append(weight >= self.least - ROUNDING, [False, False])[x]
+            for weight, x in zip(parameters.weight, places, strict=True)
+        ]
+
+        def add(rows: slice, out: FloatArray) -> None:
+            x = [place[rows] for place in places]
+            nowhere = np.full(len(x[0]), GAP)
+            alone = [one.lookup(nowhere, v) for one, v in zip(parameters.alone, x, strict=True)]
+            given = (
+                [
+                    pair.lookup(x[i], v)
+                    for pair, v in zip(parameters.given[i], _others(x, i), strict=True)
+                ]
+                for i in range(len(x))
+            )
+            out += _averaged(alone, given, [o[rows] for o in often], out.shape)
+
+        return add
+
+    def adder_without(
+        self, column: Pairs, left_out: LeftOut, table: PairsTable, prior: Laplace | MEstimate
+    ) -> Adder:
+        """Take one from all the counts of the row's own values.
+
+        A value that was the row's alone, or is too rare without it, is no parent.
+        """
+        parameters = self.parameters(table, prior)
+        x = parameters.places(column)
+        nowhere = np.full(len(column), GAP)
+        alone, often = [], []
+        never = np.zeros(len(column), dtype=np.bool_)
+        for i, one in enumerate(parameters.alone):
+            alone.append(one.lookup_without(nowhere, x[i], left_out))
+            there = x[i] >= 0
+            last = np.append(one.child_rows.sum(axis=1), [0, 0])[x[i]] == left_out.whole
+            left = np.append(parameters.weight[i], [0.0, 0.0])[x[i]] - left_out.amount
+            often.append(there & ~last & (left >= self.least - ROUNDING))
+            rows = np.concatenate([one.child_rows, np.zeros((2, one.n_classes), dtype=np.int64)])
+            never |= (x[i] == NEVER) | (there & (rows[x[i], left_out.y] == 0))
+        given = (
+            [
+                pair.lookup_without(x[i], v, left_out)
+                for pair, v in zip(parameters.given[i], _others(x, i), strict=True)
+            ]
+            for i in range(len(x))
+        )
+        scores = _averaged(alone, given, often, (len(column), len(table.weight)))
+        scores[never] = np.nan
+        return adder_of(scores)
+
+    def leaves_out(self, column: Pairs, parameters: AodeParameters) -> BoolArray:
+        """Return which rows have nothing but gaps and values never seen."""
+        return np.all([x < 0 for x in parameters.places(column)], axis=0)
+
+    def sample(
+        self, parameters: AodeParameters, y: CodeArray, rng: np.random.Generator
+    ) -> AnyArray:
+        """Draw a column, its value, and the others by that value."""
+        d = len(parameters.alone)
+        codes = np.zeros((len(y), d), dtype=np.int64)
+        parent = rng.integers(d, size=len(y))
+        for i, one in enumerate(parameters.alone):
+            mine = np.flatnonzero(parent == i)
+            every = np.arange(len(one.children))
+            p, _ = one.shares(np.full(len(every), GAP), every)
+            codes[mine, i] = draw(p.T / p.sum(axis=0)[:, None], y[mine], rng)
+            others = [j for j in range(d) if j != i]
+            for j, pair in zip(others, parameters.given[i], strict=True):
+                every = np.arange(len(pair.children))
+                for u in np.unique(codes[mine, i]).tolist():
+                    rows = mine[codes[mine, i] == u]
+                    _, p = pair.shares(np.full(len(every), u), every)
+                    codes[rows, j] = draw(p.T / p.sum(axis=0)[:, None], y[rows], rng)
+        result = np.empty(codes.shape, dtype=object)
+        for j, one in enumerate(parameters.alone):
+            labels = np.empty(len(one.children), dtype=object)
+            labels[:] = one.children
+            result[:, j] = labels[codes[:, j]]
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class AodeParameters:
+    """Hold the counts of each column alone and of the others given it, and its values' weights."""
+
+    alone: tuple[PairCounts, ...]
+    given: tuple[tuple[PairCounts, ...], ...]
+    weight: tuple[FloatArray, ...]
+
+    def places(self, column: Pairs) -> list[AnyArray]:
+        """Return the places of each row's values, column by column."""
+        return [
+            places_of(part, one.children)
+            for part, one in zip(column.parts, self.alone, strict=True)
+        ]
+
+
+def _averaged(
+    alone: list[Lookup],
+    given: Iterable[list[Lookup]],
+    often: list[BoolArray],
+    shape: tuple[int, ...],
+) -> FloatArray:
+    """Return the logarithm of the average over the parents that are seen often, rows × classes.
+
+    Parents come one by one: all of their look-ups together would fill the memory.
+    """
+    total = np.full(shape, -np.inf)
+    for first, others, some in zip(alone, given, often, strict=True):
+        part = _sum([first, *others], shape)
+        part[~some] = -np.inf
+        np.logaddexp(total, part, out=total)
+    parents = np.sum(often, axis=0)
+    total -= np.log(np.maximum(parents, 1))[:, None]
+    naive = np.flatnonzero(parents == 0)
+    if len(naive):
+        total[naive] = _sum(alone, shape)[naive]
+    return total
+
+
+def _sum(lookups: list[Lookup], shape: tuple[int, ...]) -> FloatArray:
+    out = np.zeros(shape)
+    Lookups([(one.codes, one.places, one.log_p) for one in lookups]).add(0, out)
+    return out
+
+
+def _others(x: list[AnyArray], i: int) -> list[AnyArray]:
+    return [v for j, v in enumerate(x) if j != i]

@@ -1,0 +1,62 @@
+"""Edge: what two columns tell together beyond what each tells alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from priory.columns import Pairs
+from priory.errors import NoLikelihoodError
+from priory.families.conditional import Conditional, pair_places
+from priory.families.pair_counts import PairCounts
+from priory.schema import Block
+from priory.typing import AnyArray, BoolArray, CodeArray
+
+__all__ = ["Edge"]
+
+
+@dataclass(frozen=True)
+class Edge(Conditional):
+    """Correct two factors for their being dependent, given the class.
+
+        log P(v | u, k) − log P(v | k)
+
+    with the estimates of `Conditional`. It stands beside the factors of the two columns, with a
+    weight of its own, and says nothing where either value is missing or was never seen.
+
+    >>> from priory.columns import Labels
+    >>> from priory.priors import Laplace
+    >>> from priory.schema import Kind
+    >>> from priory.tables import PairsTable
+    >>> column = Pairs((Labels(np.array([0, 0, 1]), ("a", "b")), Labels(np.array([0, 1, 1]), "xy")))
+    >>> block, y = Block("a → x", ("a", "x"), Kind.PAIRS), np.zeros(3, dtype=np.int32)
+    >>> table = PairsTable.count(block, column, y, None, 1)
+    >>> parameters = Edge().parameters(table, Laplace(1.0))
+    >>> np.exp(Edge().log_likelihood(column, parameters, 1)).round(3).tolist()
+    [[1.25], [0.833], [1.111]]
+    """
+
+    name: ClassVar[str] = "edge"
+    about: ClassVar[Literal["value", "edge"]] = "edge"
+    is_edge: ClassVar[bool] = True
+
+    def leaves_out(self, column: Pairs, parameters: PairCounts) -> BoolArray:
+        """Return which rows have a gap, or a value never seen, in either column."""
+        u, v = pair_places(column, parameters)
+        return (u < 0) | (v < 0)
+
+    def formula(self, block: Block, value: Any) -> str | None:
+        """Return what the factor is of a row: a ratio."""
+        (_, child), (u, v), pairing = block.columns, value, block.pairing
+        if pairing is None or u is None or v is None:
+            return None
+        alone = f"P({child} {pairing.shown(1, v)} | class)"
+        return f"{super().formula(block, value)} / {alone}"
+
+    def sample(self, parameters: PairCounts, y: CodeArray, rng: np.random.Generator) -> AnyArray:
+        """Refuse: a ratio is no distribution."""
+        raise NoLikelihoodError(
+            "An edge is a ratio of probabilities, of which nothing can be drawn; conditional can."
+        )
