@@ -1,0 +1,13 @@
+"""How Hypothesis makes its examples: the same ones in every run, so that a check means something.
+
+`HYPOTHESIS_PROFILE=explore pytest` looks for new ones.
+"""
+
+import os
+
+from hypothesis import settings
+
+# A busy machine is no failure of the code: no deadline.
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
