@@ -177,6 +177,7 @@ def main() -> int:
     scores: dict[bool, Scores] = {False: {}, True: {}}
     rows: dict[str, int] = {}
     kept = _kept(arguments.keep)
+    earlier = len(kept)
     chosen = set(arguments.only.split(",")) if arguments.only else None
     with Progress(console=Console(stderr=True)) as progress:
         found = [
@@ -194,6 +195,9 @@ def main() -> int:
             progress.advance(task)
     lines = ["# How well it predicts\n", "Written by `make quality`; no figure is typed by hand.\n"]
     lines += [_protocol(arguments.full)]
+    if earlier:
+        lines += [f"{earlier} of {len(kept)} scores were kept from earlier runs, so that times of "
+                  "different models may have been measured under different load.\n"]  # fmt: skip
     for is_text, title in ((False, "Tables"), (True, "Texts")):
         if scores[is_text]:
             lines += [f"## {title}\n", *_page(scores[is_text], title, rows)]
