@@ -110,14 +110,14 @@ def train(
     output: Out = None,
     as_: Annotated[
         list[str], typer.Option("--as", help="COLUMN=FAMILY, or COLUMNS=FAMILY with commas.")
-    ] = [],  # noqa: B006
-    drop: Annotated[list[str], typer.Option(help="A column to leave out.")] = [],  # noqa: B006
+    ] = [],
+    drop: Annotated[list[str], typer.Option(help="A column to leave out.")] = [],
     text: Annotated[
         list[str], typer.Option(help="A column of text; COLUMN=html, email or char splits it so.")
-    ] = [],  # noqa: B006
+    ] = [],
     where: Where = None,
     weight: Annotated[str | None, typer.Option(help="A column of weights.")] = None,
-    na_values: NaValues = [],  # noqa: B006
+    na_values: NaValues = [],
     smoothing: Annotated[str, typer.Option(help="auto, or Laplace's number.")] = "auto",
     structure: Annotated[
         str, typer.Option(help="Which columns depend on each other: naive, tan, aode or joint.")
@@ -137,7 +137,7 @@ def train(
     max_classes: Annotated[int, typer.Option(help="More classes are a mistake.", min=2)] = 1000,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
-    attach: Attach = [],  # noqa: B006
+    attach: Attach = [],
     threads: Annotated[int | None, typer.Option(help="How many threads to use.", min=1)] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -191,12 +191,12 @@ def predict(
     data: Data,
     output: Out = None,
     proba: Annotated[bool, typer.Option("--proba", help="Give every class's probability.")] = False,
-    keep: Annotated[list[str], typer.Option(help="A column of the data to copy.")] = [],  # noqa: B006
+    keep: Annotated[list[str], typer.Option(help="A column of the data to copy.")] = [],
     where: Where = None,
-    na_values: NaValues = [],  # noqa: B006
+    na_values: NaValues = [],
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
-    attach: Attach = [],  # noqa: B006
+    attach: Attach = [],
     as_json: AsJson = False,
 ) -> None:
     """Predict the class of every row, and how sure that is.
@@ -231,10 +231,10 @@ def evaluate(
     data: Data,
     target: Annotated[str | None, typer.Option("--target", "-t", help="If not as learned.")] = None,
     where: Where = None,
-    na_values: NaValues = [],  # noqa: B006
+    na_values: NaValues = [],
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
-    attach: Attach = [],  # noqa: B006
+    attach: Attach = [],
     as_json: AsJson = False,
 ) -> None:
     """Compare predictions with the classes of rows that the model has not learned."""
@@ -263,12 +263,12 @@ def evaluate(
 @app.command(epilog="Example: priory explain days.priory --set outlook=Sunny --set wind=Strong")
 def explain(
     model: Model,
-    data: Annotated[list[str], typer.Argument(help="As for predict.")] = [],  # noqa: B006
+    data: Annotated[list[str], typer.Argument(help="As for predict.")] = [],
     row: Annotated[int, typer.Option(help="Which row of the data, counting from 1.", min=1)] = 1,
     set_: Annotated[
         list[str], typer.Option("--set", help="COLUMN=VALUE; others are missing.")
-    ] = [],  # noqa: B006
-    na_values: NaValues = [],  # noqa: B006
+    ] = [],
+    na_values: NaValues = [],
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
     as_json: AsJson = False,
@@ -324,10 +324,10 @@ def update(
     data: Data,
     output: Out = None,
     where: Where = None,
-    na_values: NaValues = [],  # noqa: B006
+    na_values: NaValues = [],
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
-    attach: Attach = [],  # noqa: B006
+    attach: Attach = [],
     as_json: AsJson = False,
 ) -> None:
     """Learn more rows; new classes, categories and values may come at any time."""
@@ -343,10 +343,10 @@ def forget(
     data: Data,
     output: Out = None,
     where: Where = None,
-    na_values: NaValues = [],  # noqa: B006
+    na_values: NaValues = [],
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
-    attach: Attach = [],  # noqa: B006
+    attach: Attach = [],
     as_json: AsJson = False,
 ) -> None:
     """Take rows away that were learned, as if they had never been seen."""
