@@ -16,7 +16,7 @@ import numpy as np
 
 from priory.errors import InputError
 from priory.kernels.labels import encode_integers, encode_range, pack_codes, value_range
-from priory.kernels.text import Splitter, encode_texts, text_sizes
+from priory.kernels.text import Splitter, borrow_texts, encode_texts, text_sizes
 from priory.parallel import in_parallel, stretches, thread_count
 from priory.typing import AnyArray, BoolArray, FloatArray, Label
 
@@ -274,6 +274,11 @@ class Texts:
         return np.zeros(len(self), dtype=np.bool_) if self.gaps is None else self.gaps
 
     @property
+    def buffers(self) -> tuple[Any, AnyArray | None, BoolArray | None]:
+        """Return what the kernels read: bytes, where each text begins, and the gaps."""
+        return self.data, self.offsets, self.gaps
+
+    @property
     def n_bytes(self) -> int:
         """Return about how many bytes the texts have."""
         return int(self.offsets[-1] - self.offsets[0])
@@ -315,7 +320,8 @@ class Texts:
 class Strings(Texts):
     """Hold a column of Python strings, to be encoded when their bytes are asked for.
 
-    Whoever takes them piece by piece never has a second copy of all of them.
+    The kernels read them where they are, except those that are not ASCII: whoever takes them piece
+    by piece never has a second copy of all of them.
     """
 
     def __init__(
@@ -346,6 +352,12 @@ class Strings(Texts):
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def buffers(self) -> tuple[Any, AnyArray | None, BoolArray | None]:
+        """Return what the kernels read, without a copy of the strings that are ASCII."""
+        data, _, _ = borrow_texts(self.values)
+        return data, None, self.gaps
 
     @property
     def n_bytes(self) -> int:

@@ -278,8 +278,8 @@ def _lengths(column: Any, table: CountsTable | WordsTable) -> FloatArray:
     """Return how many words each row has."""
     if isinstance(table, CountsTable):
         return row_totals(column)
-    texts = (column.data, column.offsets, column.gaps, table.vocabulary, column.splitter)
-    starts, _, tf = count_matrix(*texts)
+    data, offsets, gaps = column.buffers
+    starts, _, tf = count_matrix(data, offsets, gaps, table.vocabulary, column.splitter)
     ends = np.concatenate([[0], np.cumsum(tf, dtype=np.float64)])
     return np.diff(ends[starts])
 

@@ -144,7 +144,7 @@ class Words(Family):
 
         def add(rows: slice, out: FloatArray) -> None:
             some = column.take(rows)
-            texts = (some.data, some.offsets, some.gaps, vocabulary)
+            texts = (*some.buffers, vocabulary)
             score_words(*texts, weights.scores, out, tf, column.splitter)
             if weights.bias is not None:
                 out += np.where(some.missing[:, None], 0.0, weights.bias)
@@ -340,9 +340,7 @@ class WordsParameters:
 
     def matrix(self, column: Texts) -> tuple[AnyArray, CodeArray, AnyArray]:
         """Return the known words of each text: where each text starts, word codes, how often."""
-        return count_matrix(
-            column.data, column.offsets, column.gaps, self.vocabulary, column.splitter
-        )
+        return count_matrix(*column.buffers, self.vocabulary, column.splitter)
 
 
 def _sums(table: WordsTable, kept: BoolArray, n: FloatArray) -> Sums:

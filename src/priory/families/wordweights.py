@@ -199,9 +199,10 @@ def multinomial(sums: Sums, pseudo: FloatArray, idf: FloatArray | None = None) -
         is_zero = not positive.all()
         constant = np.log(np.where(pseudo > 0, pseudo, 1.0))
         deltas = np.empty(len(sums.n))
+        same = len(pseudo) and (pseudo == pseudo[0]).all()
         for first in range(0, len(deltas), BLOCK):  # pairs are many
             some = slice(first, first + BLOCK)
-            word, part = sums.word[some], deltas[some]
+            word, part = (0 if same else sums.word[some]), deltas[some]
             np.add(sums.n[some], pseudo[word], out=part)
             np.log(part, out=part)
             part -= constant[word]

@@ -6,6 +6,10 @@
 #include "text_utf8.h"
 #include "vocabulary.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 /* ---- characters ------------------------------------------------------------------------------
  * The tables are filled from Python's own, once, when the module is loaded. */
 
@@ -51,54 +55,67 @@ PRIORY_UNUSED static ptrdiff_t text_code_points(const uint8_t *p, const uint8_t 
 
 /* ---- words -------------------------------------------------------------------------------- */
 
-#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* A high bit for each of eight bytes from `first` to `last`, all of them ASCII. */
-static inline uint64_t bytes_between(uint64_t eight, uint64_t first, uint64_t last)
+#define TEXT_BLOCK 64 /* bytes looked at together */
+
+/* Of a block of bytes, a bit each: the ASCII word characters, and whatever is not ASCII. */
+typedef struct {
+    uint64_t word, wide;
+} byte_kinds;
+
+#if defined(__SSE2__)
+/* Which of 16 bytes are among `count` ones from `first` on: by one signed comparison, which such a
+ * shift makes of an unsigned one. */
+static inline __m128i bytes_from(__m128i bytes, int first, int count)
 {
-    const uint64_t each = 0x0101010101010101u;
-    return (eight + each * (128 - first)) & ~(eight + each * (127 - last));
+    return _mm_cmplt_epi8(_mm_sub_epi8(bytes, _mm_set1_epi8((char)(first + 128))), _mm_set1_epi8((char)(count - 128)));
 }
 
-/* Read ASCII word characters, eight at a time, from the start of a word; return how many. The word
- * may go on: with other characters, or with the last bytes of a text, fewer than eight. */
-PRIORY_INLINE ptrdiff_t ascii_start(const uint8_t *p, const uint8_t *end, int lower, uint8_t *low, text_hash *h)
+/* Copy a block, in lower case if asked. */
+PRIORY_INLINE byte_kinds copy_block(const uint8_t *from, int lower, uint8_t *to)
 {
-    const uint64_t each = 0x0101010101010101u;
-    ptrdiff_t n = 0;
-    while (end - p - n >= 8) {
-        uint64_t eight, seven;
-        memcpy(&eight, p + n, 8);
-        seven = eight & each * 127;
-        uint64_t capital = bytes_between(seven, 'A', 'Z') & each * 128;
-        seven |= capital >> 2; /* A is 32 below a */
-        uint64_t word = bytes_between(seven, 'a', 'z') | bytes_between(seven, '0', '9')
-                        | bytes_between(seven, '_', '_');
-        uint64_t other = ~(word & ~eight) & each * 128;
-        seven = lower ? seven : eight;
-        memcpy(low + n, &seven, 8);
-        if (other == 0) {
-            h->gathered = seven;
-            hash_mix(h);
-            n += 8;
-            continue;
-        }
-        h->bits = (unsigned)__builtin_ctzll(other) & ~7u;
-        h->gathered = seven & (((uint64_t)1 << h->bits) - 1);
-        return n + h->bits / 8;
+    byte_kinds kinds = {0, 0};
+    for (int i = 0; i < TEXT_BLOCK; i += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(from + i));
+        __m128i small = _mm_or_si128(bytes, _mm_and_si128(bytes_from(bytes, 'A', 26), _mm_set1_epi8('a' - 'A')));
+        __m128i word = _mm_or_si128(_mm_or_si128(bytes_from(small, 'a', 26), bytes_from(bytes, '0', 10)),
+                                    _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
+        _mm_storeu_si128((__m128i *)(to + i), lower ? small : bytes);
+        kinds.word |= (uint64_t)(unsigned)_mm_movemask_epi8(word) << i;
+        kinds.wide |= (uint64_t)(unsigned)_mm_movemask_epi8(bytes) << i;
     }
-    return n;
+    return kinds;
 }
 #else
-static inline ptrdiff_t ascii_start(const uint8_t *p, const uint8_t *end, int lower, uint8_t *low, text_hash *h)
+PRIORY_INLINE byte_kinds copy_block(const uint8_t *from, int lower, uint8_t *to)
 {
-    return 0;
+    byte_kinds kinds = {0, 0};
+    for (int i = 0; i < TEXT_BLOCK; i++) {
+        uint8_t byte = text_byte[from[i]], ascii = from[i] < 128;
+        to[i] = lower && ascii && byte ? byte : from[i];
+        kinds.word |= (uint64_t)(ascii && byte) << i;
+        kinds.wide |= (uint64_t)!ascii << i;
+    }
+    return kinds;
 }
 #endif
 
+static inline int lowest_bit(uint64_t bits) /* there is one */
+{
+#if defined(__GNUC__)
+    return __builtin_ctzll(bits);
+#else
+    int at = 0;
+    for (; !(bits & 255); bits >>= 8)
+        at += 8;
+    for (; !(bits & 1); bits >>= 1)
+        at++;
+    return at;
+#endif
+}
+
 /* Read a word character that is not ASCII, and write it; return 0 where there is none, and −1 where
  * it is special. */
-PRIORY_INLINE int wide_character(const uint8_t **from, const uint8_t *end, int lower, int exact,
-                                 uint8_t **to, text_hash *h)
+PRIORY_INLINE int wide_character(const uint8_t **from, const uint8_t *end, int lower, int exact, uint8_t **to)
 {
     const uint8_t *p = *from;
     if (p[0] < 0xE0 && end - p > 1 && (p[1] & 0xC0) == 0x80) {
@@ -107,7 +124,6 @@ PRIORY_INLINE int wide_character(const uint8_t **from, const uint8_t *end, int l
             uint32_t bytes = lower ? entry & 0xFFFF : p[0] | (uint32_t)p[1] << 8;
             (*to)[0] = (uint8_t)bytes;
             (*to)[1] = (uint8_t)(bytes >> 8);
-            hash_bytes(h, bytes, 2);
             *to += 2;
             *from += 2;
             return 1;
@@ -123,66 +139,107 @@ PRIORY_INLINE int wide_character(const uint8_t **from, const uint8_t *end, int l
         return 0;
     if (size == 3 && (!lower || text_shift(entry) == 0)) {
         memcpy(*to, p, 3);
-        hash_bytes(h, p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16, 3);
         *to += 3;
         return 1;
     }
-    uint8_t *next = text_encode(lower ? c + (uint32_t)text_shift(entry) : c, *to);
-    for (; *to < next; ++*to)
-        hash_byte(h, **to);
+    *to = text_encode(lower ? c + (uint32_t)text_shift(entry) : c, *to);
     return 1;
 }
 
-PRIORY_INLINE ptrdiff_t split_words(const uint8_t **from, const uint8_t *end, int lower, uint8_t *low,
-                                    text_word *words, ptrdiff_t room, int *special)
+/* Write the words of a run of ASCII word characters and bytes that are not ASCII: there may be none,
+ * or several. Return how many, up to `room`, with `*from` after the last. */
+PRIORY_INLINE ptrdiff_t split_run(const uint8_t **from, const uint8_t *end, int lower, uint8_t **low,
+                                  text_word *words, ptrdiff_t room, int *special)
 {
     const uint8_t *p = *from;
     ptrdiff_t n = 0;
-    while (n < room) {
-        while (p < end && text_byte[*p] == 0)
-            p++;
-        if (p == end)
-            break;
-        text_hash h = {0, 0, 0};
-        uint8_t *first = low;
-        ptrdiff_t characters = text_byte[*p] < 128 ? ascii_start(p, end, lower, low, &h) : 0;
-        p += characters;
-        low += characters;
-        while (p < end) {
+    while (n < room && p < end) {
+        uint8_t *first = *low, *to = first;
+        ptrdiff_t characters = 0;
+        for (; p < end; characters++) {
             uint8_t byte = text_byte[*p];
-            if (byte == 0)
-                break;
-            if (byte < 128) {
-                *low = lower ? byte : *p;
-                hash_byte(&h, *low++);
+            if (byte > 0 && byte < 128) {
+                *to++ = lower ? byte : *p;
                 p++;
-            } else {
-                int is_word = wide_character(&p, end, lower, special == NULL, &low, &h);
-                if (is_word < 0) {
-                    *special = 1;
-                    *from = p;
-                    return n;
-                }
-                if (is_word == 0)
-                    break;
+                continue;
             }
-            characters++;
+            int is_word = byte ? wide_character(&p, end, lower, special == NULL, &to) : (p++, 0);
+            if (is_word < 0) {
+                *special = 1;
+                *from = p;
+                return n;
+            }
+            if (is_word == 0)
+                break;
         }
-        if (characters < 2) {
-            low = first;
-            continue;
+        if (characters >= 2) {
+            words[n++] = text_word_of(first, (uint32_t)(to - first));
+            *low = to;
         }
-        words[n].bytes = first;
-        words[n].size = (uint32_t)(low - first);
-        words[n].hash = hash_end(&h, words[n].size);
-        n++;
     }
     *from = p;
     return n;
 }
 
-/* Write the next words, `room` at most, with their bytes in `low` (twice as long as the text: two
- * bytes may become three). Words are runs of at least two word characters; bytes that are no
+PRIORY_INLINE ptrdiff_t split_words(const uint8_t **from, const uint8_t *end, int lower, uint8_t *low,
+                                    text_word *words, ptrdiff_t room, int *special)
+{
+    const uint8_t *text = *from;
+    ptrdiff_t size = end - text, n = 0, first = 0; /* of the run that is open */
+    uint8_t *wide_low = low + size + TEXT_BLOCK, rest[TEXT_BLOCK];
+    int open = 0, wide = 0; /* whether a run goes on from the block before, and has other than ASCII */
+    for (ptrdiff_t at = 0; at < size || open; at += TEXT_BLOCK) {
+        const uint8_t *block = text + at;
+        if (size - at < TEXT_BLOCK) { /* the zeros end a run that reaches the end of the text */
+            memset(rest, 0, TEXT_BLOCK);
+            if (size > at)
+                memcpy(rest, block, (size_t)(size - at));
+            block = rest;
+        }
+        byte_kinds kinds = copy_block(block, lower, low + at);
+        uint64_t runs = kinds.word | kinds.wide, edges = runs ^ (runs << 1 | (uint64_t)open);
+        while (edges) {
+            uint64_t inside = kinds.wide;
+            if (!open) {
+                int start = lowest_bit(edges);
+                edges &= edges - 1;
+                first = at + start;
+                inside &= ~(uint64_t)0 << start;
+                wide = 0;
+                if (edges == 0) {
+                    open = 1;
+                    break;
+                }
+            }
+            int last = lowest_bit(edges); /* the first byte after the run */
+            edges &= edges - 1;
+            open = 0;
+            wide |= (inside & (((uint64_t)1 << last) - 1)) != 0;
+            ptrdiff_t length = at + last - first;
+            if (!wide) {
+                words[n] = text_word_of(low + first, (uint32_t)length);
+                n += length >= 2;
+                if (n < room)
+                    continue;
+                *from = text + at + last;
+                return n;
+            }
+            const uint8_t *p = text + first;
+            n += split_run(&p, p + length, lower, &wide_low, words + n, room - n, special);
+            if (n == room || (special != NULL && *special)) {
+                *from = p;
+                return n;
+            }
+        }
+        if (open)
+            wide |= (first > at ? kinds.wide >> (first - at) : kinds.wide) != 0;
+    }
+    *from = end;
+    return n;
+}
+
+/* Write the next words, `room` at most, with their bytes in `low`: TEXT_BLOCK longer than the text
+ * twice over and a half, as two bytes may become three. Words are runs of at least two word characters; bytes that are no
  * UTF-8 part words. `*special` is set where a special code point ends the work, unless it is NULL:
  * all words before its own are written. */
 PRIORY_UNUSED static ptrdiff_t text_split(const uint8_t **from, const uint8_t *end, uint8_t *low,

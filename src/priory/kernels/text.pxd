@@ -14,6 +14,12 @@ cdef class Splitter:
     cdef int kind  # a number for the unit
 
 
+cdef class Borrowed:
+    cdef list values  # each str, or its UTF-8 as bytes
+    cdef object gaps
+    cdef int64_t[::1] addresses, sizes
+
+
 cdef class Reader:
     """Give the words of one text after another, a block at a time."""
 
@@ -23,6 +29,7 @@ cdef class Reader:
     cdef Splitter splitter
     cdef const uint8_t[::1] data, missing
     cdef const int64_t[::1] offsets
+    cdef Borrowed borrowed  # in their place
     cdef bint some_missing, plain  # words as they come: no stop words, no n-grams
     cdef Py_ssize_t room  # for words of the text itself, before n-grams
     cdef text_word* block

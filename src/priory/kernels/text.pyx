@@ -11,7 +11,8 @@ buffers of an Arrow string array a, sliced or not, are passed as they are:
     data = numpy.frombuffer(data or b"", numpy.uint8)
     missing = a.is_null().to_numpy(zero_copy_only=False) if a.null_count else None
 
-encode_texts makes the three of Python strings, encode_tokens of words that Python code has found.
+encode_texts makes the three of Python strings, encode_tokens of words that Python code has found;
+borrow_texts reads strings where they are.
 Bytes that are no UTF-8 part words like a space.
 """
 
@@ -47,6 +48,7 @@ cdef extern from "text.h" nogil:
         TEXT_SPACE
         TEXT_FLAGS
         TEXT_SHORT
+        TEXT_BLOCK
 
     ctypedef struct word_row:
         uint8_t* bytes
@@ -146,40 +148,59 @@ cdef class Splitter:
 cdef Splitter WORDS = Splitter()
 
 
+cdef class Borrowed:
+    """The UTF-8 bytes of Python strings, where they are: those of ASCII strings inside the strings.
+
+    It takes the place of `data`, with offsets of None. The strings are kept as long as it is.
+    """
+
+    def __cinit__(self, values):
+        cdef Py_ssize_t n, i
+        self.values = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        n = len(self.values)
+        self.gaps = np.zeros(n, dtype=np.bool_)
+        self.addresses, self.sizes = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        cdef uint8_t[::1] gone = self.gaps.view(np.uint8)
+        for i in range(n):
+            value = self.values[i]
+            if PyUnicode_CheckExact(value) and PyUnicode_IS_COMPACT_ASCII(value):
+                self.addresses[i], self.sizes[i] = <int64_t> PyUnicode_DATA(value), PyUnicode_GET_LENGTH(value)
+            elif isinstance(value, str):  # asking the str itself for UTF-8 would leave a copy in it
+                self.values[i] = value = PyUnicode_AsEncodedString(value, "utf-8", "surrogatepass")
+                self.addresses[i], self.sizes[i] = <int64_t> PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value)
+            elif _is_missing(value):
+                gone[i] = True
+            else:
+                raise TypeError(i)
+
+    def __len__(self):
+        return len(self.values)
+
+
+def borrow_texts(texts):
+    """Return (data, None, missing) of str, without a copy of those that are ASCII; None, NaN and NA are missing.
+
+    TypeError(position) for anything else.
+    """
+    cdef Borrowed data = Borrowed(texts)
+    return data, None, data.gaps
+
+
 def encode_texts(texts):
     """Return (data, offsets, missing) of str; None, NaN and NA are missing.
 
     TypeError(position) for anything else.
     """
-    cdef list values = texts.tolist() if isinstance(texts, np.ndarray) else list(texts)
-    cdef Py_ssize_t n = len(values), i, total = 0
-    offsets, missing = np.empty(n + 1, dtype=np.int64), np.zeros(n, dtype=np.bool_)
-    cdef int64_t[::1] ends = offsets
-    cdef uint8_t[::1] gone = missing.view(np.uint8)
-    for i in range(n):
-        ends[i] = total
-        value = values[i]
-        if PyUnicode_CheckExact(value) and PyUnicode_IS_COMPACT_ASCII(value):
-            total += PyUnicode_GET_LENGTH(value)
-        elif isinstance(value, str):  # asking the str itself for UTF-8 would leave a copy in it
-            values[i] = PyUnicode_AsEncodedString(value, "utf-8", "surrogatepass")
-            total += PyBytes_GET_SIZE(values[i])
-        elif _is_missing(value):
-            gone[i] = True
-        else:
-            raise TypeError(i)
-    ends[n] = total
-    data = np.empty(total, dtype=np.uint8)
+    cdef Borrowed borrowed = Borrowed(texts)
+    cdef Py_ssize_t i
+    offsets = np.concatenate([[0], np.cumsum(borrowed.sizes)])
+    data = np.empty(offsets[len(offsets) - 1], dtype=np.uint8)
+    cdef const int64_t[::1] starts = offsets
     cdef uint8_t[::1] out = data
-    for i in range(n):
-        if ends[i + 1] == ends[i]:
-            continue
-        value = values[i]
-        if isinstance(value, bytes):
-            memcpy(&out[ends[i]], PyBytes_AS_STRING(value), ends[i + 1] - ends[i])
-        else:
-            memcpy(&out[ends[i]], PyUnicode_DATA(value), ends[i + 1] - ends[i])
-    return data, offsets, missing
+    for i in range(len(borrowed.values)):
+        if borrowed.sizes[i]:
+            memcpy(&out[starts[i]], <const void*> borrowed.addresses[i], borrowed.sizes[i])
+    return data, offsets, borrowed.gaps
 
 
 def text_sizes(list texts):
@@ -194,10 +215,8 @@ def text_sizes(list texts):
     for i in range(n):
         ends[i] = total
         value = texts[i]
-        if PyUnicode_CheckExact(value) and PyUnicode_IS_COMPACT_ASCII(value):
-            total += PyUnicode_GET_LENGTH(value)
-        elif isinstance(value, str):
-            total += 3 * PyUnicode_GET_LENGTH(value)
+        if isinstance(value, str):
+            total += PyUnicode_GET_LENGTH(value) * (1 if PyUnicode_IS_COMPACT_ASCII(value) else 3)
         elif _is_missing(value):
             gone[i] = True
         else:
@@ -264,9 +283,13 @@ cdef class Reader:
 
     def __cinit__(self, data, offsets, missing, Splitter splitter):
         self.splitter = WORDS if splitter is None else splitter
-        self.data = np.ascontiguousarray(data, dtype=np.uint8)
-        self.offsets = np.asarray(offsets).astype(np.int64, order="C", casting="safe", copy=False)
-        self.n = max(self.offsets.shape[0] - 1, 0)
+        if isinstance(data, Borrowed):
+            self.borrowed = data
+            self.n = len(data)
+        else:
+            self.data = np.ascontiguousarray(data, dtype=np.uint8)
+            self.offsets = np.asarray(offsets).astype(np.int64, order="C", casting="safe", copy=False)
+            self.n = max(self.offsets.shape[0] - 1, 0)
         self.some_missing = missing is not None
         if self.some_missing:
             missing = np.ascontiguousarray(missing).view(np.uint8)
@@ -280,9 +303,9 @@ cdef class Reader:
         self.ngrams = <text_word*> malloc(BLOCK * sizeof(text_word))
         self.joined = calloc(1, sizeof(word_row))
         self.characters = calloc(1, sizeof(character_row))
-        # Two bytes may become three in lower case, and each character may get a space before and after;
-        # pages that nothing reaches stay untouched.
-        self.low = <uint8_t*> malloc(2 * self._longest() + 2 * TEXT_PADDING)
+        # Words lie there as in the text, and once more those that are not ASCII, where two bytes may become
+        # three; pages that nothing reaches stay untouched.
+        self.low = <uint8_t*> malloc(3 * self._longest() + TEXT_BLOCK + 2 * TEXT_PADDING)
         if (
             self.block == NULL or self.ngrams == NULL or self.low == NULL
             or self.joined == NULL or self.characters == NULL
@@ -302,8 +325,12 @@ cdef class Reader:
     cdef Py_ssize_t _longest(self) except -1:
         """Return the size of the longest text; ValueError for texts that are not inside the data."""
         cdef const int64_t[::1] offsets = self.offsets
-        cdef int64_t longest = 0, size = self.data.shape[0], i
-        for i in range(self.n):
+        cdef int64_t longest = 0, size = 0, i
+        if self.borrowed is not None:
+            longest = np.max(self.borrowed.sizes, initial=0)
+        else:
+            size = self.data.shape[0]
+        for i in range(self.n if self.borrowed is None else 0):
             if offsets[i] < 0 or offsets[i + 1] < offsets[i] or offsets[i + 1] > size:
                 raise ValueError(f"Text {i} is not inside the data of {size} bytes.")
             longest = max(longest, offsets[i + 1] - offsets[i])
@@ -315,8 +342,13 @@ cdef class Reader:
         """Go to text i; return whether it is there."""
         if self.some_missing and self.missing[i]:
             return False
-        self.start = self.at = &self.data[0] + self.offsets[i]
-        self.end = &self.data[0] + self.offsets[i + 1]
+        if self.borrowed is not None:
+            self.start = <const uint8_t*> self.borrowed.addresses[i]
+            self.end = self.start + self.borrowed.sizes[i]
+        else:
+            self.start = &self.data[0] + self.offsets[i]
+            self.end = &self.data[0] + self.offsets[i + 1]
+        self.at = self.start
         self.given = self.skip = 0
         self.exact, self.fresh = False, True
         return True

@@ -17,66 +17,35 @@ typedef struct {
     uint32_t size, hash;
 } text_word;
 
-/* A hash of bytes that come one by one: eight are gathered, then mixed in. */
-typedef struct {
-    uint64_t mixed, gathered;
-    unsigned bits;
-} text_hash;
-
-static inline void hash_mix(text_hash *h)
+/* The first bytes of a word as one number, zeros after its last. */
+static inline uint64_t first_bytes(const uint8_t *bytes, uint32_t size)
 {
-    h->mixed = (h->mixed ^ h->gathered) * 0x9E3779B97F4A7C15u;
-    h->mixed ^= h->mixed >> 32;
-    h->gathered = 0;
-    h->bits = 0;
+    uint64_t first;
+    if (size == 0)
+        return 0;
+    memcpy(&first, bytes, 8);
+    if (size >= 8)
+        return first;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return first >> (64 - 8 * size) << (64 - 8 * size);
+#else
+    return first << (64 - 8 * size) >> (64 - 8 * size);
+#endif
 }
 
-static inline void hash_byte(text_hash *h, uint8_t byte)
-{
-    h->gathered |= (uint64_t)byte << h->bits;
-    h->bits += 8;
-    if (h->bits == 64)
-        hash_mix(h);
-}
-
-/* The same for one to seven bytes, the first one lowest. */
-static inline void hash_bytes(text_hash *h, uint64_t bytes, unsigned size)
-{
-    unsigned before = h->bits;
-    h->gathered |= bytes << before;
-    h->bits += 8 * size;
-    if (h->bits >= 64) {
-        hash_mix(h);
-        h->bits = before + 8 * size - 64;
-        h->gathered = bytes >> 1 >> (63 - before); /* `before` may be 0, and 64 is no shift */
-    }
-}
-
-static inline uint32_t hash_end(const text_hash *h, uint32_t size)
-{
-    uint64_t mixed = (h->mixed ^ h->gathered) * 0x9E3779B97F4A7C15u;
-    mixed = ((mixed ^ mixed >> 32) + size) * 0xD6E8FEB86659FD93u;
-    return (uint32_t)(mixed >> 32);
-}
-
+/* Hash a word, eight bytes at a time. */
 static inline text_word text_word_of(const uint8_t *bytes, uint32_t size)
 {
-    text_hash h = {0, 0, 0};
+    uint64_t mixed = 0, eight;
     uint32_t i = 0;
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    for (; size - i >= 8; i += 8) {
-        memcpy(&h.gathered, bytes + i, 8);
-        hash_mix(&h);
+    for (; size - i > 8; i += 8) {
+        memcpy(&eight, bytes + i, 8);
+        mixed = (mixed ^ eight) * 0x9E3779B97F4A7C15u;
+        mixed ^= mixed >> 32;
     }
-    if (i < size) {
-        memcpy(&h.gathered, bytes + i, 8);
-        h.gathered &= ((uint64_t)1 << 8 * (size - i)) - 1;
-    }
-#else
-    for (; i < size; i++)
-        hash_byte(&h, bytes[i]);
-#endif
-    text_word word = {bytes, size, hash_end(&h, size)};
+    mixed = (mixed ^ first_bytes(bytes + i, size - i)) * 0x9E3779B97F4A7C15u;
+    mixed = ((mixed ^ mixed >> 32) + size) * 0xD6E8FEB86659FD93u;
+    text_word word = {bytes, size, (uint32_t)(mixed >> 32)};
     return word;
 }
 
@@ -84,16 +53,12 @@ static inline text_word text_word_of(const uint8_t *bytes, uint32_t size)
 
 #define TEXT_AHEAD 6 /* words between a prefetch and its use */
 
-typedef struct {
-    uint32_t hash;
-    int32_t code; /* + 1; 0: free */
-} text_slot;
-
-/* What nearly always decides whether two words are the same, in one place. */
+/* What nearly always decides whether two words are the same is in the slot itself. */
 typedef struct {
     uint64_t first; /* eight bytes; shorter words have zeros */
-    int64_t size;
-} text_head;
+    uint32_t size;
+    int32_t code; /* + 1; 0: free */
+} text_slot;
 
 typedef struct {
     text_slot *slots; /* 2^bits, at most two thirds taken; a word's place is its hash's first bits */
@@ -101,8 +66,8 @@ typedef struct {
     int64_t count;
     int64_t *starts; /* of each word in `bytes`, and the end of the last */
     int64_t starts_room;
-    text_head *heads; /* of each word */
-    int64_t heads_room;
+    uint32_t *hashes; /* of each word */
+    int64_t hashes_room;
     uint8_t *bytes;
     int64_t bytes_room;
 } vocabulary;
@@ -125,22 +90,6 @@ static inline int same_bytes(const uint8_t *a, const uint8_t *b, uint32_t n)
 #endif
 }
 
-/* The first bytes of a word as one number, zeros after its last. */
-static inline uint64_t first_bytes(const uint8_t *bytes, uint32_t size)
-{
-    uint64_t first;
-    if (size == 0)
-        return 0;
-    memcpy(&first, bytes, 8);
-    if (size >= 8)
-        return first;
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return first >> (64 - 8 * size) << (64 - 8 * size);
-#else
-    return first << (64 - 8 * size) >> (64 - 8 * size);
-#endif
-}
-
 static inline size_t text_place(uint32_t hash, int bits)
 {
     return hash >> (32 - bits);
@@ -160,29 +109,6 @@ static void *scattered_memory(size_t count, size_t size)
     return memory;
 }
 
-/* Double the table of slots (or make the first); the hashes in the slots are all it needs. */
-static int grow_slots(text_slot **slots, int *bits)
-{
-    int wider = *slots == NULL ? 8 : *bits + 1;
-    size_t mask = ((size_t)1 << wider) - 1;
-    text_slot *grown = wider > 31 ? NULL : (text_slot *)scattered_memory(mask + 1, sizeof(text_slot));
-    if (grown == NULL)
-        return -1;
-    for (size_t i = 0; *slots != NULL && i < (size_t)1 << *bits; i++) {
-        text_slot slot = (*slots)[i];
-        if (slot.code == 0)
-            continue;
-        size_t at = text_place(slot.hash, wider);
-        while (grown[at].code != 0)
-            at = (at + 1) & mask;
-        grown[at] = slot;
-    }
-    free(*slots);
-    *slots = grown;
-    *bits = wider;
-    return 0;
-}
-
 /* Make room for `needed` elements of `size` bytes, half as many again. */
 static int grow_array(void **array, int64_t *room, int64_t needed, size_t size)
 {
@@ -197,10 +123,33 @@ static int grow_array(void **array, int64_t *room, int64_t needed, size_t size)
     return 0;
 }
 
+/* Double the table of slots, or make the first. */
+static int grow_slots(vocabulary *v)
+{
+    int bits = v->slots == NULL ? 8 : v->bits + 1;
+    size_t mask = ((size_t)1 << bits) - 1;
+    text_slot *grown = bits > 31 ? NULL : (text_slot *)scattered_memory(mask + 1, sizeof(text_slot));
+    if (grown == NULL)
+        return -1;
+    for (size_t i = 0; v->slots != NULL && i < (size_t)1 << v->bits; i++) {
+        text_slot slot = v->slots[i];
+        if (slot.code == 0)
+            continue;
+        size_t at = text_place(v->hashes[slot.code - 1], bits);
+        while (grown[at].code != 0)
+            at = (at + 1) & mask;
+        grown[at] = slot;
+    }
+    free(v->slots);
+    v->slots = grown;
+    v->bits = bits;
+    return 0;
+}
+
 PRIORY_UNUSED static int vocabulary_start(vocabulary *v)
 {
     memset(v, 0, sizeof *v);
-    if (grow_slots(&v->slots, &v->bits) < 0 || grow_array((void **)&v->starts, &v->starts_room, 2, 8) < 0)
+    if (grow_slots(v) < 0 || grow_array((void **)&v->starts, &v->starts_room, 2, 8) < 0)
         return -1;
     v->starts[0] = 0;
     return 0;
@@ -210,7 +159,7 @@ PRIORY_UNUSED static void vocabulary_end(vocabulary *v)
 {
     free(v->slots);
     free(v->starts);
-    free(v->heads);
+    free(v->hashes);
     free(v->bytes);
 }
 
@@ -218,10 +167,10 @@ PRIORY_UNUSED static void vocabulary_end(vocabulary *v)
 PRIORY_UNUSED static int vocabulary_reserve(vocabulary *v, int64_t words, int64_t bytes)
 {
     while (3 * words > (int64_t)2 << v->bits)
-        if (grow_slots(&v->slots, &v->bits) < 0)
+        if (grow_slots(v) < 0)
             return -1;
     if (grow_array((void **)&v->starts, &v->starts_room, words + 1, 8) < 0
-        || grow_array((void **)&v->heads, &v->heads_room, words, sizeof(text_head)) < 0)
+        || grow_array((void **)&v->hashes, &v->hashes_room, words, sizeof(uint32_t)) < 0)
         return -1;
     return grow_array((void **)&v->bytes, &v->bytes_room, bytes + TEXT_PADDING, 1);
 }
@@ -239,12 +188,12 @@ PRIORY_UNUSED static int vocabulary_copy(vocabulary *to, const vocabulary *from)
     to->bits = from->bits;
     int64_t size = from->starts[from->count];
     if (grow_array((void **)&to->starts, &to->starts_room, from->count + 1, 8) < 0
-        || grow_array((void **)&to->heads, &to->heads_room, from->count, sizeof(text_head)) < 0
+        || grow_array((void **)&to->hashes, &to->hashes_room, from->count, sizeof(uint32_t)) < 0
         || grow_array((void **)&to->bytes, &to->bytes_room, size + TEXT_PADDING, 1) < 0)
         return -1;
     memcpy(to->starts, from->starts, (size_t)(from->count + 1) * 8);
     if (from->count)
-        memcpy(to->heads, from->heads, (size_t)from->count * sizeof(text_head));
+        memcpy(to->hashes, from->hashes, (size_t)from->count * sizeof(uint32_t));
     if (size)
         memcpy(to->bytes, from->bytes, (size_t)size);
     memset(to->bytes + size, 0, TEXT_PADDING);
@@ -261,13 +210,10 @@ static inline text_slot *vocabulary_slot(const vocabulary *v, const text_word *w
         text_slot *slot = v->slots + at;
         if (slot->code == 0)
             return slot;
-        if (slot->hash == word->hash) {
-            const text_head *head = v->heads + slot->code - 1;
-            if (head->first == first && head->size == (int64_t)word->size
-                && (word->size <= 8
-                    || same_bytes(v->bytes + v->starts[slot->code - 1] + 8, word->bytes + 8, word->size - 8)))
-                return slot;
-        }
+        if (slot->first == first && slot->size == word->size
+            && (word->size <= 8
+                || same_bytes(v->bytes + v->starts[slot->code - 1] + 8, word->bytes + 8, word->size - 8)))
+            return slot;
     }
 }
 
@@ -284,11 +230,11 @@ static inline int32_t vocabulary_add(vocabulary *v, const text_word *word)
         return slot->code - 1;
     int64_t start = v->starts[v->count], end = start + word->size;
     if (grow_array((void **)&v->starts, &v->starts_room, v->count + 2, 8) < 0
-        || grow_array((void **)&v->heads, &v->heads_room, v->count + 1, sizeof(text_head)) < 0
+        || grow_array((void **)&v->hashes, &v->hashes_room, v->count + 1, sizeof(uint32_t)) < 0
         || grow_array((void **)&v->bytes, &v->bytes_room, end + TEXT_PADDING, 1) < 0)
         return -1;
     if (3 * (v->count + 1) > (int64_t)2 << v->bits) {
-        if (grow_slots(&v->slots, &v->bits) < 0)
+        if (grow_slots(v) < 0)
             return -1;
         slot = vocabulary_slot(v, word);
     }
@@ -296,22 +242,26 @@ static inline int32_t vocabulary_add(vocabulary *v, const text_word *word)
         memcpy(v->bytes + start, word->bytes, word->size);
     memset(v->bytes + end, 0, TEXT_PADDING);
     v->starts[v->count + 1] = end;
-    v->heads[v->count].first = first_bytes(word->bytes, word->size);
-    v->heads[v->count].size = word->size;
-    slot->hash = word->hash;
+    v->hashes[v->count] = word->hash;
+    slot->first = first_bytes(word->bytes, word->size);
+    slot->size = word->size;
     slot->code = (int32_t)++v->count;
     return slot->code - 1;
 }
 
 static inline text_word vocabulary_word(const vocabulary *v, int64_t code)
 {
-    return text_word_of(v->bytes + v->starts[code], (uint32_t)(v->starts[code + 1] - v->starts[code]));
+    int64_t start = v->starts[code];
+    text_word word = {v->bytes + start, (uint32_t)(v->starts[code + 1] - start), v->hashes[code]};
+    return word;
 }
 
 /* Add the words of another, writing their codes here. */
 PRIORY_UNUSED static int vocabulary_extend(vocabulary *v, const vocabulary *other, int32_t *codes)
 {
     for (int64_t i = 0; i < other->count; i++) {
+        if (i + TEXT_AHEAD < other->count)
+            PRIORY_PREFETCH(v->slots + text_place(other->hashes[i + TEXT_AHEAD], v->bits));
         text_word word = vocabulary_word(other, i);
         codes[i] = vocabulary_add(v, &word);
         if (codes[i] < 0)
@@ -356,9 +306,9 @@ PRIORY_UNUSED static int64_t vocabulary_fill(vocabulary *v, const uint8_t *bytes
         if (slot->code != 0)
             return i;
         v->starts[i + 1] = starts[i + 1] - starts[0];
-        v->heads[i].first = first_bytes(word.bytes, word.size);
-        v->heads[i].size = word.size;
-        slot->hash = word.hash;
+        v->hashes[i] = word.hash;
+        slot->first = first_bytes(word.bytes, word.size);
+        slot->size = word.size;
         slot->code = (int32_t)++v->count;
     }
     return n;
@@ -404,20 +354,18 @@ PRIORY_UNUSED static int vocabulary_order(const vocabulary *v, int32_t *codes)
     return 0;
 }
 
-/* Bring near what looking for words will need: their slots, then the heads of the words that these
- * name, and their counts. Inlined in any case: a compiler may take a function that only prefetches
- * for one that does nothing, and leave it out. */
+/* Bring near what looking for words will need: their slots, then the counts of the words that these
+ * name. Inlined in any case: a compiler may take a function that only prefetches for one that does
+ * nothing, and leave it out. */
 PRIORY_INLINE void prefetch_words(const vocabulary *v, const text_word *words, ptrdiff_t n, const int32_t *tf)
 {
     for (ptrdiff_t i = 0; i < n; i++)
         PRIORY_PREFETCH(v->slots + text_place(words[i].hash, v->bits));
+    if (tf == NULL)
+        return;
     for (ptrdiff_t i = 0; i < n; i++) {
         int32_t code = v->slots[text_place(words[i].hash, v->bits)].code;
-        if (code != 0) {
-            PRIORY_PREFETCH(v->heads + code - 1);
-            if (tf != NULL)
-                PRIORY_PREFETCH(tf + code - 1);
-        }
+        PRIORY_PREFETCH(tf + (code ? code - 1 : 0));
     }
 }
 

@@ -29,13 +29,13 @@ static int document_room(document *d, int64_t words)
             return -1;
         memset(d->tf + before, 0, (size_t)(d->tf_room - before) * sizeof(int32_t));
     }
-    return grow_array((void **)&d->seen, &d->seen_room, words, sizeof(int32_t));
+    return grow_array((void **)&d->seen, &d->seen_room, words + 1, sizeof(int32_t));
 }
 
 static inline void document_see(document *d, int32_t code)
 {
-    if (d->tf[code]++ == 0)
-        d->seen[d->n_seen++] = code;
+    d->seen[d->n_seen] = code; /* without a branch: nobody could tell */
+    d->n_seen += d->tf[code]++ == 0;
 }
 
 typedef struct {
@@ -43,18 +43,9 @@ typedef struct {
     double log_tf;
 } dense_sum;
 
-#define DENSE_FIRST ((int64_t)1 << 15)
-#define DENSE_MOST ((int64_t)1 << 22) /* with more sums than these, only pairs that occur are kept */
-
-typedef struct {
-    dense_sum *sums; /* words × K */
-    int64_t words, K, room;
-    int64_t total; /* of the words counted, so that no `count` overflows */
-} dense_table;
-
-/* Count words of a document, new ones too; its class's sums in `t`, if given, are brought near. */
+/* Count words of a document, new ones too; the `sums` of its class, if given, are brought near. */
 PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_word *words, ptrdiff_t n,
-                                      const dense_table *t, int32_t label)
+                                      const dense_sum *sums)
 {
     if (document_room(d, v->count + n) < 0)
         return -1;
@@ -63,8 +54,8 @@ PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_wor
         int32_t code = vocabulary_add(v, words + i);
         if (code < 0)
             return -1;
-        if (t != NULL && d->tf[code] == 0 && code < t->words)
-            PRIORY_PREFETCH(t->sums + code * t->K + label);
+        if (sums != NULL)
+            PRIORY_PREFETCH(sums + code); /* where there is no room for a new word yet: no harm */
         document_see(d, code);
     }
     return 0;
@@ -112,27 +103,57 @@ static inline void document_clear(document *d)
 }
 
 /* ---- sums per (word, class), of all pairs ---------------------------------------------------------
- * As long as there is room for every class of every word: each word has its classes side by side. */
+ * As long as there is room for all words of every class. Each class has its words side by side:
+ * documents come class by class, so that the sums they need are near; and words that are new with
+ * them are neighbours, so that other classes, which most of these are never seen in, do not even
+ * touch the memory. */
+
+#define DENSE_FIRST ((int64_t)1 << 15)
+#define DENSE_MOST ((int64_t)1 << 22) /* with more sums than these, only pairs that occur are kept */
+#define DENSE_BLOCK 256               /* words of a class whose sums are touched, or not: a page */
+
+typedef struct {
+    dense_sum *sums;  /* K × room */
+    uint8_t *touched; /* K × room / DENSE_BLOCK */
+    int64_t words, K, room;
+    int64_t total; /* of the words counted, so that no `count` overflows */
+} dense_table;
+
+PRIORY_UNUSED static void dense_clear(dense_table *t)
+{
+    free(t->sums);
+    free(t->touched);
+    t->sums = NULL;
+    t->touched = NULL;
+    t->words = t->room = t->total = 0;
+}
 
 /* Have sums, zero at first, of so many words. The second time there is room for all that may come:
  * what is not used is not touched. */
 PRIORY_UNUSED static int dense_room(dense_table *t, int64_t words)
 {
-    if (words <= t->words)
-        return 0;
-    if (words * t->K > t->room) {
-        int64_t needed = words * t->K, wider = t->room == 0 ? DENSE_FIRST : 2 * DENSE_MOST;
-        wider = needed > wider ? needed + needed / 2 : wider;
-        dense_sum *grown = (dense_sum *)scattered_memory((size_t)wider, sizeof(dense_sum));
-        if (grown == NULL)
+    if (words > t->room) {
+        int64_t room = (t->room == 0 ? DENSE_FIRST : 2 * DENSE_MOST) / t->K, blocks = t->room / DENSE_BLOCK;
+        room = words > room ? words + words / 2 : room;
+        room = (room + DENSE_BLOCK - 1) / DENSE_BLOCK * DENSE_BLOCK;
+        dense_table grown = {NULL, NULL, t->words, t->K, room, t->total};
+        grown.sums = (dense_sum *)calloc((size_t)(t->K * room), sizeof(dense_sum));
+        grown.touched = (uint8_t *)calloc((size_t)(t->K * room / DENSE_BLOCK), 1);
+        if (grown.sums == NULL || grown.touched == NULL) {
+            dense_clear(&grown);
             return -1;
-        if (t->words)
-            memcpy(grown, t->sums, (size_t)(t->words * t->K) * sizeof(dense_sum));
-        free(t->sums);
-        t->sums = grown;
-        t->room = wider;
+        }
+        for (int64_t i = 0; i < t->K * blocks; i++)
+            if (t->touched[i]) {
+                int64_t block = i % blocks, row = i / blocks * room;
+                grown.touched[row / DENSE_BLOCK + block] = 1;
+                memcpy(grown.sums + row + block * DENSE_BLOCK, t->sums + i * DENSE_BLOCK,
+                       DENSE_BLOCK * sizeof(dense_sum));
+            }
+        dense_clear(t);
+        *t = grown;
     }
-    t->words = words;
+    t->words = words > t->words ? words : t->words;
     return 0;
 }
 
@@ -142,13 +163,14 @@ PRIORY_UNUSED static int document_sum(document *d, dense_table *t, int64_t words
     if (dense_room(t, words) < 0)
         return -1;
     double scale = document_scale(d);
-    dense_sum *sums = t->sums + label;
+    dense_sum *sums = t->sums + label * t->room;
+    uint8_t *touched = t->touched + label * (t->room / DENSE_BLOCK);
     for (int64_t i = 0; i < d->n_seen; i++) {
         int32_t word = d->seen[i], tf = d->tf[word];
-        dense_sum *sum = sums + word * t->K;
-        sum->rows += 1;
-        sum->count += tf;
-        sum->log_tf += scale * log1p_tf(tf);
+        sums[word].rows += 1;
+        sums[word].count += tf;
+        sums[word].log_tf += scale * log1p_tf(tf);
+        touched[word / DENSE_BLOCK] = 1;
         t->total += tf;
         d->tf[word] = 0;
     }
@@ -156,30 +178,40 @@ PRIORY_UNUSED static int document_sum(document *d, dense_table *t, int64_t words
     return 0;
 }
 
-/* Add the sums of another, whose word i is number places[i] here. */
-PRIORY_UNUSED static int dense_merge(dense_table *t, int64_t words, const dense_table *other, const int32_t *places,
-                                     int64_t n)
+/* Add the sums that another has of some classes; its word i is number places[i] here, where there is
+ * room for all. */
+PRIORY_UNUSED static void dense_merge(dense_table *t, const dense_table *other, const int32_t *places,
+                                      int64_t first_class, int64_t end_class)
 {
-    if (dense_room(t, words) < 0)
-        return -1;
-    for (int64_t i = 0; i < n && i < other->words; i++) {
-        const dense_sum *from = other->sums + i * t->K;
-        dense_sum *to = t->sums + places[i] * t->K;
-        for (int64_t k = 0; k < t->K; k++) {
-            to[k].rows += from[k].rows;
-            to[k].count += from[k].count;
-            to[k].log_tf += from[k].log_tf;
+    int64_t blocks = other->room / DENSE_BLOCK;
+    for (int64_t i = first_class * blocks; i < end_class * blocks; i++) {
+        if (!other->touched[i])
+            continue;
+        const dense_sum *from = other->sums + i * DENSE_BLOCK;
+        const int32_t *place = places + i % blocks * DENSE_BLOCK;
+        dense_sum *sums = t->sums + i / blocks * t->room;
+        uint8_t *touched = t->touched + i / blocks * (t->room / DENSE_BLOCK);
+        for (int64_t j = 0; j < DENSE_BLOCK; j++) {
+            if (from[j].rows == 0)
+                continue;
+            dense_sum *to = sums + place[j];
+            to->rows += from[j].rows;
+            to->count += from[j].count;
+            to->log_tf += from[j].log_tf;
+            touched[place[j] / DENSE_BLOCK] = 1;
         }
     }
-    t->total += other->total;
-    return 0;
 }
 
-PRIORY_UNUSED static int64_t dense_pairs(const dense_table *t)
+/* Return how many pairs occur in some blocks of words. */
+PRIORY_UNUSED static int64_t dense_pairs(const dense_table *t, int64_t first_block, int64_t end_block)
 {
-    int64_t pairs = 0;
-    for (int64_t i = 0; i < t->words * t->K; i++)
-        pairs += t->sums[i].rows > 0;
+    int64_t pairs = 0, blocks = t->room / DENSE_BLOCK;
+    for (int64_t k = 0; k < t->K; k++)
+        for (int64_t i = k * blocks + first_block; i < k * blocks + end_block; i++)
+            if (t->touched[i])
+                for (int64_t j = 0; j < DENSE_BLOCK; j++)
+                    pairs += t->sums[i * DENSE_BLOCK + j].rows > 0;
     return pairs;
 }
 

@@ -3,7 +3,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from priory.kernels.text import Splitter
+from priory.kernels.text import Borrowed, Splitter
 from priory.kernels.vocabulary import Vocabulary
 
 Offsets = NDArray[np.int32] | NDArray[np.int64]
@@ -52,19 +52,19 @@ class WordCounter:
     def __init__(self, vocabulary: Vocabulary, n_classes: int) -> None: ...
     def add(
         self,
-        data: NDArray[np.uint8],
-        offsets: Offsets,
+        data: NDArray[np.uint8] | Borrowed,
+        offsets: Offsets | None,
         missing: Flags | None,
         y: NDArray[np.int32],
         weight: NDArray[np.float64] | None = None,
         splitter: Splitter | None = None,
     ) -> None: ...
-    def merge(self, other: WordCounter) -> None: ...
-    def result(self) -> WordCounts: ...
+    def merge(self, other: WordCounter, threads: int = 1) -> None: ...
+    def result(self, threads: int = 1) -> WordCounts: ...
 
 def count_words(
-    data: NDArray[np.uint8],
-    offsets: Offsets,
+    data: NDArray[np.uint8] | Borrowed,
+    offsets: Offsets | None,
     missing: Flags | None,
     y: NDArray[np.int32],
     weight: NDArray[np.float64] | None,
@@ -73,8 +73,8 @@ def count_words(
     splitter: Splitter | None = None,
 ) -> WordCounts: ...
 def count_matrix(
-    data: NDArray[np.uint8],
-    offsets: Offsets,
+    data: NDArray[np.uint8] | Borrowed,
+    offsets: Offsets | None,
     missing: Flags | None,
     vocabulary: Vocabulary,
     splitter: Splitter | None = None,
@@ -93,8 +93,8 @@ def spread_pairs(
     rows: NDArray[np.float64],
 ) -> None: ...
 def score_words(
-    data: NDArray[np.uint8],
-    offsets: Offsets,
+    data: NDArray[np.uint8] | Borrowed,
+    offsets: Offsets | None,
     missing: Flags | None,
     vocabulary: Vocabulary,
     scores: WordScores,

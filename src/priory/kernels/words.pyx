@@ -5,6 +5,8 @@ may count at the same time, each into a vocabulary of its own, and score with th
 """
 
 from collections import namedtuple
+from functools import partial
+from itertools import accumulate
 
 from libc.math cimport log1p
 from libc.stdint cimport int32_t, int64_t
@@ -15,10 +17,13 @@ from priory.kernels.vocabulary cimport Vocabulary, text_word, vocabulary
 
 import numpy as np
 
+from priory.parallel import in_parallel
+
 cdef extern from "words.h" nogil:
     enum:
         TEXT_DROPPED
         DENSE_MOST
+        DENSE_BLOCK
 
     ctypedef struct document:
         int32_t* tf
@@ -51,13 +56,16 @@ cdef extern from "words.h" nogil:
         int64_t room
         int64_t total
 
+    void dense_clear(dense_table*)
+
     double text_logs[256]
 
-    int document_add(document*, vocabulary*, const text_word*, ptrdiff_t, const dense_table*, int32_t)
+    int document_add(document*, vocabulary*, const text_word*, ptrdiff_t, const dense_sum*)
     int document_find(document*, const vocabulary*, int64_t, const int32_t*, const text_word*, ptrdiff_t)
     int document_sum(document*, dense_table*, int64_t, int32_t)
-    int dense_merge(dense_table*, int64_t, const dense_table*, const int32_t*, int64_t)
-    int64_t dense_pairs(const dense_table*)
+    int dense_room(dense_table*, int64_t)
+    void dense_merge(dense_table*, const dense_table*, const int32_t*, int64_t, int64_t)
+    int64_t dense_pairs(const dense_table*, int64_t, int64_t)
     int document_write(document*, count_list*)
     int pairs_add(pair_list*, const text_count*, int64_t, int32_t, double, double*)
     int pairs_sort(pair_list*, int64_t, int32_t*)
@@ -72,7 +80,7 @@ cdef extern from "words_pairs.h" nogil:
         double* log_tf
         int64_t n
 
-    void pairs_of_dense(const dense_table*, const pair_arrays*, double*)
+    void pairs_of_dense(const dense_table*, int64_t, int64_t, int64_t, const pair_arrays*, double*)
     void pairs_from(const pair_list*, const int32_t*, const pair_arrays*)
     int64_t pairs_ordered(const pair_arrays*)
     int pairs_arrange(const pair_arrays*, int64_t, int64_t, const pair_arrays*)
@@ -103,6 +111,7 @@ cdef extern from "words_scores.h" nogil:
 cdef enum:
     MOST = 1 << 21  # words of documents written down (8 bytes each) before they are summed
     TOTAL = 1 << 30  # words counted before 32 bits might not hold them
+    MANY = 1 << 17  # sums that are worth several threads
 
 Pairs = namedtuple("Pairs", "word label rows weight count log_tf", module=__name__)
 Pairs.__doc__ = """Sums over texts, per word and class that occur together.
@@ -394,40 +403,42 @@ cdef class Tally:
         free(self.sums.hits)
 
     cdef Py_ssize_t write_down(
-        self, Reader reader, Vocabulary vocabulary, Py_ssize_t first, y, weight, counts
+        self, Reader reader, Vocabulary vocabulary, Py_ssize_t first, y, order, weight, counts
     ) except -1:
-        """Write down which words the texts from `first` on have; return where it stopped."""
+        """Write down which words texts have, in this order from the `first` on; return where it stopped."""
         cdef const int32_t[::1] classes = y
+        cdef const int64_t[::1] by_class = order
         cdef const double[::1] weights = weight
         cdef bint weighted = weight is not None
         cdef int64_t[::1] rows_of = counts.class_rows
         cdef double[::1] weight_of = counts.class_weight
-        cdef Py_ssize_t i = first, m
+        cdef Py_ssize_t at = first, i, m
         self.starts = np.empty(reader.n - first + 1, dtype=np.int64)
         self.counts.count = 0
         self.starts[0] = 0
         with nogil:
-            while i < reader.n and self.counts.count < MOST:
+            while at < reader.n and self.counts.count < MOST:
+                i = by_class[at]
                 if classes[i] >= 0 and reader.open(i):
                     while True:
                         m = reader.next_words()
                         if m == 0:
                             break
-                        _check(document_add(&self.counted, &vocabulary.words_, reader.words, m, NULL, 0))
+                        _check(document_add(&self.counted, &vocabulary.words_, reader.words, m, NULL))
                     _check(document_write(&self.counted, &self.counts))
                     rows_of[classes[i]] += 1
                     weight_of[classes[i]] += weights[i] if weighted else 1.0
-                i += 1
-                self.starts[i - first] = self.counts.count
-        return i
+                at += 1
+                self.starts[at - first] = self.counts.count
+        return at
 
-    cdef object summed(self, y, weight, int64_t n_words, counts):
-        """Return the Pairs of what is written down."""
+    cdef object summed(self, written, y, weight, int64_t n_words, counts):
+        """Return the Pairs of the texts that are written down, which are in the order of their classes."""
         cdef const int32_t[::1] classes = y
+        cdef const int64_t[::1] texts = written
         cdef const double[::1] weights = weight
         cdef bint weighted = weight is not None
         cdef double[::1] words_of = counts.class_words
-        cdef const int64_t[::1] by_class = np.argsort(y, kind="stable")
         cdef Py_ssize_t i, j
         cdef int32_t label = -1
         free(self.pairs.places)
@@ -436,14 +447,14 @@ cdef class Tally:
             raise MemoryError
         self.pairs.count = 0
         with nogil:
-            for j in range(classes.shape[0]):
-                i = by_class[j]
-                if self.starts[i] == self.starts[i + 1]:
+            for j in range(texts.shape[0]):
+                i = texts[j]
+                if self.starts[j] == self.starts[j + 1]:
                     continue
                 if classes[i] != label:
                     label, self.pairs.class_start = classes[i], self.pairs.count
                 _check(pairs_add(
-                    &self.pairs, self.counts.counts + self.starts[i], self.starts[i + 1] - self.starts[i],
+                    &self.pairs, self.counts.counts + self.starts[j], self.starts[j + 1] - self.starts[j],
                     label, weights[i] if weighted else 1.0, &words_of[label],
                 ))
         cdef int32_t[::1] order = np.empty(self.pairs.count, dtype=np.int32)
@@ -475,7 +486,7 @@ cdef class WordCounter:
         self.dense.K = n_classes
 
     def __dealloc__(self):
-        free(self.dense.sums)
+        dense_clear(&self.dense)
 
     def add(self, data, offsets, missing, y, weight=None, Splitter splitter=None):
         """Count texts with classes y, each below the number of classes."""
@@ -488,42 +499,45 @@ cdef class WordCounter:
             raise ValueError(f"There are {n} texts: y, and weight if given, must be as long.")
         if y.max(initial=-1) >= self.dense.K:
             raise ValueError(f"Classes must be below {self.dense.K}, not {y.max()}.")
+        order = np.argsort(y, kind="stable")
         self.vocabulary.start_writing()
         try:
             while first < n:
                 if weight is None and self._has_room():
-                    first = self._sum(reader, first, y)
+                    first = self._sum(reader, first, y, order)
                     continue
-                end = self.tally.write_down(reader, self.vocabulary, first, y, weight, self.counts)
-                self._push(self.tally.summed(
-                    y[first:end], None if weight is None else weight[first:end], len(self.vocabulary), self.counts
-                ))
+                end = self.tally.write_down(reader, self.vocabulary, first, y, order, weight, self.counts)
+                self._push(self.tally.summed(order[first:end], y, weight, len(self.vocabulary), self.counts))
                 first = end
         finally:
             self.vocabulary.end_writing()
 
-    def merge(self, WordCounter other not None):
+    def merge(self, WordCounter other not None, int threads=1):
         """Add what another has counted, of as many classes; the other must not be used again."""
-        cdef const int32_t[::1] places = self.vocabulary.extend(other.vocabulary)
-        cdef int64_t n = len(other.vocabulary), words = len(self.vocabulary)
+        places = self.vocabulary.extend(other.vocabulary)
         if other.dense.K != self.dense.K:
             raise ValueError("Both must have the same classes.")
         if other.dense.words:
             if self.dense.total + other.dense.total >= TOTAL:
-                self._spill()
-            with nogil:
-                _check(dense_merge(&self.dense, words, &other.dense, &places[0], n))
-            free(other.dense.sums)
-            other.dense.sums, other.dense.words, other.dense.room = NULL, 0, 0
+                self._spill(threads)
+            _check(dense_room(&self.dense, len(self.vocabulary)))
+            shares = _shares(self.dense.K, threads if self.dense.words * self.dense.K >= MANY else 1)
+            in_parallel([partial(self._add, other, places, *share) for share in shares], threads)
+            self.dense.total += other.dense.total
+            dense_clear(&other.dense)
         for pairs in other.parts:
-            self._push(sort_pairs(pairs._replace(word=np.asarray(places)[pairs.word]), words))
+            self._push(sort_pairs(pairs._replace(word=places[pairs.word]), len(self.vocabulary)))
         other.parts = []
         for mine, theirs in zip(self.counts[1:], other.counts[1:], strict=True):
             mine += theirs
 
-    def result(self):
+    def _add(self, WordCounter other, const int32_t[::1] places, int64_t first_class, int64_t end_class):
+        with nogil:
+            dense_merge(&self.dense, &other.dense, &places[0], first_class, end_class)
+
+    def result(self, int threads=1):
         """Return the WordCounts."""
-        self._spill()
+        self._spill(threads)
         part = self.parts.pop() if self.parts else Arrays.empty(0).pairs
         while self.parts:
             part = add_pairs(self.parts.pop(), part)
@@ -538,40 +552,61 @@ cdef class WordCounter:
         self._spill()
         return needed <= DENSE_MOST
 
-    cdef Py_ssize_t _sum(self, Reader reader, Py_ssize_t first, y) except -1:
-        """Add texts from `first` on to the sums; return where it stopped."""
+    cdef Py_ssize_t _sum(self, Reader reader, Py_ssize_t first, y, order) except -1:
+        """Add texts to the sums, in this order from the `first` on; return where it stopped."""
         cdef const int32_t[::1] classes = y
+        cdef const int64_t[::1] by_class = order
         cdef int64_t[::1] rows_of = self.counts.class_rows
         cdef double[::1] weight_of = self.counts.class_weight
         cdef vocabulary* words = &self.vocabulary.words_
         cdef document* counted = &self.tally.counted
-        cdef Py_ssize_t i = first, m
+        cdef Py_ssize_t at = first, m
+        cdef int32_t label
         with nogil:
-            while i < reader.n and self.dense.total < TOTAL and words.count * self.dense.K <= DENSE_MOST:
-                if classes[i] >= 0 and reader.open(i):
+            while at < reader.n and self.dense.total < TOTAL and words.count * self.dense.K <= DENSE_MOST:
+                label = classes[by_class[at]]
+                if label >= 0 and reader.open(by_class[at]):
                     while True:
                         m = reader.next_words()
                         if m == 0:
                             break
-                        _check(document_add(counted, words, reader.words, m, &self.dense, classes[i]))
-                    _check(document_sum(counted, &self.dense, words.count, classes[i]))
-                    rows_of[classes[i]] += 1
-                    weight_of[classes[i]] += 1.0
-                i += 1
-        return i
+                        _check(document_add(counted, words, reader.words, m, self.dense.sums + label * self.dense.room))
+                    _check(document_sum(counted, &self.dense, words.count, label))
+                    rows_of[label] += 1
+                    weight_of[label] += 1.0
+                at += 1
+        return at
 
-    cdef int _spill(self) except -1:
+    cdef int _spill(self, int threads=1) except -1:
         """Write the sums as pairs, and begin anew."""
-        cdef double[::1] words_of = self.counts.class_words
+        cdef Arrays out
         if self.dense.words == 0:
             return 0
-        cdef Arrays out = Arrays.empty(dense_pairs(&self.dense))
-        with nogil:
-            pairs_of_dense(&self.dense, &out.at, &words_of[0])
-        free(self.dense.sums)
-        self.dense.sums, self.dense.words, self.dense.room, self.dense.total = NULL, 0, 0, 0
+        if self.dense.words * self.dense.K < MANY:
+            threads = 1
+        blocks = _shares((self.dense.words + DENSE_BLOCK - 1) // DENSE_BLOCK, threads)
+        n = in_parallel([partial(self._count_pairs, *some) for some in blocks], threads)
+        out = Arrays.empty(sum(n))
+        starts = accumulate(n, initial=0)
+        tasks = [partial(self._write_pairs, out, start, *some) for start, some in zip(starts, blocks)]
+        for words in in_parallel(tasks, threads):
+            self.counts.class_words[:] += words
+        dense_clear(&self.dense)
         self._push(out.pairs)
         return 0
+
+    def _count_pairs(self, int64_t first_block, int64_t end_block):
+        cdef int64_t n
+        with nogil:
+            n = dense_pairs(&self.dense, first_block, end_block)
+        return n
+
+    def _write_pairs(self, Arrays out, int64_t start, int64_t first_block, int64_t end_block):
+        words = np.zeros(self.dense.K)
+        cdef double[::1] words_of = words
+        with nogil:
+            pairs_of_dense(&self.dense, first_block, end_block, start, &out.at, &words_of[0])
+        return words
 
     cdef int _push(self, part) except -1:
         # Lists of like size are added, so that a pair is copied no more than log(parts) times.
@@ -616,6 +651,11 @@ cdef class Arrays:
         if at < self.at.n:
             raise ValueError(f"Pairs must be in the order of word and class; pair {at} is not.")
         return 0
+
+
+cdef list _shares(Py_ssize_t n, int threads):
+    """Return (first, end) of the part of n things that each thread does."""
+    return [(n * i // threads, n * (i + 1) // threads) for i in range(threads)]
 
 
 cdef object _float64(array):

@@ -42,24 +42,41 @@ PRIORY_UNUSED static void pairs_from(const pair_list *t, const int32_t *order, c
     }
 }
 
-/* Write the pairs of a dense table, of which there are as many as dense_pairs says; `words_of`
- * each class grows by what they count. */
-PRIORY_UNUSED static void pairs_of_dense(const dense_table *t, const pair_arrays *out, double *words_of)
+/* Write the pairs that occur in some blocks of words, from place n on; `words_of` each class grows by
+ * what they count. */
+PRIORY_UNUSED static void pairs_of_dense(const dense_table *t, int64_t first_block, int64_t end_block, int64_t n,
+                                         const pair_arrays *out, double *words_of)
 {
-    int64_t n = 0;
-    for (int64_t word = 0; word < t->words; word++)
-        for (int64_t k = 0; k < t->K; k++) {
-            const dense_sum *sum = t->sums + word * t->K + k;
-            if (sum->rows == 0)
-                continue;
-            out->word[n] = (int32_t)word;
-            out->label[n] = (int32_t)k;
-            out->rows[n] = sum->rows;
-            out->weight[n] = sum->rows;
-            out->count[n] = sum->count;
-            out->log_tf[n++] = sum->log_tf;
-            words_of[k] += sum->count;
+    int64_t blocks = t->room / DENSE_BLOCK;
+    for (int64_t block = first_block; block < end_block; block++) {
+        int64_t next[DENSE_BLOCK] = {0};
+        for (int64_t k = 0; k < t->K; k++)
+            if (t->touched[k * blocks + block])
+                for (int64_t j = 0; j < DENSE_BLOCK; j++)
+                    next[j] += t->sums[(k * blocks + block) * DENSE_BLOCK + j].rows > 0;
+        for (int64_t j = 0; j < DENSE_BLOCK; j++) { /* from how many there are to where they begin */
+            int64_t pairs = next[j];
+            next[j] = n;
+            n += pairs;
         }
+        for (int64_t k = 0; k < t->K; k++) {
+            if (!t->touched[k * blocks + block])
+                continue;
+            const dense_sum *sums = t->sums + (k * blocks + block) * DENSE_BLOCK;
+            for (int64_t j = 0; j < DENSE_BLOCK; j++) {
+                if (sums[j].rows == 0)
+                    continue;
+                int64_t at = next[j]++;
+                out->word[at] = (int32_t)(block * DENSE_BLOCK + j);
+                out->label[at] = (int32_t)k;
+                out->rows[at] = sums[j].rows;
+                out->weight[at] = sums[j].rows;
+                out->count[at] = sums[j].count;
+                out->log_tf[at] = sums[j].log_tf;
+                words_of[k] += sums[j].count;
+            }
+        }
+    }
 }
 
 /* Return the first pair that does not come after the one before it, or n. */

@@ -26,8 +26,9 @@ __all__ = ["WordsTable"]
 STRETCH = 32 << 20
 """With a limit, so many bytes are counted before rare words are dropped."""
 
-PIECE = 4 << 20
-"""So many bytes of Python's strings are encoded at once."""
+PIECE = 16 << 20
+"""So many bytes are counted at once: strings that are not ASCII have a copy so long, and texts of a
+class follow each other."""
 
 FEW_BYTES = 1 << 20
 """Fewer are counted sooner than a thread starts and what it counted is merged."""
@@ -86,14 +87,14 @@ class WordsTable(Table):
             weights = None if weight is None else weight[share]
             for rows in texts.stretches(PIECE):
                 some, given = texts.take(rows), None if weights is None else weights[rows]
-                counter.add(some.data, some.offsets, some.gaps, codes[rows], given, column.splitter)
+                counter.add(*some.buffers, codes[rows], given, column.splitter)
             return counter
 
         shares = column.stretches(max(column.n_bytes // threads + 1, FEW_BYTES))
         total, *others = in_parallel([partial(count, share) for share in shares], threads)
         while others:
-            total.merge(others.pop(0))
-        found = total.result()
+            total.merge(others.pop(0), threads)
+        found = total.result(threads)
         return WordsTable(
             total.vocabulary,
             found.pairs,
