@@ -46,9 +46,8 @@ def trained(classifier: Classifier, X: Any, y: Any, sample_weight: Any = None) -
     if tuning is None or not len(tuning.labels):
         return _evaluation(classifier._left_out(X, y, sample_weight))
     rows = Labels(tuning.labels, tuning.classes)
-    return _evaluation(
-        Left(rows, tuning.log_posterior, tuning.classes, tuning.sample_weight, tuning.how)
-    )
+    posterior = np.exp(tuning.log_posterior)
+    return _evaluation(Left(rows, posterior, tuning.classes, tuning.sample_weight, tuning.how))
 
 
 def cross_validate(
@@ -118,6 +117,6 @@ def _folds(y: CodeArray, folds: Any, groups: Any, random_state: int | None) -> A
 
 
 def _evaluation(left: Left) -> Evaluation:
-    return Evaluation(
-        left.labels, np.exp(left.log_posterior), list(left.classes), left.weight, left.how
+    return Evaluation._of_posterior(
+        left.labels, left.posterior, left.classes, left.weight, left.how
     )
