@@ -25,6 +25,9 @@ cdef extern from "rows_without.h" nogil:
     void own_tile(const double*, ptrdiff_t, const own_sums*, const double*, const double*, double*)
     void shifted_tile(const double*, ptrdiff_t, ptrdiff_t, const own_sums*, const double*, double*)
 
+cdef enum:
+    SCORES = 131072  # at most so many are worked out together
+
 
 cdef class GaussianSums:
     """Sums of Gaussian columns that rows can be left out of, where only their own class changes.
@@ -72,10 +75,11 @@ cdef class GaussianSums:
         Return an array of those: to them nothing is added.
         """
         cdef Py_ssize_t N = X.shape[0], d = X.shape[1], K = out.shape[1], height = PRIORY_TILE_ROWS
-        cdef Py_ssize_t start = 0, stop, first, last, rows, k, l, i, j, at, n_plain, left, columns
+        cdef Py_ssize_t start = 0, stop, first, last, rows, k, l, i, j, at, part, left
         # So many rows stay in the second-level cache; and the tiles of each class are mostly full.
-        cdef Py_ssize_t block = max(16384 // max(d, 1), 4 * K * height)
+        cdef Py_ssize_t block = max(height, min(max(16384 // max(d, 1), 4 * K * height), SCORES // max(K, 1)))
         cdef double smoothing = self.smoothing, epsilon = self.epsilon, same = self.same, least = self.least
+        cdef int64_t shifts
         lost = np.zeros(N, dtype=np.bool_)
         if N == 0 or d == 0:
             return lost
@@ -86,15 +90,31 @@ cdef class GaussianSums:
         cdef const double[:, ::1] sums = self.log_norm_sums
         cdef int64_t[::1] ends = np.zeros(K + 1, dtype=np.int64)
         cdef int64_t[::1] order = np.empty(min(N, block), dtype=np.int64)
-        cdef double[:, ::1] tile = np.zeros((d, height))
-        cdef double[:, ::1] plain = np.empty((height, K)), shifted = np.empty((height, K))
+        cdef double[:, ::1] tile = np.zeros((d, height)), shifted = np.empty((height, K))
+        cdef double[:, ::1] scores = np.empty((min(N, block), K))
         cdef double[::1] amounts = np.ones(height), added = np.zeros(height), mine = np.empty(height)
-        cdef const double* scores
         with nogil:
             while start < N:
                 stop = min(start + block, N)
+                # All classes as they are with the row.
+                memset(&scores[0, 0], 0, (stop - start) * K * sizeof(double))
+                first = start
+                while first < stop:
+                    rows = min(height, stop - first)
+                    for i in range(rows):
+                        for j in range(d):
+                            tile[j, i] = X[first + i, j]
+                    for part in range(sums.shape[0]):
+                        left = part * PRIORY_TILE_COLUMNS
+                        gaussian_tile(
+                            &tile[left, 0], min(d - left, PRIORY_TILE_COLUMNS), rows, K, d, &mean[0, left],
+                            &half_precision[0, left], &log_norm[0, left], &sums[part, 0],
+                            &scores[first - start, 0],
+                        )
+                    first += rows
+                # The rows of a class stand together for what changes without them.
                 ends[:] = 0
-                for i in range(start, stop):  # the rows of a class stand together
+                for i in range(start, stop):
                     ends[y[i] + 1] += 1
                 for k in range(K):
                     ends[k + 1] += ends[k]
@@ -112,43 +132,31 @@ cdef class GaussianSums:
                             for j in range(d):
                                 tile[j, i] = X[at, j]
                         epsilon_tile(
-                            &tile[0, 0], d, <const pooled_sums*> &pooled[0, 0], &amounts[0], smoothing,
-                            &added[0],
+                            &tile[0, 0], d, <const pooled_sums*> &pooled[0, 0], &amounts[0], smoothing, &added[0]
                         )
                         own_tile(
-                            &tile[0, 0], d, <const own_sums*> &own[k, 0, 0], &amounts[0], &added[0],
-                            &mine[0],
+                            &tile[0, 0], d, <const own_sums*> &own[k, 0, 0], &amounts[0], &added[0], &mine[0]
                         )
-                        n_plain = 0
+                        shifts = 0
                         for i in range(rows):
                             if mine[i] != mine[i] or not added[i] > least:
                                 lost_[order[first + i]] = 1
                                 added[i] = epsilon
                             added[i] -= epsilon
-                            n_plain += fabs(added[i]) <= same
-                        if n_plain > 0:
-                            memset(&plain[0, 0], 0, height * K * sizeof(double))
-                            left = 0
-                            while left < d:
-                                columns = min(PRIORY_TILE_COLUMNS, d - left)
-                                gaussian_tile(
-                                    &tile[left, 0], columns, rows, K, d, &mean[0, left],
-                                    &half_precision[0, left], &log_norm[0, left],
-                                    &sums[left // PRIORY_TILE_COLUMNS, 0], &plain[0, 0],
-                                )
-                                left += columns
-                        if n_plain < rows:
+                            shifts += fabs(added[i]) > same
+                        if shifts:
                             shifted_tile(
-                                &tile[0, 0], d, K, <const own_sums*> &own[0, 0, 0], &added[0],
-                                &shifted[0, 0],
+                                &tile[0, 0], d, K, <const own_sums*> &own[0, 0, 0], &added[0], &shifted[0, 0]
                             )
                         for i in range(rows):
-                            at = order[first + i]
-                            if lost_[at]:
-                                continue
-                            scores = &plain[i, 0] if fabs(added[i]) <= same else &shifted[i, 0]
-                            for l in range(K):
-                                out[at, l] += mine[i] if l == k else scores[l]
+                            at = order[first + i] - start
+                            if fabs(added[i]) > same:
+                                scores[at, :] = shifted[i, :]
+                            scores[at, k] = mine[i]
                         first += rows
+                for i in range(start, stop):
+                    if not lost_[i]:
+                        for l in range(K):
+                            out[i, l] += scores[i - start, l]
                 start = stop
         return lost
