@@ -328,7 +328,8 @@ class _Steady:
             return None
         found = family._read(moments, None, epsilon)
         least = np.maximum(PRECISE * np.maximum(scatter, table.passed), 4 * moments.floor * n)
-        own = (n, moments.mean, scatter, scatter - least, 1 / found.variance, found.log_norm)
+        room = np.where(n > most * (1 + 1e-9), scatter - least, -np.inf)  # else nothing may be left
+        own = (n, moments.mean, scatter, room, 1 / found.variance, found.log_norm)
         pooled = (pooled_n, moments.pooled_mean, pooled_n * spread, spread)
         sums = GaussianSums(
             np.stack(own, axis=-1)[:, columns],
