@@ -20,9 +20,9 @@ __all__ = ["cross_validate", "leave_one_out", "trained"]
 def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
     """Evaluate a model on the rows it learned, each as if it had not been learned.
 
-    A row is taken out of the sums by subtraction, so this costs about two prediction passes. The rows
-    must be those that the model learned, all or some; a model that has learned nothing learns them
-    first. Where weights were tuned, they are cross-fitted over ten folds of the scores, and `how`
+    A row is taken out of the sums by subtraction, so this costs two to three prediction passes. The
+    rows must be those that the model learned, all or some; a model that has learned nothing learns
+    them first. Where weights were tuned, they are cross-fitted over ten folds of the scores, and `how`
     says so; with sample weights, min(1, weight) of a row is taken out.
 
     >>> from priory import NaiveBayes
