@@ -22,8 +22,8 @@ def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Eval
 
     A row is taken out of the sums by subtraction, so this costs two to three prediction passes. The
     rows must be those that the model learned, all or some; a model that has learned nothing learns
-    them first. Where weights were tuned, they are cross-fitted over ten folds of the scores, and `how`
-    says so; with sample weights, min(1, weight) of a row is taken out.
+    them first. Where weights were tuned, they are cross-fitted over ten folds of the scores, and
+    `how` says so; with sample weights, min(1, weight) of a row is taken out.
 
     >>> from priory import NaiveBayes
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast", "Rain"]}
