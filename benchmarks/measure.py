@@ -43,12 +43,13 @@ def in_turn(
     """Time every call in turn (A B C A B C ...), and return the times and the last results.
 
     Each call is warmed up once. There are as many rounds as fit into `seconds`, within bounds,
-    and as many for one as for the other. The garbage collector is off while the clock runs.
+    and as many for one as for the other; if there is no round at all, the warm-up is what was
+    measured. The garbage collector is off while the clock runs.
     """
     results: dict[str, Any] = {}
-    warm = sum(_timed(name, call, results) for name, call in calls.items())
-    rounds = max(least, min(most, int(seconds / max(warm, 1e-9))))
-    times: dict[str, list[float]] = {name: [] for name in calls}
+    warm = {name: _timed(name, call, results) for name, call in calls.items()}
+    rounds = max(least, min(most, int(seconds / max(sum(warm.values()), 1e-9))))
+    times: dict[str, list[float]] = {name: [] if rounds else [warm[name]] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
             times[name].append(_timed(name, call, results))

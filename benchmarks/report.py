@@ -13,7 +13,7 @@ from rich.table import Table
 
 from benchmarks.measure import Measured
 
-__all__ = ["Report", "Row"]
+__all__ = ["Report", "Row", "machine", "quantity"]
 
 HEADINGS = (
     "work", "data", "peer", "priory", "the peer", "ratio", "required", "reached",
@@ -92,7 +92,7 @@ class Row:
         """Return the row as text."""
         return (
             self.work, self.data, self.peer,
-            _quantity(self.ours, self.unit), _quantity(self.theirs, self.unit),
+            quantity(self.ours, self.unit), quantity(self.theirs, self.unit),
             _ratio(self), _required(self), _reached(self), _difference(self),
         )  # fmt: skip
 
@@ -211,6 +211,15 @@ def machine(load: float | None) -> list[str]:
     ]
 
 
+def quantity(measured: Measured | None, unit: str = "s") -> str:
+    """Return a median, the smallest value and how many there were."""
+    if measured is None:
+        return "not run"
+    scale, name = _scale(measured.median) if unit == "s" else (1.0, unit)
+    median, least = measured.median * scale, measured.least * scale
+    return f"{median:.3g} ({least:.3g}) {name}, n={len(measured.values)}"
+
+
 def _processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -224,14 +233,6 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _quantity(measured: Measured | None, unit: str) -> str:
-    if measured is None:
-        return "not run"
-    scale, name = _scale(measured.median) if unit == "s" else (1.0, unit)
-    median, least = measured.median * scale, measured.least * scale
-    return f"{median:.3g} ({least:.3g}) {name}, n={len(measured.values)}"
 
 
 def _scale(seconds: float) -> tuple[float, str]:

@@ -54,6 +54,27 @@ def rows(results: Path) -> list[list[str]]:
     return found
 
 
+def test_the_page_of_leave_one_out(tmp_path: Path) -> None:
+    if MISSING:
+        pytest.skip(f"needs the extra bench: {', '.join(MISSING)} not installed")
+    page = tmp_path / "leaving.md"
+    command = [sys.executable, "-m", "benchmarks.leaving", "400", "--output", str(page)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = page.read_text(encoding="utf-8").splitlines()
+    table = [line.strip("|").split("|") for line in lines if line.startswith("| ")]
+    headings, *found = [[cell.strip() for cell in row] for row in table]
+    assert [row[0] for row in found] == ["GaussianNB", "CategoricalNB", "TextNB"]
+    for row in found:
+        cells = dict(zip(headings, row, strict=True))
+        passes, faster = float(cells["passes"]), float(cells["times faster"].strip("×"))
+        if passes != pytest.approx(3, rel=0.01):  # the page rounds
+            assert cells["≤ 3"] == ("reached" if passes < 3 else "not reached")
+        if faster != pytest.approx(20, rel=0.01):
+            assert cells["≥ 20"] == ("reached" if faster > 20 else "not reached")
+        assert abs(float(cells["accuracy"]) - float(cells["of ten folds"])) < 0.1
+
+
 def test_every_work_is_measured_against_scikit_learn(results: Path) -> None:
     required = {row[0]: row[6] for row in rows(results) if row[2] == "scikit-learn"}
     assert required == WORKS

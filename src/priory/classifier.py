@@ -473,20 +473,21 @@ class Classifier:
         if folds is None and self._tuning is not None:
             tuned = tune(statistics, settings, frame, labels, weight)
             rows = Labels(tuned.labels, statistics.classes)
-            return Left(rows, tuned.log_posterior, tuned.classes, tuned.sample_weight, tuned.how)
+            posterior = np.exp(tuned.log_posterior)
+            return Left(rows, posterior, tuned.classes, tuned.sample_weight, tuned.how)
         choices = settings.choices(statistics)
         given = (settings.class_prior, settings.n_threads)
         if folds is None:
             joint = log_joint_without(statistics, choices, frame, labels, weight, *given)
             exact = "exact leave-one-out" if settings.select is None else SELECTED
-            return Left.of_joint(joint, labels, statistics, weight, exact)
+            return Left.of_joint(joint, labels, statistics, weight, exact, settings.n_threads)
         how = f"{len(set(folds))}-fold"
         # What is chosen by looking at the classes is chosen for each fold anew.
         if self._tuning is None and settings.select is None:
             joint = log_joint_folds(statistics, choices, frame, labels, folds, weight, *given)
         else:
             joint = self._tuned_folds(frame, labels, weight, folds)
-        return Left.of_joint(joint, labels, statistics, weight, how)
+        return Left.of_joint(joint, labels, statistics, weight, how, settings.n_threads)
 
     def _tuned_folds(
         self, frame: Frame, y: Labels, weight: FloatArray | None, folds: AnyArray

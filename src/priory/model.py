@@ -409,7 +409,7 @@ def _together(adders: Sequence[Adder]) -> list[Adder]:
     others = [adder for adder in adders if not isinstance(adder, Lookup)]
     if not lookups:
         return others
-    tables = Lookups([(one.codes, one.places, one.log_p) for one in lookups])
+    tables = Lookups([one.parts for one in lookups])
     return [*others, lambda rows, out: tables.add(rows.start, out)]
 
 

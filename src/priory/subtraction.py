@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,11 @@ from priory.families import Bernoulli, Family
 from priory.families.base import Adder, Lookup, log, n_classes
 from priory.families.left_out import LeftOut, reduced, tabulate
 from priory.families.multinomial import row_totals
-from priory.kernels.score import log_normalize
+from priory.kernels.score import softmax
 from priory.kernels.words import count_matrix
 from priory.labels import label_key
 from priory.model import Choice, ClassPrior, Model, add_up, n_words, presence
+from priory.parallel import in_parallel, stretches, thread_count
 from priory.priors import Prior
 from priory.schema import Block
 from priory.statistics import Statistics
@@ -39,10 +41,10 @@ __all__ = ["Left", "log_joint_folds", "log_joint_without", "term_scores_without"
 
 @dataclass(frozen=True, eq=False)
 class Left:
-    """Hold log P(k | row) of rows, rows × classes, under models that had not learned them."""
+    """Hold P(k | row) of rows, rows × classes, under models that had not learned them."""
 
     labels: Labels
-    log_posterior: FloatArray
+    posterior: FloatArray
     classes: tuple[Label, ...]
     weight: FloatArray | None
     how: str
@@ -55,15 +57,23 @@ class Left:
         statistics: Statistics,
         weight: FloatArray | None,
         how: str,
+        n_threads: int | None = None,
     ) -> Left:
-        """Return them from log P(k, row); a row impossible under every class gets the prior."""
+        """Return them from log P(k, row), which they are written over.
+
+        A row impossible under every class gets the prior.
+        """
         evidence = np.empty(len(log_joint))
-        posterior = log_joint.copy()
-        log_normalize(posterior, evidence)
-        impossible = np.isneginf(evidence)
-        if impossible.any():
-            posterior[impossible] = log(statistics.weight / statistics.weight.sum())
-        return cls(labels, posterior, statistics.classes, weight, how)
+
+        def normalize(rows: slice) -> None:
+            softmax(log_joint[rows], evidence[rows])
+
+        threads = thread_count(n_threads)
+        parts = stretches(len(log_joint), log_joint.shape[1], threads)
+        in_parallel([partial(normalize, rows) for rows in parts], threads)
+        if evidence.min(initial=0.0) == -np.inf:
+            log_joint[np.isneginf(evidence)] = statistics.weight / statistics.weight.sum()
+        return cls(labels, log_joint, statistics.classes, weight, how)
 
 
 def log_joint_without(

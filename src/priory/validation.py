@@ -20,10 +20,10 @@ __all__ = ["cross_validate", "leave_one_out", "trained"]
 def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
     """Evaluate a model on the rows it learned, each as if it had not been learned.
 
-    A row is taken out of the sums by subtraction, so this costs about one prediction pass. The rows
-    must be those that the model learned, all or some; a model that has learned nothing learns them
-    first. Where weights were tuned, they are cross-fitted over ten folds of the scores, and `how`
-    says so; with sample weights, min(1, weight) of a row is taken out.
+    A row is taken out of the sums by subtraction, so this costs two to three prediction passes. The
+    rows must be those that the model learned, all or some; a model that has learned nothing learns
+    them first. Where weights were tuned, they are cross-fitted over ten folds of the scores, and
+    `how` says so; with sample weights, min(1, weight) of a row is taken out.
 
     >>> from priory import NaiveBayes
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast", "Rain"]}
@@ -46,9 +46,8 @@ def trained(classifier: Classifier, X: Any, y: Any, sample_weight: Any = None) -
     if tuning is None or not len(tuning.labels):
         return _evaluation(classifier._left_out(X, y, sample_weight))
     rows = Labels(tuning.labels, tuning.classes)
-    return _evaluation(
-        Left(rows, tuning.log_posterior, tuning.classes, tuning.sample_weight, tuning.how)
-    )
+    posterior = np.exp(tuning.log_posterior)
+    return _evaluation(Left(rows, posterior, tuning.classes, tuning.sample_weight, tuning.how))
 
 
 def cross_validate(
@@ -118,6 +117,6 @@ def _folds(y: CodeArray, folds: Any, groups: Any, random_state: int | None) -> A
 
 
 def _evaluation(left: Left) -> Evaluation:
-    return Evaluation(
-        left.labels, np.exp(left.log_posterior), list(left.classes), left.weight, left.how
+    return Evaluation._of_posterior(
+        left.labels, left.posterior, left.classes, left.weight, left.how
     )

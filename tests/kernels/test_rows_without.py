@@ -1,20 +1,14 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.kernels.rows_without import (
-    add_gaussian_shifted,
-    add_own,
-    combined_codes,
-    gaussian_own,
-    put_own,
-)
+from priory.kernels.rows_without import GaussianSums
 
 ROWS = st.sampled_from([0, 1, 31, 32, 33, 70, 700])
 COLUMNS = st.sampled_from([1, 2, 5, 63, 64, 65, 130])
 LAYOUTS = st.sampled_from(["C", "F", "strided", "float32"])
 K = 3
+PRECISE = 1e-3
 
 
 def lay_out(X, layout):
@@ -32,85 +26,99 @@ def log_normal(x, mean, variance):
     return -0.5 * np.log(2 * np.pi * variance) - (x - mean) ** 2 / (2 * variance)
 
 
-def made(seed, n, d, layout, weighted, gaps):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d)) + 3
-    X[rng.random(X.shape) < gaps] = np.nan
-    y = rng.integers(0, K, n).astype(np.int32)
-    amount = rng.choice([0.25, 1.0], n) if weighted else np.ones(n)
-    return lay_out(X, layout), y, amount, rng
+class Made:
+    """Rows, and sums of three classes that they may have been counted in."""
+
+    def __init__(self, seed, n, d, layout="C", weighted=False, gaps=0.0, smoothing=0.0):
+        self.rng = rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, d)) + 3
+        X[rng.random(X.shape) < gaps] = np.nan
+        self.X = lay_out(X, layout)
+        self.y = rng.integers(0, K, n).astype(np.int32)
+        self.amount = rng.choice([0.25, 1.0], n) if weighted else np.ones(n)
+        self.size, self.mean = rng.uniform(20, 40, (K, d)), rng.normal(size=(K, d)) + 3
+        self.scatter, self.room = self.size * rng.uniform(2, 4, (K, d)), np.full((K, d), np.inf)
+        self.all, self.centre = self.size.sum(axis=0), self.mean.mean(axis=0)
+        self.spread = self.scatter.sum(axis=0) / self.all
+        self.smoothing, self.epsilon = smoothing, smoothing * self.spread.max()
+        self.variance = self.scatter / self.size + self.epsilon
+
+    def sums(self, same=0.0):
+        log_norm = -0.5 * np.log(2 * np.pi * self.variance)
+        own = (self.size, self.mean, self.scatter, self.room, 1 / self.variance, log_norm)
+        pooled = (self.all, self.centre, self.all * self.spread, self.spread)
+        tables = np.stack(own, axis=-1), np.stack(pooled, axis=-1)
+        return GaussianSums(*tables, self.smoothing, self.epsilon, same, PRECISE, 1.0)
+
+    def epsilons(self):
+        x, a = self.X.astype(float), self.amount[:, None]
+        left = self.all - a
+        v = (self.all * self.spread - a * (x - self.centre) ** 2 * self.all / left) / left
+        return self.smoothing * np.where(np.isnan(x), self.spread, v).max(axis=1, initial=0.0)
+
+    def twin(self, epsilon):
+        x, a, y = self.X.astype(float), self.amount[:, None], self.y
+        more = epsilon - self.epsilon
+        terms = log_normal(x[:, None], self.mean, self.variance + more[:, None, None])
+        z, left = x - self.mean[y], self.size[y] - a
+        v = (self.scatter[y] - a * z**2 * self.size[y] / left) / left + epsilon[:, None]
+        terms[np.arange(len(y)), y] = log_normal(x, self.mean[y] - a * z / left, v)
+        return np.where(np.isnan(x)[:, None], 0.0, terms).sum(axis=2)
 
 
 @given(
     st.integers(0, 9), ROWS, COLUMNS, LAYOUTS, st.booleans(), st.sampled_from([0.0, 0.2]),
     st.sampled_from([0.0, 0.3]),
 )  # fmt: skip
-def test_own_densities_equal_their_twin(seed, n, d, layout, weighted, gaps, smoothing):
-    X, y, amount, rng = made(seed, n, d, layout, weighted, gaps)
-    size, mean = rng.uniform(20, 40, (K, d)), rng.normal(size=(K, d)) + 3
-    scatter = size * rng.uniform(2, 4, (K, d))
-    variance = scatter / size + 0.1
-    least = np.zeros((K, d))
-    log_norm = -0.5 * np.log(2 * np.pi * variance)
-    own = np.stack([size, mean, scatter, least, 1 / variance, log_norm, 1 / (size - 1)], axis=-1)
-    n_all, mean_all = size.sum(axis=0), mean.mean(axis=0)
-    scatter_all = scatter.sum(axis=0)
-    spread = scatter_all / n_all
-    pooled = np.stack([n_all, mean_all, scatter_all, spread, 1 / (n_all - 1)], axis=-1)
-    epsilon, out = np.empty(n), np.empty(n)
-    gaussian_own(X, y, amount, own, pooled, smoothing, epsilon, out)
-    x, a, there = X.astype(float), amount[:, None], ~np.isnan(X)
-    left = n_all - a
-    v = (scatter_all - a * (x - mean_all) ** 2 * n_all / left) / left
-    expected_epsilon = smoothing * np.where(there, v, spread).max(axis=1, initial=0.0)
-    np.testing.assert_allclose(epsilon, expected_epsilon, rtol=1e-12)
-    before, z, left = size[y], x - mean[y], size[y] - a
-    v = (scatter[y] - a * z**2 * before / left) / left + expected_epsilon[:, None]
-    terms = log_normal(x, mean[y] - a * z / left, v)
-    np.testing.assert_allclose(out, np.where(there, terms, 0.0).sum(axis=1), rtol=1e-11, atol=1e-11)
-
-
-def test_own_densities_that_would_lose_digits_are_nan():
-    X, y, amount, _ = made(0, 40, 2, "C", False, 0.0)
-    numbers = [30.0, 3.0, 60.0, 0.0, 0.5, -1.0, 1 / 29]
-    own = np.tile(numbers, (K, 2, 1))
-    own[1, 1, 3] = 1e9  # more than any row leaves
-    pooled = np.tile([90.0, 3.0, 180.0, 2.0, 1 / 89], (2, 1))
-    epsilon, out = np.empty(40), np.empty(40)
-    gaussian_own(X, y, amount, own, pooled, 0.0, epsilon, out)
-    np.testing.assert_array_equal(np.isnan(out), y == 1)
-
-
-@given(st.integers(0, 9), ROWS, COLUMNS, LAYOUTS, st.sampled_from([0.0, 0.2]))
-def test_shifted_densities_equal_their_twin(seed, n, d, layout, gaps):
-    X, _, _, rng = made(seed, n, d, layout, False, gaps)
-    mean, variance = rng.normal(size=(K, d)), rng.uniform(0.5, 2, (K, d))
-    more, out = rng.uniform(-0.2, 0.5, n), rng.normal(size=(n, K))
-    log_norm = -0.5 * np.log(2 * np.pi * variance)
-    classes = np.stack([mean, 1 / variance, log_norm], axis=-1)
-    x = X.astype(float)[:, None]
-    terms = log_normal(x, mean, variance + more[:, None, None])
-    expected = out + np.where(np.isnan(x), 0.0, terms).sum(axis=2)
-    add_gaussian_shifted(X, more, classes, out)
+def test_densities_equal_their_twin(seed, n, d, layout, weighted, gaps, smoothing):
+    made = Made(seed, n, d, layout, weighted, gaps, smoothing)
+    before = made.rng.normal(size=(n, K))
+    out = before.copy()
+    lost = made.sums().add(made.X, made.y, made.amount, out)
+    assert not lost.any()
+    expected = before + made.twin(made.epsilons())
     np.testing.assert_allclose(out, expected, rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8"])
-@pytest.mark.parametrize("step", [1, 2, -1])
-def test_codes_are_combined(dtype, step):
-    codes = np.array([2, 0, -1, 1, -2, 0], dtype=dtype)[::step]
-    first = np.array([0, 10, 20, 30], dtype=np.int32)
-    kinds = np.arange(len(codes), dtype=np.int32)
-    out = np.empty(len(codes), dtype=np.int32)
-    combined_codes(codes, first, kinds, out)
-    expected = [kind + (first[code + 1] if code >= 0 else 0) for kind, code in enumerate(codes)]
-    assert out.tolist() == expected
+@given(st.integers(0, 9), st.sampled_from([5, 700]), COLUMNS)
+def test_only_a_change_that_matters_shifts_the_other_classes(seed, n, d):
+    made = Made(seed, n, d, smoothing=0.3)
+    out = np.zeros((n, K))
+    epsilon = made.epsilons()
+    change = np.abs(epsilon - made.epsilon)
+    same = float(np.median(change))
+    made.sums(same).add(made.X, made.y, made.amount, out)
+    shifted, plain = made.twin(epsilon), made.twin(np.full(n, made.epsilon))
+    own = np.arange(n), made.y
+    plain[own] = shifted[own]
+    clear = np.abs(change - same) > 1e-9 * made.epsilon  # rounding may turn the median either way
+    expected = np.where((change > same)[:, None], shifted, plain)
+    np.testing.assert_allclose(out[clear], expected[clear], rtol=1e-11, atol=1e-11)
 
 
-def test_own_scores_are_taken_and_put():
-    scores, y = np.arange(6.0).reshape(3, 2), np.array([1, 0, 1], dtype=np.int32)
-    own = np.array([10.0, 20.0, 30.0])
-    add_own(y, scores, own)
-    assert own.tolist() == [11.0, 22.0, 35.0]
-    put_own(y, own, scores)
-    assert scores.tolist() == [[0.0, 11.0], [22.0, 3.0], [4.0, 35.0]]
+def test_rows_that_would_lose_digits_are_told_and_left_alone():
+    made = Made(0, 700, 2)
+    made.room[1, 1] = 0.0  # no row may take anything
+    out = np.ones((700, K))
+    lost = made.sums().add(made.X, made.y, made.amount, out)
+    np.testing.assert_array_equal(lost, made.y == 1)
+    assert (out[lost] == 1).all() and (out[~lost] != 1).all()
+
+
+def test_a_row_that_most_of_the_smoothing_goes_with_is_told():
+    made = Made(0, 40, 1, smoothing=0.3)
+    far = np.sqrt(made.spread[0] * (made.all[0] - 1))  # it takes the whole pooled scatter with it
+    made.X = made.X.copy()
+    made.X[7, 0] = made.centre[0] + far
+    lost = made.sums().add(made.X, made.y, made.amount, np.zeros((40, K)))
+    assert np.flatnonzero(lost).tolist() == [7]
+
+
+def test_what_stands_beside_a_row_does_not_change_it():
+    made = Made(0, 700, 5, gaps=0.01, smoothing=0.3)
+    whole, alone = np.zeros((700, K)), np.zeros((700, K))
+    sums = made.sums(same=0.001)
+    sums.add(made.X, made.y, made.amount, whole)
+    for i in range(700):
+        sums.add(made.X[[i]], made.y[[i]], made.amount[[i]], alone[i : i + 1])
+    np.testing.assert_allclose(alone, whole, rtol=1e-14)

@@ -43,8 +43,11 @@ def read_only(*arrays):
 CODES = st.sampled_from(["i1", "i2", "i4", "i8", "u1", ">i4"])
 
 
-@given(st.integers(0, 9), ROWS, st.sampled_from([1, 2, 5]), st.sampled_from([1, -1, 2]), CODES)
-def test_lookups_equal_their_twin(seed, n, V, step, dtype):
+@given(
+    st.integers(0, 9), ROWS, st.sampled_from([1, 2, 5]), st.sampled_from([1, -1, 2]), CODES,
+    st.sampled_from([1, 4]),
+)  # fmt: skip
+def test_lookups_equal_their_twin(seed, n, V, step, dtype, n_kinds):
     rng = np.random.default_rng(seed)
     K, first = 3, min(n, 2)
     out = rng.normal(size=(max(len(range(n)[::step]) - first, 0), K))
@@ -52,14 +55,16 @@ def test_lookups_equal_their_twin(seed, n, V, step, dtype):
     columns = []
     for _ in range(2):
         codes = rng.integers(0 if dtype == "u1" else -2, V, n).astype(dtype)[::step]
-        places = np.append(rng.permutation(V), -1).astype(np.int32)
+        places = np.append(n_kinds * rng.permutation(V), -1).astype(np.int32)
         places[0] = -1  # a value that is left out
-        log_p = rng.normal(size=(V, K))
+        log_p = rng.normal(size=(V * n_kinds, K))
         log_p[V - 1, 1] = -np.inf
+        kinds = rng.integers(0, n_kinds, len(codes)).astype(np.int32)
         some = codes[first : first + len(out)].astype(np.int64)
         place = np.where(some >= 0, places[np.maximum(some, 0)], -1)
-        expected += np.where(place[:, None] >= 0, log_p[np.maximum(place, 0)], 0.0)
-        columns.append((*read_only(codes), places, log_p))
+        found = log_p[np.maximum(place, 0) + kinds[first : first + len(out)]]
+        expected += np.where(place[:, None] >= 0, found, 0.0)
+        columns.append((*read_only(codes), places, log_p, None if n_kinds == 1 else kinds))
     Lookups(columns).add(first, out)
     np.testing.assert_allclose(out, expected, rtol=1e-15)
 

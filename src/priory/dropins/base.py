@@ -155,10 +155,11 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         given = (statistics, self._choices(statistics), self._frame(X, statistics.schema), labels)
         how = (self._class_prior(), self.n_threads)
         if folds is None:
-            joint = log_joint_without(*given, weight, *how)
-            return Left.of_joint(joint, labels, statistics, weight, "exact leave-one-out")
-        joint = log_joint_folds(*given, folds, weight, *how)
-        return Left.of_joint(joint, labels, statistics, weight, f"{len(set(folds))}-fold")
+            joint, told = log_joint_without(*given, weight, *how), "exact leave-one-out"
+        else:
+            joint = log_joint_folds(*given, folds, weight, *how)
+            told = f"{len(set(folds))}-fold"
+        return Left.of_joint(joint, labels, statistics, weight, told, self.n_threads)
 
     # What was learned
 

@@ -8,7 +8,9 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from priory.classifier import label_array
+from priory.columns import Labels
 from priory.errors import InputError, NoProbabilitiesError, SettingError, did_you_mean, listing
+from priory.kernels.score import argmax_rows
 from priory.labels import label_key, sorted_labels
 from priory.reading import read_labels, read_weights
 from priory.typing import AnyArray, FloatArray, IntArray, Label
@@ -46,7 +48,7 @@ class Forecasts:
         n = _check_rows(gold)
         matrix = _read_probabilities(probabilities, n, known)
         if predictions is None:
-            predicted = matrix.argmax(axis=1)
+            predicted = _most_probable(matrix)
         else:
             predicted = _codes(predictions, known, "predictions")
             _check_length("predictions", predicted, n)
@@ -77,6 +79,22 @@ class Forecasts:
         _check_length("predictions", predicted, n)
         result = cls.__new__(cls)
         result._hold(known, gold, predicted, None, _read_weights(sample_weight, n), how)
+        return result
+
+    @classmethod
+    def _of_posterior(
+        cls,
+        labels: Labels,
+        posterior: FloatArray,
+        classes: tuple[Label, ...],
+        weights: FloatArray | None,
+        how: str,
+    ) -> Self:
+        """Return the evaluation of a model's own P(k | x), which nobody else holds: no copy."""
+        gold = _codes(labels, classes, "labels")
+        weights = _read_weights(weights, _check_rows(gold))
+        result = cls.__new__(cls)
+        result._hold(classes, gold, _most_probable(posterior), posterior, weights, how)
         return result
 
     @property
@@ -195,6 +213,13 @@ def _codes(labels: Any, classes: tuple[Label, ...], name: str) -> IntArray:
         )
     place = np.array([places[label_key(label)] for label in coded.labels], dtype=np.int64)
     return place[coded.codes] if len(coded) else place
+
+
+def _most_probable(matrix: FloatArray) -> IntArray:
+    """Return the first place of each row's largest probability."""
+    places = np.empty(len(matrix), dtype=np.int32)
+    argmax_rows(np.ascontiguousarray(matrix), places)
+    return places.astype(np.int64)
 
 
 def _hint(unknown: Label, classes: Iterable[Label]) -> str:

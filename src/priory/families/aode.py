@@ -198,7 +198,7 @@ def _averaged(
 
 def _sum(lookups: list[Lookup], shape: tuple[int, ...]) -> FloatArray:
     out = np.zeros(shape)
-    Lookups([(one.codes, one.places, one.log_p) for one in lookups]).add(0, out)
+    Lookups([one.parts for one in lookups]).add(0, out)
     return out
 
 

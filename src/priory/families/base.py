@@ -53,16 +53,24 @@ Adder: TypeAlias = Callable[[slice, FloatArray], None]
 class Lookup:
     """Add what a table says of a column of codes; the model looks several of them up at once.
 
-    A code that is negative, or whose place in the table is, adds nothing.
+    A code that is negative, or whose place in the table is, adds nothing. With `kinds`, a number
+    for each row, a code's place is that of the first kind of row, and the others follow it.
     """
 
     codes: AnyArray
     places: CodeArray
     log_p: FloatArray
+    kinds: CodeArray | None = None
+
+    @property
+    def parts(self) -> tuple[AnyArray, CodeArray, FloatArray, CodeArray | None]:
+        """Return what the kernel reads."""
+        return self.codes, self.places, self.log_p, self.kinds
 
     def __call__(self, rows: slice, out: FloatArray) -> None:
         """Add what the table says of a stretch of the rows."""
-        Lookups([(self.codes[rows], self.places, self.log_p)]).add(0, out)
+        kinds = None if self.kinds is None else self.kinds[rows]
+        Lookups([(self.codes[rows], self.places, self.log_p, kinds)]).add(0, out)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from priory.errors import SettingError, check_number
 from priory.evidence import log_normal_inverse_gamma_evidence
 from priory.families.base import Adder, Family, Linear, times
 from priory.families.left_out import LeftOut
-from priory.kernels.rows_without import add_gaussian_shifted, add_own, gaussian_own, put_own
+from priory.kernels.rows_without import GaussianSums
 from priory.kernels.score import add_gaussian
 from priory.posteriors import NormalInverseGammaPosterior
 from priory.priors import NormalInverseGamma, PosteriorNIG, Prior
@@ -309,20 +309,14 @@ class _Steady:
     """
 
     columns: BoolArray
-    parameters: GaussianParameters
-    smoothing: float
-    epsilon: float
-    own: FloatArray
-    """What the kernel needs of each class and column."""
-    pooled: FloatArray
-    """What the kernel needs of each column over all classes."""
+    sums: GaussianSums
 
     @classmethod
     def of(cls, family: Gaussian, table: MomentsTable, left_out: LeftOut) -> _Steady | None:
         """Return the columns of a block that are steady, or None where none is."""
         moments = class_moments(table)
         n, scatter = moments.n, table.scatter
-        pooled_n = n.sum(axis=0)
+        pooled_n, spread = n.sum(axis=0), moments.pooled_variance
         epsilon = family.epsilon(moments)
         most = float(left_out.amount.max(initial=0.0))
         columns = (table.rows > 0).all(axis=0) & (pooled_n >= 2 * most)
@@ -333,51 +327,26 @@ class _Steady:
         if not columns.any():
             return None
         found = family._read(moments, None, epsilon)
-        parameters = GaussianParameters(
-            *(np.ascontiguousarray(p[:, columns]) for p in (found.mean, found.variance))
-        )
         least = np.maximum(PRECISE * np.maximum(scatter, table.passed), 4 * moments.floor * n)
-        with np.errstate(divide="ignore"):
-            left, pooled_left = 1 / (n - 1), 1 / (pooled_n - 1)
-        own = (n, moments.mean, scatter, least, 1 / found.variance, found.log_norm, left)
-        spread = moments.pooled_variance
-        pooled = (pooled_n, moments.pooled_mean, pooled_n * spread, spread, pooled_left)
-        return cls(
-            columns,
-            parameters,
+        room = np.where(n > most * (1 + 1e-9), scatter - least, -np.inf)  # else nothing may be left
+        own = (n, moments.mean, scatter, room, 1 / found.variance, found.log_norm)
+        pooled = (pooled_n, moments.pooled_mean, pooled_n * spread, spread)
+        sums = GaussianSums(
+            np.stack(own, axis=-1)[:, columns],
+            np.stack(pooled, axis=-1)[columns],
             family.var_smoothing,
             epsilon,
-            np.ascontiguousarray(np.stack(own, axis=-1)[:, columns]),
-            np.ascontiguousarray(np.stack(pooled, axis=-1)[columns]),
+            SAME * float(found.variance[:, columns].min()) / int(columns.sum()),
+            PRECISE,
+            most,
         )
-
-    @cached_property
-    def least_variance(self) -> float:
-        """Return the least variance of any class and column."""
-        return float(self.parameters.variance.min())
+        return cls(columns, sums)
 
     def add(self, values: AnyArray, left_out: LeftOut, out: FloatArray) -> IntArray:
         """Add the log densities, and return the rows for which this would lose digits."""
         X = values if self.columns.all() else np.ascontiguousarray(values[:, self.columns])
-        epsilon, own = np.empty(len(X)), np.empty(len(X))
         y, amount = np.ascontiguousarray(left_out.y), np.ascontiguousarray(left_out.amount)
-        gaussian_own(X, y, amount, self.own, self.pooled, self.smoothing, epsilon, own)
-        change = epsilon - self.epsilon
-        exact = own == own
-        if self.smoothing:  # a smoothing that collapses with a row is beyond a shift
-            exact &= epsilon > PRECISE * self.epsilon
-        inexact = np.flatnonzero(~exact)
-        kept = out[inexact]
-        add_own(y, out, own)
-        parameters = self.parameters
-        if np.abs(change).max(initial=0.0) > SAME * self.least_variance / X.shape[1]:
-            change[inexact] = 0.0
-            add_gaussian_shifted(X, change, np.ascontiguousarray(self.own[:, :, [1, 4, 5]]), out)
-        else:
-            add_gaussian(X, parameters.mean, parameters.half_precision, parameters.log_norm, out)
-        put_own(y, own, out)
-        out[inexact] = kept
-        return inexact
+        return np.flatnonzero(self.sums.add(X, y, amount, out))
 
 
 @dataclass(frozen=True, eq=False)

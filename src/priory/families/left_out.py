@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from priory.kernels.rows_without import combined_codes
 from priory.priors import DiscretePrior, Laplace, MEstimate
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 
@@ -96,8 +95,8 @@ def tabulate(
     n_classes: int,
     left_out: LeftOut,
     scores: Callable[[IntArray, IntArray, FloatArray, BoolArray], FloatArray],
-) -> tuple[AnyArray, CodeArray, FloatArray]:
-    """Return codes, places and a table for a look-up of rows that differ in little.
+) -> tuple[AnyArray, CodeArray, FloatArray, CodeArray | None]:
+    """Return codes, places, a table and kinds for a look-up of rows that differ in little.
 
     Rows with the same value, class and weight have the same score. `values` is the value of each
     code, below `n_values`; a negative one, or a negative code, is a gap. `scores` takes the
@@ -106,27 +105,25 @@ def tabulate(
     """
     amounts, wholes, _ = left_out.ways
     ways = len(amounts)
-    size = (n_values + 1) * ways * n_classes
-    first = np.concatenate([[-1], values]).astype(np.int64) + 1
-    if codes.dtype.kind != "i" or not codes.dtype.isnative:
-        codes = codes.astype(np.int64)
+    n_kinds = ways * n_classes
+    size = n_values * n_kinds
+    kinds = left_out.kinds(n_classes)
     if size > max(TABULATED // n_classes, len(codes)):  # most would be for nothing: find the others
-        value_of = first[np.maximum(codes.astype(np.int64), -1) + 1]
-        wide = value_of * (ways * n_classes) + left_out.kinds(n_classes)
+        value_of = np.append(values, -1)[np.maximum(codes.astype(np.int64), -1)].astype(np.int64)
+        wide = np.where(value_of < 0, -1, value_of * n_kinds + kinds)
         found, inverse = np.unique(wide, return_inverse=True)
-        there = found >= n_classes * ways
+        there = found >= 0
         places = np.where(there, np.cumsum(there) - 1, -1).astype(np.int32)
-        found, combined = found[there], inverse.astype(np.int32)
+        found, codes = found[there], inverse.astype(np.int32)
+        of_rows = None
     else:
-        combined = np.empty(len(codes), dtype=np.int32)
-        starts = (first * (ways * n_classes)).astype(np.int32)
-        combined_codes(codes, starts, left_out.kinds(n_classes), combined)
-        found, places = np.arange(n_classes * ways, size), np.full(size, -1, dtype=np.int32)
-        places[found] = np.arange(len(found), dtype=np.int32)
-    places_of: Any = np.unravel_index(found, (n_values + 1, ways, n_classes))
+        found, of_rows = np.arange(size), kinds
+        starts = np.where(values < 0, -1, values.astype(np.int64) * n_kinds)
+        places = np.append(starts, -1).astype(np.int32)
+    places_of: Any = np.unravel_index(found, (n_values, ways, n_classes))
     value, way, y = places_of
-    table = scores(value - 1, y, amounts[way], wholes[way])
-    return combined, places, np.ascontiguousarray(table)
+    table = scores(value, y, amounts[way], wholes[way])
+    return codes, places, np.ascontiguousarray(table), of_rows
 
 
 def reduced(

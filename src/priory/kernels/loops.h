@@ -480,12 +480,14 @@ PRIORY_ADD_SPARSE_ROW(add_sparse_row_i8_i8, int64_t, int64_t)
 
 /* ---- look-up tables ------------------------------------------------------------------------- */
 
-/* A column of codes, where each code stands in a table, and the table (values, classes). */
+/* A column of codes, where each code stands in a table, and the table (values, classes); or (values,
+ * kinds, classes) with kinds, a number for each row. */
 typedef struct {
     const char *codes;
     ptrdiff_t stride; /* bytes from one code to the next */
     int width;        /* bytes of a code: 1, 2, 4 or 8 */
     const int32_t *places;
+    const int32_t *kinds; /* NULL if all rows are of one kind */
     const double *log_p;
 } lookup;
 
@@ -494,7 +496,7 @@ typedef struct {
         int64_t code = (int64_t) * (const TYPE *)(codes + i * t->stride);                         \
         ptrdiff_t place = code >= 0 ? t->places[code] : -1;                                       \
         if (place >= 0) {                                                                         \
-            const double *restrict found = t->log_p + place * K;                                  \
+            const double *restrict found = t->log_p + (place + (kinds ? kinds[i] : 0)) * K;       \
             double *restrict row = out + i * K;                                                   \
             for (ptrdiff_t k = 0; k < K; k++)                                                     \
                 row[k] += found[k];                                                               \
@@ -508,6 +510,7 @@ PRIORY_CLONES static void look_up(const lookup *tables, ptrdiff_t count, ptrdiff
     for (ptrdiff_t j = 0; j < count; j++) {
         const lookup *t = tables + j;
         const char *codes = t->codes + first * t->stride;
+        const int32_t *kinds = t->kinds ? t->kinds + first : NULL;
         if (t->width == 1)
             PRIORY_LOOK_UP(int8_t)
         else if (t->width == 2)

@@ -1,139 +1,162 @@
-"""What rows need that are left out of their own class: look-up codes, Gaussian densities."""
+"""Gaussian densities of rows that are left out of their own class."""
 
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
+from libc.math cimport fabs
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memset
 
 import numpy as np
 
 from priory.kernels.tiles cimport floating
 
+cdef extern from "loops.h" nogil:
+    int PRIORY_TILE_COLUMNS
+    void gaussian_tile(
+        const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t,
+        const double*, const double*, const double*, const double*, double*,
+    )
+
 cdef extern from "rows_without.h" nogil:
     int PRIORY_TILE_ROWS
-    void own_tile(
-        const double*, ptrdiff_t, const double*, const double*, const double*, double, double*,
-        double*,
-    )
-    void shifted_tile(
-        const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double*, const double*, double*
-    )
+    ctypedef struct own_sums:
+        pass
+    ctypedef struct pooled_sums:
+        pass
+    void epsilon_tile(const double*, ptrdiff_t, const pooled_sums*, const double*, double, double*)
+    void own_tile(const double*, ptrdiff_t, const own_sums*, const double*, const double*, double*)
+    void shifted_tile(const double*, ptrdiff_t, ptrdiff_t, const own_sums*, const double*, double*)
+
+cdef enum:
+    SCORES = 131072  # at most so many are worked out together
 
 
-ctypedef fused integer:
-    int8_t
-    int16_t
-    int32_t
-    int64_t
+cdef class GaussianSums:
+    """Sums of Gaussian columns that rows can be left out of, where only their own class changes.
 
+    own (K, d, 6)     n, mean, scatter; what a row may take of the scatter before digits are lost;
+                      1/variance and −½ log 2π·variance, with what smoothing adds
+    pooled (d, 4)     of each column over all classes: n, mean, scatter, variance
+    smoothing         this share of the largest pooled variance is added to all variances;
+    epsilon           that is so much while no row is left out
+    same              a change of epsilon up to this changes nothing but the row's own class
+    precise           below this share of epsilon a row takes too much from it
+    most              the largest amount that is left out of any row
 
-def combined_codes(
-    const integer[:] codes, const int32_t[::1] first, const int32_t[::1] kinds, int32_t[::1] out
-):
-    """Write first[code + 1] + kind of every row; first[0] is for gaps, whose code is negative."""
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(codes.shape[0]):
-            out[i] = first[codes[i] + 1 if codes[i] >= 0 else 0] + kinds[i]
-
-
-def gaussian_own(
-    const floating[:, :] X,
-    const int32_t[::1] y,
-    const double[::1] amount,
-    const double[:, :, ::1] own,
-    const double[:, ::1] pooled,
-    double smoothing,
-    double[::1] epsilon,
-    double[::1] out,
-):
-    """Write log p(x | y) of every row without it, and what smoothing adds to its variances.
-
-    `own` and `pooled` hold the numbers of each (class and) column that without.h names. A row for
-    which digits would be lost has NaN.
+    It never changes, and threads may share it.
     """
-    cdef Py_ssize_t N = X.shape[0], d = X.shape[1], K = own.shape[0], height = PRIORY_TILE_ROWS
-    cdef Py_ssize_t start = 0, stop, first, last, rows, k, i, j, at
-    # So many rows stay in the second-level cache; and the tiles of each class are mostly full.
-    cdef Py_ssize_t block = max(16384 // max(d, 1), 4 * K * height)
-    cdef int64_t[::1] ends = np.zeros(K + 1, dtype=np.int64)
-    cdef int64_t[::1] order = np.empty(min(N, block), dtype=np.int64)
-    cdef double[:, ::1] tile = np.zeros((d, height))
-    cdef double[:, ::1] of_tile = np.ones((3, height))  # amounts, epsilons, results
-    if N == 0 or d == 0:
-        out[:] = 0.0
-        epsilon[:] = 0.0
-        return
-    with nogil:
-        while start < N:
-            stop = min(start + block, N)
-            ends[:] = 0
-            for i in range(start, stop):  # the rows of a class stand together
-                ends[y[i] + 1] += 1
-            for k in range(K):
-                ends[k + 1] += ends[k]
-            for i in range(start, stop):
-                order[ends[y[i]]] = i
-                ends[y[i]] += 1
-            last = 0
-            for k in range(K):
-                first, last = last, ends[k]
-                while first < last:
-                    rows = min(height, last - first)
+
+    cdef object own, pooled, mean, half_precision, log_norm, log_norm_sums
+    cdef double smoothing, epsilon, same, least
+
+    def __init__(self, own, pooled, smoothing, epsilon, same, precise, most):
+        self.own = np.ascontiguousarray(own, dtype=np.float64)
+        n, variance = pooled[:, 0], pooled[:, 3]
+        largest = variance * (n / (n - most)) * (1 + 1e-12)  # whatever row leaves, and rounding
+        order = np.argsort(-largest)
+        self.pooled = np.ascontiguousarray(np.column_stack([pooled, largest, np.arange(len(n))])[order])
+        self.smoothing, self.epsilon, self.same = smoothing, epsilon, same
+        self.least = precise * epsilon if smoothing > 0 else -1.0
+        self.mean = np.ascontiguousarray(self.own[:, :, 1])
+        self.half_precision = np.ascontiguousarray(0.5 * self.own[:, :, 4])
+        self.log_norm = np.ascontiguousarray(self.own[:, :, 5])
+        lefts = range(0, len(n), PRIORY_TILE_COLUMNS)
+        self.log_norm_sums = np.array(
+            [self.log_norm[:, left : left + PRIORY_TILE_COLUMNS].sum(axis=1) for left in lefts]
+        )
+
+    def add(
+        self,
+        const floating[:, :] X,
+        const int32_t[::1] y,
+        const double[::1] amount,
+        double[:, ::1] out,
+    ):
+        """Add log p(x | k) of every row without it, but for rows for which digits would be lost.
+
+        Return an array of those: to them nothing is added.
+        """
+        cdef Py_ssize_t N = X.shape[0], d = X.shape[1], K = out.shape[1], height = PRIORY_TILE_ROWS
+        cdef Py_ssize_t start = 0, stop, first, last, rows, k, l, i, j, at, part, left
+        # So many rows stay in the second-level cache; and the tiles of each class are mostly full.
+        cdef Py_ssize_t block = max(height, min(max(16384 // max(d, 1), 4 * K * height), SCORES // max(K, 1)))
+        cdef double smoothing = self.smoothing, epsilon = self.epsilon, same = self.same, least = self.least
+        cdef int64_t shifts
+        lost = np.zeros(N, dtype=np.bool_)
+        if N == 0 or d == 0:
+            return lost
+        cdef uint8_t[::1] lost_ = lost.view(np.uint8)
+        cdef const double[:, :, ::1] own = self.own
+        cdef const double[:, ::1] pooled = self.pooled, mean = self.mean
+        cdef const double[:, ::1] half_precision = self.half_precision, log_norm = self.log_norm
+        cdef const double[:, ::1] sums = self.log_norm_sums
+        cdef int64_t[::1] ends = np.zeros(K + 1, dtype=np.int64)
+        cdef int64_t[::1] order = np.empty(min(N, block), dtype=np.int64)
+        cdef double[:, ::1] tile = np.zeros((d, height)), shifted = np.empty((height, K))
+        cdef double[:, ::1] scores = np.empty((min(N, block), K))
+        cdef double[::1] amounts = np.ones(height), added = np.zeros(height), mine = np.empty(height)
+        with nogil:
+            while start < N:
+                stop = min(start + block, N)
+                # All classes as they are with the row.
+                memset(&scores[0, 0], 0, (stop - start) * K * sizeof(double))
+                first = start
+                while first < stop:
+                    rows = min(height, stop - first)
                     for i in range(rows):
-                        at = order[first + i]
-                        of_tile[0, i] = amount[at]
                         for j in range(d):
-                            tile[j, i] = X[at, j]
-                    own_tile(
-                        &tile[0, 0], d, &own[k, 0, 0], &pooled[0, 0], &of_tile[0, 0], smoothing,
-                        &of_tile[1, 0], &of_tile[2, 0],
-                    )
-                    for i in range(rows):
-                        at = order[first + i]
-                        epsilon[at] = of_tile[1, i]
-                        out[at] = of_tile[2, i]
+                            tile[j, i] = X[first + i, j]
+                    for part in range(sums.shape[0]):
+                        left = part * PRIORY_TILE_COLUMNS
+                        gaussian_tile(
+                            &tile[left, 0], min(d - left, PRIORY_TILE_COLUMNS), rows, K, d, &mean[0, left],
+                            &half_precision[0, left], &log_norm[0, left], &sums[part, 0],
+                            &scores[first - start, 0],
+                        )
                     first += rows
-            start = stop
-
-
-def add_gaussian_shifted(
-    const floating[:, :] X,
-    const double[::1] more,
-    const double[:, :, ::1] classes,
-    double[:, ::1] out,
-):
-    """Add log p(x | k) with every variance larger by `more`, a number for each row.
-
-    `classes` holds mean, 1/variance and −½ log 2π·variance of each class and column.
-    """
-    cdef Py_ssize_t N = X.shape[0], d = X.shape[1], K = classes.shape[0], height = PRIORY_TILE_ROWS
-    cdef Py_ssize_t first = 0, rows, i, j
-    cdef double[:, ::1] tile = np.zeros((d, height))
-    cdef double[::1] shift = np.zeros(height)
-    if N == 0 or d == 0 or K == 0:
-        return
-    with nogil:
-        while first < N:
-            rows = min(height, N - first)
-            for i in range(rows):
-                shift[i] = more[first + i]
-                for j in range(d):
-                    tile[j, i] = X[first + i, j]
-            shifted_tile(
-                &tile[0, 0], d, rows, K, &classes[0, 0, 0], &shift[0], &out[first, 0]
-            )
-            first += rows
-
-
-def add_own(const int32_t[::1] y, const double[:, ::1] scores, double[::1] own):
-    """Add each row's score of its own class to `own`."""
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(y.shape[0]):
-            own[i] += scores[i, y[i]]
-
-
-def put_own(const int32_t[::1] y, const double[::1] own, double[:, ::1] scores):
-    """Write each row's score of its own class."""
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(y.shape[0]):
-            scores[i, y[i]] = own[i]
+                # The rows of a class stand together for what changes without them.
+                ends[:] = 0
+                for i in range(start, stop):
+                    ends[y[i] + 1] += 1
+                for k in range(K):
+                    ends[k + 1] += ends[k]
+                for i in range(start, stop):
+                    order[ends[y[i]]] = i
+                    ends[y[i]] += 1
+                last = 0
+                for k in range(K):
+                    first, last = last, ends[k]
+                    while first < last:
+                        rows = min(height, last - first)
+                        for i in range(rows):
+                            at = order[first + i]
+                            amounts[i] = amount[at]
+                            for j in range(d):
+                                tile[j, i] = X[at, j]
+                        epsilon_tile(
+                            &tile[0, 0], d, <const pooled_sums*> &pooled[0, 0], &amounts[0], smoothing, &added[0]
+                        )
+                        own_tile(
+                            &tile[0, 0], d, <const own_sums*> &own[k, 0, 0], &amounts[0], &added[0], &mine[0]
+                        )
+                        shifts = 0
+                        for i in range(rows):
+                            if mine[i] != mine[i] or not added[i] > least:
+                                lost_[order[first + i]] = 1
+                                added[i] = epsilon
+                            added[i] -= epsilon
+                            shifts += fabs(added[i]) > same
+                        if shifts:
+                            shifted_tile(
+                                &tile[0, 0], d, K, <const own_sums*> &own[0, 0, 0], &added[0], &shifted[0, 0]
+                            )
+                        for i in range(rows):
+                            at = order[first + i] - start
+                            if fabs(added[i]) > same:
+                                scores[at, :] = shifted[i, :]
+                            scores[at, k] = mine[i]
+                        first += rows
+                for i in range(start, stop):
+                    if not lost_[i]:
+                        for l in range(K):
+                            out[i, l] += scores[i - start, l]
+                start = stop
+        return lost

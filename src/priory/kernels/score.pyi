@@ -11,7 +11,10 @@ Table = NDArray[np.float64]
 Codes = NDArray[Any]
 
 class Lookups:
-    def __init__(self, columns: Sequence[tuple[Codes, NDArray[np.int32], Table]]) -> None: ...
+    def __init__(
+        self,
+        columns: Sequence[tuple[Codes, NDArray[np.int32], Table, NDArray[np.int32] | None]],
+    ) -> None: ...
     def add(self, first: int, out: Table) -> None: ...
 
 def add_gaussian(

@@ -30,6 +30,7 @@ cdef extern from "loops.h" nogil:
         ptrdiff_t stride
         int width
         const int32_t* places
+        const int32_t* kinds
         const double* log_p
     void look_up(const lookup*, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t, double*)
     void log_shares_of(
@@ -58,8 +59,11 @@ cdef class Lookups:
     cdef Py_ssize_t count, K
 
     def __cinit__(self, columns):
-        """Take (codes, places, log_p) of each column; the codes may be of any integer type."""
-        cdef const int32_t[::1] places
+        """Take (codes, places, log_p, kinds) of each column; the codes may be any integers.
+
+        With kinds, a number for each row or None, the place of a code is that of kind 0.
+        """
+        cdef const int32_t[::1] places, of_rows
         cdef const double[:, ::1] log_p
         cdef lookup* t
         self.held = []
@@ -67,12 +71,16 @@ cdef class Lookups:
         self.tables = <lookup*> malloc(max(1, len(columns)) * sizeof(lookup))
         if self.tables == NULL:
             raise MemoryError
-        for codes, where, table in columns:
+        for codes, where, table, kinds in columns:
             places, log_p = where, table
             if codes.dtype.kind != "i" or not codes.dtype.isnative:
                 codes = codes.astype(np.int64)
-            self.held += [codes, where, table]
+            self.held += [codes, where, table, kinds]
             t = &self.tables[self.count]
+            t.kinds = NULL
+            if kinds is not None and len(kinds):
+                of_rows = kinds
+                t.kinds = &of_rows[0]
             t.codes = <const char*> <size_t> codes.ctypes.data
             t.stride = codes.strides[0] if codes.shape[0] else 0
             t.width = codes.itemsize
