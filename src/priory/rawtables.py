@@ -15,7 +15,7 @@ from priory.kernels.labels import encode_integers, encode_objects
 from priory.kernels.strings import encode_fixed_strings, encode_strings
 from priory.kernels.text import Splitter, text_sizes
 from priory.parallel import in_parallel, thread_count, worthwhile
-from priory.typing import AnyArray, CodeArray, Label
+from priory.typing import AnyArray, Label
 
 __all__ = ["Natural", "RawTable", "natural", "open_table", "texts"]
 
@@ -372,7 +372,7 @@ def _natural_dates(array: AnyArray, name: str) -> Natural:
         raise InputError(f"Column {name!r} mixes dates with other values: {error}") from None
 
 
-def _natural_labels(codes: CodeArray, labels: Sequence[Label]) -> Natural:
+def _natural_labels(codes: AnyArray, labels: Sequence[Label]) -> Natural:
     """Return labels, or numbers where every label is a number."""
     types = {str if isinstance(v, str) else bool if isinstance(v, bool) else float for v in labels}
     if types == {float} and all(-EXACT <= v <= EXACT for v in labels if isinstance(v, int)):
