@@ -11,6 +11,7 @@ TEXT = ("loops", "text_utf8", "vocabulary", "text", "words", "words_pairs", "wor
 HEADERS = {
     **dict.fromkeys(("labels", "numbers", "counts", "score"), ("loops",)),
     **dict.fromkeys(("vocabulary", "text", "words"), TEXT),
+    "strings": ("loops", "vocabulary", "strings"),
     "words_without": ("loops", "words_without"),
     "rows_without": ("loops", "rows_without"),
 }

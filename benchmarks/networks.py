@@ -1,27 +1,30 @@
 """Learning the tables of a belief network: priory, pgmpy and pyAgrum side by side.
 
-    python -m benchmarks.networks [rows] [rounds]
+    python -m benchmarks.networks [rows] [rounds] [--output page.md]
 
 A random network of 20 nodes (2 to 4 values, up to 3 parents) is drawn, rows are sampled from
 it, and every library learns its tables from the same data frame. The libraries take turns; the
-table shows the median of the rounds. A peer that is not installed is left out.
+page shows the medians of the rounds. A peer that is not installed is left out.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
-import sys
-import time
+import os
 import warnings
-from collections.abc import Callable
-from statistics import median
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.measure import Measured, in_turn
+from benchmarks.report import machine
 from priory import BeliefNetwork
 
+HERE = Path(__file__).parent
 NODES = 20
 
 
@@ -41,28 +44,58 @@ def random_network(seed: int = 0) -> BeliefNetwork:
     return BeliefNetwork(parents, tables, nodes=names)
 
 
-def main(rows: int = 1_000_000, rounds: int = 5) -> None:
-    """Let each library learn in turn, and print the medians."""
+def frames_of(drawn: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the same rows as whole numbers, as strings and as categories."""
+    names = np.array(
+        [f"v{value}" for value in range(int(drawn.to_numpy().max()) + 1)], dtype=object
+    )
+    strings = drawn.apply(lambda column: pd.Series(names[column.to_numpy()], dtype="str"))
+    return {"integers": drawn, "strings": strings, "categories": strings.astype("category")}
+
+
+def main() -> int:
+    """Let each library learn in turn, and write the page."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.networks", description=__doc__)
+    parser.add_argument("rows", nargs="?", type=int, default=1_000_000)
+    parser.add_argument("rounds", nargs="?", type=int, default=5)
+    parser.add_argument("--output", type=Path, default=HERE / "networks.md")
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     truth = random_network()
-    drawn = pd.DataFrame(truth.sample(rows, random_state=1))
-    frames = {
-        "integers": drawn,
-        "strings": drawn.map(lambda value: f"v{value}"),
-        "categories": drawn.map(lambda value: f"v{value}").astype("category"),
+    frames = frames_of(pd.DataFrame(truth.sample(arguments.rows, random_state=1)))
+    times = {
+        kind: in_turn(contestants(truth, frame), 0.0, arguments.rounds, arguments.rounds)[0]
+        for kind, frame in frames.items()
     }
-    for kind, frame in frames.items():
-        works = contestants(truth, frame)
-        seconds: dict[str, list[float]] = {name: [] for name in works}
-        for _ in range(rounds):
-            for name, work in works.items():
-                start = time.perf_counter()
-                work()
-                seconds[name].append(time.perf_counter() - start)
-        ours = median(seconds["priory"])
-        print(f"\n{rows:,} rows × {NODES} nodes, {kind}")
-        for name, times in seconds.items():
-            print(f"  {name:8} {median(times) * 1e3:10.1f} ms   {median(times) / ours:7.1f} ×")
+    text = "\n".join(page(times, arguments.rows, arguments.rounds, load))
+    arguments.output.write_text(text + "\n", encoding="utf-8")
+    print(text)
+    return 0
+
+
+def page(
+    times: dict[str, dict[str, Measured]], rows: int, rounds: int, load: float | None
+) -> Iterator[str]:
+    """Give the times and ratios as Markdown."""
+    yield "# Learning the tables of a belief network, side by side\n"
+    yield "Written by `python -m benchmarks.networks`; no figure is typed by hand.\n"
+    yield "## The machine\n"
+    yield from (f"- {line}" for line in machine(load, ("priory", "pgmpy", "pyagrum", "pandas")))
+    yield f"\n## {rows:,} rows × {NODES} nodes\n"
+    yield "| columns | library | median | smallest | ratio to priory |\n|---|---|---:|---:|---:|"
+    for kind, of_kind in times.items():
+        for name, measured in of_kind.items():
+            ratio = measured.median / of_kind["priory"].median
+            cells = (
+                f"{measured.median * 1e3:.0f} ms | {measured.least * 1e3:.0f} ms | {ratio:.1f} ×"
+            )
+            yield f"| {kind} | {name} | {cells} |"
+    yield (
+        "\nThe libraries learn from the same pandas frame, in turn, "
+        f"{rounds} times after one warm-up each, by maximum\nlikelihood, "
+        "with as many threads as each chooses. pyAgrum reads its database anew each time."
+    )
 
 
 def contestants(truth: BeliefNetwork, frame: pd.DataFrame) -> dict[str, Callable[[], Any]]:
@@ -109,4 +142,4 @@ def pyagrum_learner(
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    raise SystemExit(main())

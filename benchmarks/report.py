@@ -195,10 +195,10 @@ class Report:
         plt.close(figure)
 
 
-def machine(load: float | None) -> list[str]:
+def machine(load: float | None, packages: Sequence[str] = PACKAGES) -> list[str]:
     """Describe what the figures were measured on."""
     found = []
-    for package in PACKAGES:
+    for package in packages:
         try:
             found.append(f"{package} {version(package)}")
         except PackageNotFoundError:

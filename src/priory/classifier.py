@@ -538,10 +538,10 @@ class Classifier:
         _check_lengths(raw.n_rows, labels)
         weights = read_weights(weight, raw.n_rows)
         if self._statistics is None:
-            schema = infer(raw, self.settings.declared(raw))
+            schema = infer(raw, self.settings.declared(raw), self.settings.n_threads)
         else:
             schema = infer_empty(raw, self._statistics.schema)
-        frame = read(raw, schema)
+        frame = read(raw, schema, self.settings.n_threads)
         self._check_missing(frame, schema)
         statistics = Statistics.count(frame, labels, schema, weights, self.settings.n_threads)
         if self._statistics is not None:
@@ -554,7 +554,7 @@ class Classifier:
         return statistics.beside(Statistics.count(read(raw, more), labels, more, weights, threads))
 
     def _frame(self, X: Any) -> Frame:
-        frame = read(X, self.statistics.schema)
+        frame = read(X, self.statistics.schema, self.settings.n_threads)
         self._check_missing(frame, self.statistics.schema)
         for block in self.statistics.schema.counted:
             column = frame[block.name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,10 @@ import numpy as np
 from priory.columns import Column, Labels, Numbers, Strings, Texts
 from priory.errors import InputError, SchemaError, listing
 from priory.kernels.labels import encode_integers, encode_objects
+from priory.kernels.strings import encode_fixed_strings, encode_strings
 from priory.kernels.text import Splitter, text_sizes
-from priory.typing import AnyArray, CodeArray, Label
+from priory.parallel import in_parallel, thread_count, worthwhile
+from priory.typing import AnyArray, Label
 
 __all__ = ["Natural", "RawTable", "natural", "open_table", "texts"]
 
@@ -59,11 +61,18 @@ class RawTable:
         """Return the position of each column."""
         return {name: i for i, name in enumerate(self.names)}
 
-    def column(self, name: str) -> Natural:
-        """Return a column in its natural form."""
+    def column(self, name: str, values: Any = None) -> Natural:
+        """Return a column in its natural form; whoever has its values already may give them."""
         if name not in self._seen:
-            self._seen[name] = natural(self.get(self.places[name]), name)
+            found = self.get(self.places[name]) if values is None else values
+            self._seen[name] = natural(found, name)
         return self._seen[name]
+
+    def read_columns(self, names: Sequence[str], n_threads: int | None = None) -> None:
+        """Bring columns into their natural form, several at a time where that is sooner."""
+        unread = [name for name in names if name not in self._seen]
+        threads = worthwhile(self.n_rows * len(unread), thread_count(n_threads))
+        in_parallel([partial(self.column, name) for name in unread], threads)
 
 
 def open_table(X: Any) -> RawTable:
@@ -315,7 +324,10 @@ def _natural_numpy(array: AnyArray, name: str) -> Natural:
         return Natural(Numbers(seconds.reshape(-1, 1)), "duration, in seconds")
     if kind == "c":
         raise InputError(f"Complex data not supported: column {name!r} holds complex numbers.")
-    if kind in "OUT":
+    if kind == "U":
+        native = np.require(array, array.dtype.newbyteorder("="), "A")
+        return _natural_labels(*encode_fixed_strings(native))
+    if kind in "OT":
         return _natural_objects(array.astype(object), name)
     raise InputError(
         f"Column {name!r} has the type {array.dtype}, which cannot be read. "
@@ -360,7 +372,7 @@ def _natural_dates(array: AnyArray, name: str) -> Natural:
         raise InputError(f"Column {name!r} mixes dates with other values: {error}") from None
 
 
-def _natural_labels(codes: CodeArray, labels: Sequence[Label]) -> Natural:
+def _natural_labels(codes: AnyArray, labels: Sequence[Label]) -> Natural:
     """Return labels, or numbers where every label is a number."""
     types = {str if isinstance(v, str) else bool if isinstance(v, bool) else float for v in labels}
     if types == {float} and all(-EXACT <= v <= EXACT for v in labels if isinstance(v, int)):
@@ -375,10 +387,11 @@ def _natural_pandas(series: Any, name: str) -> Natural:
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
         return _natural_numpy(series.to_numpy(), name)
-    if hasattr(series, "cat"):
-        return _coded(series.cat.codes.to_numpy(), series.cat.categories.to_numpy(dtype=object))
-    if hasattr(series, "categories"):  # a bare pandas.Categorical
-        return _coded(series.codes, series.categories.to_numpy(dtype=object))
+    values = getattr(series, "array", series)  # it may be an array by itself
+    if hasattr(dtype, "categories"):
+        return _coded(values.codes, values.categories.to_numpy(dtype=object))
+    if getattr(dtype, "storage", "") == "python":  # a column of Python's own strings
+        return _natural_objects(values.to_numpy(dtype=object), name)
     import pyarrow as pa
 
     try:
@@ -433,12 +446,10 @@ def _natural_arrow(array: Any, name: str) -> Natural:
             Labels(np.full(len(array), -1, dtype=np.int32), ()), "every value is missing"
         )
     if t.is_string(kind) or t.is_large_string(kind) or kind == pa.string_view():
-        if kind == pa.string_view():
-            array = array.cast(pa.large_string())
-        encoded = _one_chunk(pc.dictionary_encode(array))
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        labels = tuple(encoded.dictionary.to_pylist())
-        return Natural(Labels(codes.astype(np.int32), labels), "strings")
+        bits = 0 if kind == pa.string_view() else 32 if t.is_string(kind) else 64
+        pieces = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+        codes, labels = encode_strings([(bits, len(p), p.offset, p.buffers()) for p in pieces])
+        return Natural(Labels(codes, tuple(labels)), "strings")
     hint = (
         "Spread it over columns of its own"
         if t.is_nested(kind)

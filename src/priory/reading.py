@@ -40,7 +40,11 @@ SENTENCE_WORDS = 6
 """From so many words a value on, on average, strings that hardly repeat are sentences."""
 
 
-def infer(X: Any, declared: Mapping[tuple[str, ...], Kind | Analyzer] | None = None) -> Schema:
+def infer(
+    X: Any,
+    declared: Mapping[tuple[str, ...], Kind | Analyzer] | None = None,
+    n_threads: int | None = None,
+) -> Schema:
     """Return what each column is, and why.
 
     `declared` names the kind of some columns, or of several columns counted as one block; an
@@ -55,6 +59,7 @@ def infer(X: Any, declared: Mapping[tuple[str, ...], Kind | Analyzer] | None = N
     declared = dict(declared or {})
     _check_declared(raw, declared)
     block_of = {name: columns for columns in declared for name in columns}
+    raw.read_columns([name for name in raw.names if name not in block_of], n_threads)
     blocks = []
     for name in raw.names:
         columns = block_of.get(name)
@@ -90,13 +95,15 @@ def infer_empty(X: Any, schema: Schema) -> Schema:
     return replace(schema, blocks=tuple(found.get(block.name, block) for block in schema))
 
 
-def read(X: Any, schema: Schema) -> Frame:
+def read(X: Any, schema: Schema, n_threads: int | None = None) -> Frame:
     """Return the columns that a schema counts, coded; extra and absent columns are errors."""
     row = _read_row(X, schema) if isinstance(X, Mapping) else None
     if row is not None:
         return row
     raw = open_table(X)
     source = _match(raw, schema)
+    labels = [block for block in schema.counted if block.kind in (Kind.LABELS, Kind.JOINT)]
+    raw.read_columns([source[name] for block in labels for name in block.columns], n_threads)
     binned: dict[Any, Labels] = {}  # a column may be in several pairs
     columns = {
         block.name: _read_block(raw, block, [source[name] for name in block.columns], binned)

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ def value_range(x: NDArray[np.int64]) -> tuple[int, int]: ...
 def encode_range(
     x: NDArray[np.int64], low: int, codes: NDArray[np.int32], seen: NDArray[np.uint8]
 ) -> None: ...
+def narrow_codes(x: NDArray[np.int32] | NDArray[np.int64], codes: NDArray[np.int8]) -> bool: ...
 def pack_codes(
     X: NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int32] | NDArray[np.int64],
     out: NDArray[np.int8] | NDArray[np.int32],
@@ -20,6 +22,9 @@ def pack_codes(
     largest: NDArray[np.int64],
 ) -> int: ...
 def count_codes(c: NDArray[Any], rows: NDArray[np.int64]) -> None: ...
+def count_joint(
+    columns: Sequence[NDArray[Any]], sizes: Sequence[int], rows: NDArray[np.int64]
+) -> int: ...
 def count_labels(
     c: NDArray[np.int8] | NDArray[np.int16] | NDArray[np.int32] | NDArray[np.int64],
     y: NDArray[np.int32],

@@ -25,6 +25,19 @@ cdef extern from "loops.h" nogil:
     int64_t pack_i4_i4(const int32_t*, ptrdiff_t, int32_t, int32_t*, ptrdiff_t, int64_t*)
     int64_t pack_i8_i4(const int64_t*, ptrdiff_t, int64_t, int32_t*, ptrdiff_t, int64_t*)
 
+    int64_t narrow_i4(const int32_t*, ptrdiff_t, int8_t*)
+    int64_t narrow_i8(const int64_t*, ptrdiff_t, int8_t*)
+    void join_1_2(const int8_t*, ptrdiff_t, int16_t, int16_t*, int16_t*)
+    void join_2_2(const int16_t*, ptrdiff_t, int16_t, int16_t*, int16_t*)
+    void join_4_2(const int32_t*, ptrdiff_t, int16_t, int16_t*, int16_t*)
+    void join_8_2(const int64_t*, ptrdiff_t, int16_t, int16_t*, int16_t*)
+    void join_1_4(const int8_t*, ptrdiff_t, int32_t, int32_t*, int32_t*)
+    void join_2_4(const int16_t*, ptrdiff_t, int32_t, int32_t*, int32_t*)
+    void join_4_4(const int32_t*, ptrdiff_t, int32_t, int32_t*, int32_t*)
+    void join_8_4(const int64_t*, ptrdiff_t, int32_t, int32_t*, int32_t*)
+    void count_keys_2(int16_t*, const int16_t*, ptrdiff_t, ptrdiff_t, int, int64_t*)
+    void count_keys_4(int32_t*, const int32_t*, ptrdiff_t, ptrdiff_t, int, int64_t*)
+
 cdef extern from "Python.h":
     object PyUnicode_FromObject(object)  # the plain str of a subclass, whatever its __str__ says
 
@@ -38,6 +51,10 @@ ctypedef fused packed:
     int8_t
     int32_t
 
+ctypedef fused whole:
+    int32_t
+    int64_t
+
 ctypedef fused numeric:
     float
     double
@@ -47,6 +64,8 @@ ctypedef fused numeric:
 cdef enum:
     REMEMBERED = 1024  # objects met lately, by address
     SMALL_TABLE = 2048  # cells per copy when counting into four copies
+    TOGETHER = 2048  # rows whose keys are joined, then counted
+    NARROW_KEYS = 32767  # cells of a table whose keys have two bytes
 
 
 def encode_objects(cnp.ndarray values):
@@ -125,6 +144,20 @@ def encode_range(const int64_t[::1] x, int64_t low, int32_t[::1] codes, uint8_t[
             seen[code] = 1
 
 
+def narrow_codes(const whole[::1] x, int8_t[::1] codes):
+    """Write whole numbers from 0 to 127 as codes of a byte; return whether all of them are such."""
+    cdef Py_ssize_t n = x.shape[0], i = 0
+    cdef int64_t bits = 0
+    with nogil:
+        while i < n and 0 <= bits <= 127:
+            if whole is int32_t:
+                bits |= narrow_i4(&x[i], min(n - i, <Py_ssize_t> TOGETHER), &codes[i])
+            else:
+                bits |= narrow_i8(&x[i], min(n - i, <Py_ssize_t> TOGETHER), &codes[i])
+            i += TOGETHER
+    return 0 <= bits <= 127
+
+
 def pack_codes(const numeric[:, ::1] X, packed[:, ::1] out, Py_ssize_t first, int64_t[::1] largest):
     """Write each column of X as a stretch of a row of `out`, from `first` on; NaN becomes −1.
 
@@ -181,6 +214,54 @@ def count_codes(const code[:] c, int64_t[::1] rows):
         free(counted)
 
 
+def count_joint(columns, sizes, int64_t[::1] rows):
+    """Add one to rows[combination] for each row without a gap; return how many have one.
+
+    Combinations are numbered in mixed radix, the last column's codes next to each other. Codes must
+    be below their column's size, and there must be fewer than 2^31 combinations.
+    """
+    arrays = [np.ascontiguousarray(column) for column in columns]
+    cdef Py_ssize_t n = len(arrays[0]), cells = rows.shape[0], i = 0, j, count, d = len(arrays)
+    cdef int lanes = 4 if cells < SMALL_TABLE else 1, lane
+    cdef bint narrow = cells < NARROW_KEYS
+    cdef int64_t* counted = <int64_t*> calloc(lanes * (cells + 1), sizeof(int64_t))
+    cdef const char** codes = <const char**> malloc(d * sizeof(char*))
+    cdef int32_t* radix = <int32_t*> malloc(d * sizeof(int32_t))
+    cdef int32_t* widths = <int32_t*> malloc(d * sizeof(int32_t))
+    cdef int32_t[TOGETHER] keys
+    cdef int32_t[TOGETHER] gaps
+    cdef int64_t left_out = 0
+    try:
+        if counted == NULL or codes == NULL or radix == NULL or widths == NULL:
+            raise MemoryError
+        for j in range(d):
+            codes[j] = cnp.PyArray_BYTES(arrays[j])
+            widths[j] = arrays[j].itemsize
+            radix[j] = min(<int64_t> sizes[j], <int64_t> (cells + 1))
+        with nogil:
+            while i < n:
+                count = min(n - i, <Py_ssize_t> TOGETHER)
+                memset(keys, 0, sizeof(keys))
+                memset(gaps, 0, sizeof(gaps))
+                for j in range(d):
+                    _join(codes[j] + i * widths[j], widths[j], narrow, count, radix[j], keys, gaps)
+                if narrow:
+                    count_keys_2(<int16_t*> keys, <int16_t*> gaps, count, cells, lanes, counted)
+                else:
+                    count_keys_4(keys, gaps, count, cells, lanes, counted)
+                i += TOGETHER
+            for lane in range(lanes):
+                for i in range(cells):
+                    rows[i] += counted[lane * (cells + 1) + i]
+                left_out += counted[lane * (cells + 1) + cells]
+    finally:
+        free(counted)
+        free(codes)
+        free(radix)
+        free(widths)
+    return left_out
+
+
 def count_labels(const code[:] c, y, weight, int64_t[:, ::1] rows, double[:, ::1] total):
     """Add one to rows[y, code] and the weight to total[y, code]."""
     cdef const int32_t[::1] k = np.ascontiguousarray(y)
@@ -219,6 +300,26 @@ def count_labels(const code[:] c, y, weight, int64_t[:, ::1] rows, double[:, ::1
                 rows[i, j] += counted[i * (V + 1) + j]
                 total[i, j] += <double> counted[i * (V + 1) + j]
         free(counted)
+
+
+cdef void _join(const char* codes, int width, bint narrow, Py_ssize_t n, int32_t size, int32_t* keys, int32_t* gaps) noexcept nogil:
+    """Join a stretch of codes of any width to keys of two bytes, or of four."""
+    if narrow and width == 1:
+        join_1_2(<const int8_t*> codes, n, size, <int16_t*> keys, <int16_t*> gaps)
+    elif narrow and width == 2:
+        join_2_2(<const int16_t*> codes, n, size, <int16_t*> keys, <int16_t*> gaps)
+    elif narrow and width == 4:
+        join_4_2(<const int32_t*> codes, n, size, <int16_t*> keys, <int16_t*> gaps)
+    elif narrow:
+        join_8_2(<const int64_t*> codes, n, size, <int16_t*> keys, <int16_t*> gaps)
+    elif width == 1:
+        join_1_4(<const int8_t*> codes, n, size, keys, gaps)
+    elif width == 2:
+        join_2_4(<const int16_t*> codes, n, size, keys, gaps)
+    elif width == 4:
+        join_4_4(<const int32_t*> codes, n, size, keys, gaps)
+    else:
+        join_8_4(<const int64_t*> codes, n, size, keys, gaps)
 
 
 cdef inline int32_t _code(object label, dict known, list labels) except -2:

@@ -38,14 +38,35 @@ static inline void document_see(document *d, int32_t code)
     d->n_seen += d->tf[code]++ == 0;
 }
 
+/* Sums of all texts that count 1 each, for words and classes that may occur together: each class has
+ * its words in chunks, which exist once one of their words does. Texts come class by class, so that
+ * the sums they need are near; and words that are new with them are neighbours, so that classes
+ * which have none of these have no chunk for them. */
+
+#define DENSE_MOST ((int64_t)1 << 22) /* with more words × classes, only pairs that occur are kept */
+#define DENSE_CHUNK 16                /* words of a class */
+
 typedef struct {
-    int32_t rows, count; /* of texts that count 1 each */
+    int32_t rows, count;
     double log_tf;
 } dense_sum;
 
-/* Count words of a document, new ones too; the `sums` of its class, if given, are brought near. */
+typedef struct {
+    dense_sum *sums; /* chunk after chunk; the first is nobody's and stays zero */
+    int64_t sums_room, chunks;
+    int32_t *places; /* K × room: the chunk of these words, or 0 */
+    int64_t K, room, words;
+    int64_t total; /* of the words counted, so that no `count` overflows */
+} dense_table;
+
+static inline dense_sum *dense_at(const dense_table *t, int32_t label, int64_t word)
+{
+    return t->sums + (int64_t)t->places[label * t->room + word / DENSE_CHUNK] * DENSE_CHUNK + word % DENSE_CHUNK;
+}
+
+/* Count words of a document, new ones too; the sums of its class, if there are any, are brought near. */
 PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_word *words, ptrdiff_t n,
-                                      const dense_sum *sums)
+                                      const dense_table *t, int32_t label)
 {
     if (document_room(d, v->count + n) < 0)
         return -1;
@@ -54,8 +75,8 @@ PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_wor
         int32_t code = vocabulary_add(v, words + i);
         if (code < 0)
             return -1;
-        if (sums != NULL)
-            PRIORY_PREFETCH(sums + code); /* where there is no room for a new word yet: no harm */
+        if (t != NULL && code < t->words)
+            PRIORY_PREFETCH(dense_at(t, label, code));
         document_see(d, code);
     }
     return 0;
@@ -102,56 +123,47 @@ static inline void document_clear(document *d)
     d->n_seen = 0;
 }
 
-/* ---- sums per (word, class), of all pairs ---------------------------------------------------------
- * As long as there is room for all words of every class. Each class has its words side by side:
- * documents come class by class, so that the sums they need are near; and words that are new with
- * them are neighbours, so that other classes, which most of these are never seen in, do not even
- * touch the memory. */
-
-#define DENSE_FIRST ((int64_t)1 << 15)
-#define DENSE_MOST ((int64_t)1 << 22) /* with more sums than these, only pairs that occur are kept */
-#define DENSE_BLOCK 256               /* words of a class whose sums are touched, or not: a page */
-
-typedef struct {
-    dense_sum *sums;  /* K × room */
-    uint8_t *touched; /* K × room / DENSE_BLOCK */
-    int64_t words, K, room;
-    int64_t total; /* of the words counted, so that no `count` overflows */
-} dense_table;
+/* ---- sums per (word, class), of all pairs that may occur ---------------------------------------- */
 
 PRIORY_UNUSED static void dense_clear(dense_table *t)
 {
+    dense_table none = {NULL, 0, 0, NULL, t->K, 0, 0, 0};
     free(t->sums);
-    free(t->touched);
-    t->sums = NULL;
-    t->touched = NULL;
-    t->words = t->room = t->total = 0;
+    free(t->places);
+    *t = none;
 }
 
-/* Have sums, zero at first, of so many words. The second time there is room for all that may come:
- * what is not used is not touched. */
+/* Add a chunk, all zero. */
+static int dense_grow(dense_table *t)
+{
+    if (grow_array((void **)&t->sums, &t->sums_room, (t->chunks + 1) * DENSE_CHUNK, sizeof(dense_sum)) < 0)
+        return -1;
+    memset(t->sums + t->chunks++ * DENSE_CHUNK, 0, DENSE_CHUNK * sizeof(dense_sum));
+    return 0;
+}
+
+/* Give the next chunk to a place. */
+static int dense_chunk(dense_table *t, int32_t *place)
+{
+    *place = (int32_t)t->chunks;
+    return dense_grow(t);
+}
+
+/* Have places for so many words. */
 PRIORY_UNUSED static int dense_room(dense_table *t, int64_t words)
 {
-    if (words > t->room) {
-        int64_t room = (t->room == 0 ? DENSE_FIRST : 2 * DENSE_MOST) / t->K, blocks = t->room / DENSE_BLOCK;
-        room = words > room ? words + words / 2 : room;
-        room = (room + DENSE_BLOCK - 1) / DENSE_BLOCK * DENSE_BLOCK;
-        dense_table grown = {NULL, NULL, t->words, t->K, room, t->total};
-        grown.sums = (dense_sum *)calloc((size_t)(t->K * room), sizeof(dense_sum));
-        grown.touched = (uint8_t *)calloc((size_t)(t->K * room / DENSE_BLOCK), 1);
-        if (grown.sums == NULL || grown.touched == NULL) {
-            dense_clear(&grown);
+    if (t->chunks == 0 && dense_grow(t) < 0)
+        return -1;
+    if (words > t->room * DENSE_CHUNK) {
+        int64_t room = 2 * words / DENSE_CHUNK + 1;
+        int32_t *grown = (int32_t *)calloc((size_t)(t->K * room), sizeof(int32_t));
+        if (grown == NULL)
             return -1;
-        }
-        for (int64_t i = 0; i < t->K * blocks; i++)
-            if (t->touched[i]) {
-                int64_t block = i % blocks, row = i / blocks * room;
-                grown.touched[row / DENSE_BLOCK + block] = 1;
-                memcpy(grown.sums + row + block * DENSE_BLOCK, t->sums + i * DENSE_BLOCK,
-                       DENSE_BLOCK * sizeof(dense_sum));
-            }
-        dense_clear(t);
-        *t = grown;
+        for (int64_t k = 0; k < t->K && t->room; k++)
+            memcpy(grown + k * room, t->places + k * t->room, (size_t)t->room * sizeof(int32_t));
+        free(t->places);
+        t->places = grown;
+        t->room = room;
     }
     t->words = words > t->words ? words : t->words;
     return 0;
@@ -163,14 +175,15 @@ PRIORY_UNUSED static int document_sum(document *d, dense_table *t, int64_t words
     if (dense_room(t, words) < 0)
         return -1;
     double scale = document_scale(d);
-    dense_sum *sums = t->sums + label * t->room;
-    uint8_t *touched = t->touched + label * (t->room / DENSE_BLOCK);
+    int32_t *places = t->places + label * t->room;
     for (int64_t i = 0; i < d->n_seen; i++) {
         int32_t word = d->seen[i], tf = d->tf[word];
-        sums[word].rows += 1;
-        sums[word].count += tf;
-        sums[word].log_tf += scale * log1p_tf(tf);
-        touched[word / DENSE_BLOCK] = 1;
+        if (places[word / DENSE_CHUNK] == 0 && dense_chunk(t, places + word / DENSE_CHUNK) < 0)
+            return -1;
+        dense_sum *sum = t->sums + (int64_t)places[word / DENSE_CHUNK] * DENSE_CHUNK + word % DENSE_CHUNK;
+        sum->rows += 1;
+        sum->count += tf;
+        sum->log_tf += scale * log1p_tf(tf);
         t->total += tf;
         d->tf[word] = 0;
     }
@@ -178,40 +191,61 @@ PRIORY_UNUSED static int document_sum(document *d, dense_table *t, int64_t words
     return 0;
 }
 
-/* Add the sums that another has of some classes; its word i is number places[i] here, where there is
- * room for all. */
-PRIORY_UNUSED static void dense_merge(dense_table *t, const dense_table *other, const int32_t *places,
-                                      int64_t first_class, int64_t end_class)
+/* Where another has sums of some classes, mark what lacks a chunk here, with −1; its word i is number
+ * codes[i] here. Threads may do this, and then that, for classes of their own. */
+PRIORY_UNUSED static void dense_mark(dense_table *t, const dense_table *other, const int32_t *codes,
+                                     int64_t first_class, int64_t end_class)
 {
-    int64_t blocks = other->room / DENSE_BLOCK;
-    for (int64_t i = first_class * blocks; i < end_class * blocks; i++) {
-        if (!other->touched[i])
-            continue;
-        const dense_sum *from = other->sums + i * DENSE_BLOCK;
-        const int32_t *place = places + i % blocks * DENSE_BLOCK;
-        dense_sum *sums = t->sums + i / blocks * t->room;
-        uint8_t *touched = t->touched + i / blocks * (t->room / DENSE_BLOCK);
-        for (int64_t j = 0; j < DENSE_BLOCK; j++) {
-            if (from[j].rows == 0)
-                continue;
-            dense_sum *to = sums + place[j];
-            to->rows += from[j].rows;
-            to->count += from[j].count;
-            to->log_tf += from[j].log_tf;
-            touched[place[j] / DENSE_BLOCK] = 1;
+    for (int64_t k = first_class; k < end_class; k++) {
+        int32_t *places = t->places + k * t->room;
+        for (int64_t word = 0; word < other->words; word += DENSE_CHUNK) {
+            int32_t chunk = other->places[k * other->room + word / DENSE_CHUNK];
+            const dense_sum *from = other->sums + (int64_t)chunk * DENSE_CHUNK;
+            for (int64_t j = 0; chunk && j < DENSE_CHUNK; j++)
+                if (from[j].rows && places[codes[word + j] / DENSE_CHUNK] == 0)
+                    places[codes[word + j] / DENSE_CHUNK] = -1;
         }
     }
 }
 
-/* Return how many pairs occur in some blocks of words. */
-PRIORY_UNUSED static int64_t dense_pairs(const dense_table *t, int64_t first_block, int64_t end_block)
+/* Give a chunk to every place that is marked. */
+PRIORY_UNUSED static int dense_fill(dense_table *t)
 {
-    int64_t pairs = 0, blocks = t->room / DENSE_BLOCK;
+    for (int64_t i = 0; i < t->K * t->room; i++)
+        if (t->places[i] < 0 && dense_chunk(t, t->places + i) < 0)
+            return -1;
+    return 0;
+}
+
+/* Add the sums of another, where there is a chunk for all of them. */
+PRIORY_UNUSED static void dense_merge(dense_table *t, const dense_table *other, const int32_t *codes,
+                                      int64_t first_class, int64_t end_class)
+{
+    for (int64_t k = first_class; k < end_class; k++)
+        for (int64_t word = 0; word < other->words; word += DENSE_CHUNK) {
+            int32_t chunk = other->places[k * other->room + word / DENSE_CHUNK];
+            const dense_sum *from = other->sums + (int64_t)chunk * DENSE_CHUNK;
+            for (int64_t j = 0; chunk && j < DENSE_CHUNK; j++) {
+                if (from[j].rows == 0)
+                    continue;
+                dense_sum *to = dense_at(t, (int32_t)k, codes[word + j]);
+                to->rows += from[j].rows;
+                to->count += from[j].count;
+                to->log_tf += from[j].log_tf;
+            }
+        }
+}
+
+/* Return how many pairs occur among some chunks of words. */
+PRIORY_UNUSED static int64_t dense_pairs(const dense_table *t, int64_t first, int64_t end)
+{
+    int64_t pairs = 0;
     for (int64_t k = 0; k < t->K; k++)
-        for (int64_t i = k * blocks + first_block; i < k * blocks + end_block; i++)
-            if (t->touched[i])
-                for (int64_t j = 0; j < DENSE_BLOCK; j++)
-                    pairs += t->sums[i * DENSE_BLOCK + j].rows > 0;
+        for (int64_t at = first; at < end; at++) {
+            const dense_sum *sums = t->sums + (int64_t)t->places[k * t->room + at] * DENSE_CHUNK;
+            for (int64_t j = 0; j < DENSE_CHUNK; j++)
+                pairs += sums[j].rows > 0;
+        }
     return pairs;
 }
 

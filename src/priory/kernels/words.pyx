@@ -23,7 +23,7 @@ cdef extern from "words.h" nogil:
     enum:
         TEXT_DROPPED
         DENSE_MOST
-        DENSE_BLOCK
+        DENSE_CHUNK
 
     ctypedef struct document:
         int32_t* tf
@@ -46,24 +46,21 @@ cdef extern from "words.h" nogil:
         int32_t* places
         int64_t class_start
 
-    ctypedef struct dense_sum:
-        pass
-
     ctypedef struct dense_table:
-        dense_sum* sums
-        int64_t words
         int64_t K
-        int64_t room
+        int64_t words
         int64_t total
 
     void dense_clear(dense_table*)
 
     double text_logs[256]
 
-    int document_add(document*, vocabulary*, const text_word*, ptrdiff_t, const dense_sum*)
+    int document_add(document*, vocabulary*, const text_word*, ptrdiff_t, const dense_table*, int32_t)
     int document_find(document*, const vocabulary*, int64_t, const int32_t*, const text_word*, ptrdiff_t)
     int document_sum(document*, dense_table*, int64_t, int32_t)
     int dense_room(dense_table*, int64_t)
+    void dense_mark(dense_table*, const dense_table*, const int32_t*, int64_t, int64_t)
+    int dense_fill(dense_table*)
     void dense_merge(dense_table*, const dense_table*, const int32_t*, int64_t, int64_t)
     int64_t dense_pairs(const dense_table*, int64_t, int64_t)
     int document_write(document*, count_list*)
@@ -424,7 +421,7 @@ cdef class Tally:
                         m = reader.next_words()
                         if m == 0:
                             break
-                        _check(document_add(&self.counted, &vocabulary.words_, reader.words, m, NULL))
+                        _check(document_add(&self.counted, &vocabulary.words_, reader.words, m, NULL, 0))
                     _check(document_write(&self.counted, &self.counts))
                     rows_of[classes[i]] += 1
                     weight_of[classes[i]] += weights[i] if weighted else 1.0
@@ -522,6 +519,8 @@ cdef class WordCounter:
                 self._spill(threads)
             _check(dense_room(&self.dense, len(self.vocabulary)))
             shares = _shares(self.dense.K, threads if self.dense.words * self.dense.K >= MANY else 1)
+            in_parallel([partial(self._mark, other, places, *share) for share in shares], threads)
+            _check(dense_fill(&self.dense))
             in_parallel([partial(self._add, other, places, *share) for share in shares], threads)
             self.dense.total += other.dense.total
             dense_clear(&other.dense)
@@ -530,6 +529,10 @@ cdef class WordCounter:
         other.parts = []
         for mine, theirs in zip(self.counts[1:], other.counts[1:], strict=True):
             mine += theirs
+
+    def _mark(self, WordCounter other, const int32_t[::1] places, int64_t first_class, int64_t end_class):
+        with nogil:
+            dense_mark(&self.dense, &other.dense, &places[0], first_class, end_class)
 
     def _add(self, WordCounter other, const int32_t[::1] places, int64_t first_class, int64_t end_class):
         with nogil:
@@ -570,7 +573,7 @@ cdef class WordCounter:
                         m = reader.next_words()
                         if m == 0:
                             break
-                        _check(document_add(counted, words, reader.words, m, self.dense.sums + label * self.dense.room))
+                        _check(document_add(counted, words, reader.words, m, &self.dense, label))
                     _check(document_sum(counted, &self.dense, words.count, label))
                     rows_of[label] += 1
                     weight_of[label] += 1.0
@@ -584,28 +587,28 @@ cdef class WordCounter:
             return 0
         if self.dense.words * self.dense.K < MANY:
             threads = 1
-        blocks = _shares((self.dense.words + DENSE_BLOCK - 1) // DENSE_BLOCK, threads)
-        n = in_parallel([partial(self._count_pairs, *some) for some in blocks], threads)
+        chunks = _shares((self.dense.words + DENSE_CHUNK - 1) // DENSE_CHUNK, threads)
+        n = in_parallel([partial(self._count_pairs, *some) for some in chunks], threads)
         out = Arrays.empty(sum(n))
         starts = accumulate(n, initial=0)
-        tasks = [partial(self._write_pairs, out, start, *some) for start, some in zip(starts, blocks)]
+        tasks = [partial(self._write_pairs, out, start, *some) for start, some in zip(starts, chunks)]
         for words in in_parallel(tasks, threads):
             self.counts.class_words[:] += words
         dense_clear(&self.dense)
         self._push(out.pairs)
         return 0
 
-    def _count_pairs(self, int64_t first_block, int64_t end_block):
+    def _count_pairs(self, int64_t first, int64_t end):
         cdef int64_t n
         with nogil:
-            n = dense_pairs(&self.dense, first_block, end_block)
+            n = dense_pairs(&self.dense, first, end)
         return n
 
-    def _write_pairs(self, Arrays out, int64_t start, int64_t first_block, int64_t end_block):
+    def _write_pairs(self, Arrays out, int64_t start, int64_t first, int64_t end):
         words = np.zeros(self.dense.K)
         cdef double[::1] words_of = words
         with nogil:
-            pairs_of_dense(&self.dense, first_block, end_block, start, &out.at, &words_of[0])
+            pairs_of_dense(&self.dense, first, end, start, &out.at, &words_of[0])
         return words
 
     cdef int _push(self, part) except -1:

@@ -42,37 +42,37 @@ PRIORY_UNUSED static void pairs_from(const pair_list *t, const int32_t *order, c
     }
 }
 
-/* Write the pairs that occur in some blocks of words, from place n on; `words_of` each class grows by
- * what they count. */
-PRIORY_UNUSED static void pairs_of_dense(const dense_table *t, int64_t first_block, int64_t end_block, int64_t n,
+/* Write the pairs that occur among some chunks of words, from place n on; `words_of` each class grows
+ * by what they count. */
+PRIORY_UNUSED static void pairs_of_dense(const dense_table *t, int64_t first, int64_t end, int64_t n,
                                          const pair_arrays *out, double *words_of)
 {
-    int64_t blocks = t->room / DENSE_BLOCK;
-    for (int64_t block = first_block; block < end_block; block++) {
-        int64_t next[DENSE_BLOCK] = {0};
-        for (int64_t k = 0; k < t->K; k++)
-            if (t->touched[k * blocks + block])
-                for (int64_t j = 0; j < DENSE_BLOCK; j++)
-                    next[j] += t->sums[(k * blocks + block) * DENSE_BLOCK + j].rows > 0;
-        for (int64_t j = 0; j < DENSE_BLOCK; j++) { /* from how many there are to where they begin */
+    for (int64_t at = first; at < end; at++) {
+        int64_t next[DENSE_CHUNK] = {0};
+        for (int64_t k = 0; k < t->K; k++) {
+            const dense_sum *sums = t->sums + (int64_t)t->places[k * t->room + at] * DENSE_CHUNK;
+            for (int64_t j = 0; j < DENSE_CHUNK; j++)
+                next[j] += sums[j].rows > 0;
+        }
+        for (int64_t j = 0; j < DENSE_CHUNK; j++) { /* from how many there are to where they begin */
             int64_t pairs = next[j];
             next[j] = n;
             n += pairs;
         }
         for (int64_t k = 0; k < t->K; k++) {
-            if (!t->touched[k * blocks + block])
+            if (t->places[k * t->room + at] == 0)
                 continue;
-            const dense_sum *sums = t->sums + (k * blocks + block) * DENSE_BLOCK;
-            for (int64_t j = 0; j < DENSE_BLOCK; j++) {
+            const dense_sum *sums = t->sums + (int64_t)t->places[k * t->room + at] * DENSE_CHUNK;
+            for (int64_t j = 0; j < DENSE_CHUNK; j++) {
                 if (sums[j].rows == 0)
                     continue;
-                int64_t at = next[j]++;
-                out->word[at] = (int32_t)(block * DENSE_BLOCK + j);
-                out->label[at] = (int32_t)k;
-                out->rows[at] = sums[j].rows;
-                out->weight[at] = sums[j].rows;
-                out->count[at] = sums[j].count;
-                out->log_tf[at] = sums[j].log_tf;
+                int64_t i = next[j]++;
+                out->word[i] = (int32_t)(at * DENSE_CHUNK + j);
+                out->label[i] = (int32_t)k;
+                out->rows[i] = sums[j].rows;
+                out->weight[i] = sums[j].rows;
+                out->count[i] = sums[j].count;
+                out->log_tf[i] = sums[j].log_tf;
                 words_of[k] += sums[j].count;
             }
         }

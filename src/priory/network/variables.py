@@ -11,9 +11,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from priory.classifier import label_array
-from priory.columns import Labels
+from priory.columns import Labels, integer_labels
 from priory.errors import ExpressionError, InputError, SettingError, did_you_mean, listing
-from priory.kernels.labels import count_codes, encode_integers
+from priory.kernels.labels import count_codes, encode_integers, narrow_codes
 from priory.labels import label_key, sorted_labels
 from priory.parallel import in_parallel, thread_count
 from priory.rawtables import RawTable, open_table
@@ -131,7 +131,7 @@ def _labels(raw: RawTable, name: str) -> Labels:
     if isinstance(values, np.ndarray) and values.dtype.kind == "i" and values.ndim == 1:
         return _integers(values)
     try:
-        column = raw.column(name).column.as_labels()
+        column = raw.column(name, values).column.as_labels()
     except InputError as error:
         raise InputError(f"Column {name!r}: {error}") from None
     if len(column.labels) < 128 and column.codes.dtype != np.int8:
@@ -141,13 +141,14 @@ def _labels(raw: RawTable, name: str) -> Labels:
 
 def _integers(values: AnyArray) -> Labels:
     """Return whole numbers as labels: if all are small, the numbers are codes themselves."""
-    if len(values):
-        low, high = int(values.min()), int(values.max())
-        if low >= 0 and high < NARROW:
-            return Labels(values.astype(np.int8), tuple(range(high + 1)))
-    codes, distinct = encode_integers(values.astype(np.int64, copy=False))
-    few = len(distinct) < 128
-    return Labels(codes.astype(np.int8) if few else codes, tuple(distinct.tolist()))
+    kind = np.int32 if values.dtype.itemsize <= 4 else np.int64
+    values = np.ascontiguousarray(values, dtype=kind)
+    small = np.empty(len(values), dtype=np.int8)
+    if len(values) and narrow_codes(values, small) and small.max() < NARROW:
+        return Labels(small, tuple(range(int(small.max()) + 1)))
+    column = integer_labels(values, n_threads=1)  # this is a thread of its own already
+    few = len(column.labels) < 128
+    return Labels(column.codes.astype(np.int8) if few else column.codes, column.labels)
 
 
 def _coded(

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from priory.classifier import Classifier
 from priory.columns import Labels
 from priory.errors import InputError, PrioryWarning, SchemaError, listing, warn
 from priory.labels import label_key
-from priory.parallel import in_parallel, thread_count
 from priory.rawtables import natural
 from priory.reading import infer, read_labels
 from priory.schema import Block, Kind, Schema
@@ -141,8 +139,7 @@ class _Tally:
         if not labels.labels:
             return None
         raw = batch.table(roles.features)
-        threads = thread_count(self._settings.n_threads)
-        in_parallel([partial(raw.column, name) for name in raw.names], threads)
+        raw.read_columns(raw.names, self._settings.n_threads)
         self._counter._statistics = Statistics.zero(self._schema)
         new = self._counter._count(raw, labels, weight)
         if new.schema is not self._schema:
