@@ -9,43 +9,40 @@
 #include <sys/mman.h>
 #endif
 
-#define TEXT_PADDING 8          /* readable bytes after a word */
+#define TEXT_PADDING 16         /* readable bytes after a word */
 #define TEXT_LONGEST 0x7FFFFFFF /* bytes of a word, or of a text */
 
 typedef struct {
     const uint8_t *bytes; /* TEXT_PADDING readable bytes follow */
+    uint64_t first, second; /* eight bytes each, zeros after the last */
     uint32_t size, hash;
 } text_word;
 
-/* The first bytes of a word as one number, zeros after its last. */
-static inline uint64_t first_bytes(const uint8_t *bytes, uint32_t size)
-{
-    uint64_t first;
-    if (size == 0)
-        return 0;
-    memcpy(&first, bytes, 8);
-    if (size >= 8)
-        return first;
+/* What keeps so many of eight bytes that were read as one number. */
+static const uint64_t text_masks[9] = {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return first >> (64 - 8 * size) << (64 - 8 * size);
+    0, 0xFFu << 24 << 32, 0xFFFFull << 48, 0xFFFFFFull << 40, 0xFFFFFFFFull << 32, 0xFFFFFFFFFFull << 24,
+    0xFFFFFFFFFFFFull << 16, 0xFFFFFFFFFFFFFFull << 8, ~(uint64_t)0,
 #else
-    return first << (64 - 8 * size) >> (64 - 8 * size);
+    0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF, ~(uint64_t)0,
 #endif
+};
+
+/* Read up to eight bytes as one number; all eight must be readable. */
+static inline uint64_t some_bytes(const uint8_t *bytes, uint32_t size)
+{
+    uint64_t eight;
+    memcpy(&eight, bytes, 8);
+    return eight & text_masks[size < 8 ? size : 8];
 }
 
-/* Hash a word, eight bytes at a time. */
 static inline text_word text_word_of(const uint8_t *bytes, uint32_t size)
 {
-    uint64_t mixed = 0, eight;
-    uint32_t i = 0;
-    for (; size - i > 8; i += 8) {
-        memcpy(&eight, bytes + i, 8);
-        mixed = (mixed ^ eight) * 0x9E3779B97F4A7C15u;
-        mixed ^= mixed >> 32;
-    }
-    mixed = (mixed ^ first_bytes(bytes + i, size - i)) * 0x9E3779B97F4A7C15u;
-    mixed = ((mixed ^ mixed >> 32) + size) * 0xD6E8FEB86659FD93u;
-    text_word word = {bytes, size, (uint32_t)(mixed >> 32)};
+    uint64_t first = some_bytes(bytes, size), second = some_bytes(bytes + 8, size > 8 ? size - 8 : 0);
+    uint64_t mixed = first * 0x9E3779B97F4A7C15u + second * 0xC2B2AE3D27D4EB4Fu + size;
+    for (uint32_t i = 16; i < size; i += 8)
+        mixed = (mixed ^ mixed >> 32 ^ some_bytes(bytes + i, size - i)) * 0x9E3779B97F4A7C15u;
+    text_word word = {bytes, first, second, size, (uint32_t)((mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93u >> 32)};
     return word;
 }
 
@@ -55,7 +52,8 @@ static inline text_word text_word_of(const uint8_t *bytes, uint32_t size)
 
 /* What nearly always decides whether two words are the same is in the slot itself. */
 typedef struct {
-    uint64_t first; /* eight bytes; shorter words have zeros */
+    uint64_t first, second; /* as a text_word has them */
+    int64_t start;          /* in the vocabulary's bytes */
     uint32_t size;
     int32_t code; /* + 1; 0: free */
 } text_slot;
@@ -71,24 +69,6 @@ typedef struct {
     uint8_t *bytes;
     int64_t bytes_room;
 } vocabulary;
-
-/* Compare words without a branch for each size: up to 7 bytes after both must be readable. */
-static inline int same_bytes(const uint8_t *a, const uint8_t *b, uint32_t n)
-{
-    uint64_t x, y;
-    for (; n > 8; n -= 8, a += 8, b += 8)
-        if (memcmp(a, b, 8) != 0)
-            return 0;
-    if (n == 0)
-        return 1;
-    memcpy(&x, a, 8);
-    memcpy(&y, b, 8);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return (x ^ y) >> (64 - 8 * n) == 0;
-#else
-    return (x ^ y) << (64 - 8 * n) == 0;
-#endif
-}
 
 static inline size_t text_place(uint32_t hash, int bits)
 {
@@ -205,16 +185,26 @@ PRIORY_UNUSED static int vocabulary_copy(vocabulary *to, const vocabulary *from)
 static inline text_slot *vocabulary_slot(const vocabulary *v, const text_word *word)
 {
     size_t at = text_place(word->hash, v->bits), mask = ((size_t)1 << v->bits) - 1;
-    uint64_t first = first_bytes(word->bytes, word->size);
     for (;; at = (at + 1) & mask) {
         text_slot *slot = v->slots + at;
         if (slot->code == 0)
             return slot;
-        if (slot->first == first && slot->size == word->size
-            && (word->size <= 8
-                || same_bytes(v->bytes + v->starts[slot->code - 1] + 8, word->bytes + 8, word->size - 8)))
+        if (slot->first == word->first && slot->second == word->second && slot->size == word->size
+            && (word->size <= 16 || memcmp(v->bytes + slot->start + 16, word->bytes + 16, word->size - 16) == 0))
             return slot;
     }
+}
+
+/* Put a word where it is not yet, at the end of the words' bytes. */
+static inline void slot_take(vocabulary *v, text_slot *slot, const text_word *word)
+{
+    slot->first = word->first;
+    slot->second = word->second;
+    slot->start = v->starts[v->count];
+    slot->size = word->size;
+    v->hashes[v->count] = word->hash;
+    v->starts[v->count + 1] = slot->start + word->size;
+    slot->code = (int32_t)++v->count;
 }
 
 static inline int32_t vocabulary_find(const vocabulary *v, const text_word *word)
@@ -241,19 +231,13 @@ static inline int32_t vocabulary_add(vocabulary *v, const text_word *word)
     if (word->size)
         memcpy(v->bytes + start, word->bytes, word->size);
     memset(v->bytes + end, 0, TEXT_PADDING);
-    v->starts[v->count + 1] = end;
-    v->hashes[v->count] = word->hash;
-    slot->first = first_bytes(word->bytes, word->size);
-    slot->size = word->size;
-    slot->code = (int32_t)++v->count;
+    slot_take(v, slot, word);
     return slot->code - 1;
 }
 
 static inline text_word vocabulary_word(const vocabulary *v, int64_t code)
 {
-    int64_t start = v->starts[code];
-    text_word word = {v->bytes + start, (uint32_t)(v->starts[code + 1] - start), v->hashes[code]};
-    return word;
+    return text_word_of(v->bytes + v->starts[code], (uint32_t)(v->starts[code + 1] - v->starts[code]));
 }
 
 /* Add the words of another, writing their codes here. */
@@ -305,11 +289,7 @@ PRIORY_UNUSED static int64_t vocabulary_fill(vocabulary *v, const uint8_t *bytes
         text_slot *slot = vocabulary_slot(v, &word);
         if (slot->code != 0)
             return i;
-        v->starts[i + 1] = starts[i + 1] - starts[0];
-        v->hashes[i] = word.hash;
-        slot->first = first_bytes(word.bytes, word.size);
-        slot->size = word.size;
-        slot->code = (int32_t)++v->count;
+        slot_take(v, slot, &word);
     }
     return n;
 }
