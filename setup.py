@@ -7,10 +7,11 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-TEXT = ("loops", "text_utf8", "vocabulary", "text", "words", "words_pairs", "words_scores")
+TEXT = ("loops", "text_utf8", "vocabulary", "text", "pairs", "words", "word_scores")
 HEADERS = {
     **dict.fromkeys(("labels", "numbers", "counts", "score"), ("loops",)),
-    **dict.fromkeys(("vocabulary", "text", "words"), TEXT),
+    **dict.fromkeys(("vocabulary", "text", "pairs", "words", "word_scores"), TEXT),
+    "hashes": (),
     "strings": ("loops", "vocabulary", "strings"),
     "words_without": ("loops", "words_without"),
     "rows_without": ("loops", "rows_without"),

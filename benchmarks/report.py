@@ -41,7 +41,7 @@ fitted, their log-joints added less one log prior. Where values are missing that
 gaps.
 
 Raw strings are Python strings in memory; scikit-learn's side is CountVectorizer and MultinomialNB
-in a pipeline. Vowpal Wabbit (`--oaa`) and fastText (`epoch=1, dim=10`) read the same texts from a
+in a pipeline. Vowpal Wabbit (`--oaa`) and fastText (`epoch=1, lr=0.05`) read the same texts from a
 file in one pass and learn other models, so nothing is compared; Polars groups the words by class,
 and must count as many. The scripts are measured against priory's own rate for ASCII, byte for
 byte.

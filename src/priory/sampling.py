@@ -26,6 +26,7 @@ from priory.columns import (
     SparseRows,
     Texts,
 )
+from priory.kernels.hashes import Numbering, mix_codes, mix_numbers
 from priory.labels import label_token
 from priory.typing import AnyArray, IntArray
 
@@ -55,74 +56,44 @@ def row_hashes(frame: Frame, y: Labels, numbering: Numbering | None = None) -> A
 
     The rows may be a part of many; a `numbering` then goes on from part to part.
     """
-    hashes = _labels(y)
+    hashes = _of_labels(y)[y.codes]
     for name in sorted(frame.columns):
-        if isinstance(frame[name], Pairs):  # its columns are hashed by themselves
-            continue
-        hashes = _mixed(hashes * np.uint64(31) + _column(frame[name]))
+        _mix(hashes, frame[name])
     number = (Numbering() if numbering is None else numbering).of(hashes)
-    return np.where(number > 0, _mixed(hashes + number.astype(np.uint64) * GAP), hashes)
+    again = np.flatnonzero(number)
+    hashes[again] = _mixed(hashes[again] + number[again].astype(np.uint64) * GAP)
+    return hashes
 
 
-class Numbering:
-    """Number rows that have the same hash, also over several parts.
-
-    Of very many different rows only the first are kept in mind: where rows hardly repeat, their
-    numbers do not matter.
-
-    >>> numbering = Numbering()
-    >>> numbering.of(np.array([7, 7, 5, 7])).tolist(), numbering.of(np.array([5, 7, 6])).tolist()
-    ([0, 1, 0, 2], [1, 3, 0])
-    """
-
-    def __init__(self, most: int = 200_000) -> None:
-        self._most = most
-        self._keys = np.zeros(0, dtype=np.uint64)
-        self._counts = np.zeros(0, dtype=np.int64)
-
-    def of(self, hashes: AnyArray) -> IntArray:
-        """Return how many rows with the same hash came before each row."""
-        hashes = hashes.astype(np.uint64, copy=False)
-        order = np.argsort(hashes, kind="stable")
-        in_order, places = hashes[order], np.arange(len(order))
-        is_first = np.r_[True, in_order[1:] != in_order[:-1]][: len(order)]
-        number = np.empty(len(order), dtype=np.int64)
-        number[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
-        distinct = in_order[is_first]
-        counts = np.diff(np.r_[places[is_first], len(order)])
-        at = np.searchsorted(self._keys, distinct)
-        known = np.zeros(len(distinct), dtype=np.bool_)
-        inside = at < len(self._keys)
-        known[inside] = self._keys[at[inside]] == distinct[inside]
-        before = np.zeros(len(distinct), dtype=np.int64)
-        before[known] = self._counts[at[known]]
-        number[order] += np.repeat(before, counts)
-        self._counts[at[known]] += counts[known]
-        new = np.flatnonzero(~known)[: self._most - len(self._keys)]
-        if len(new):
-            self._keys = np.insert(self._keys, at[new], distinct[new])
-            self._counts = np.insert(self._counts, at[new], counts[new])
-        return number
-
-
-def _column(column: Column) -> AnyArray:
+def _mix(hashes: AnyArray, column: Column) -> None:
+    """Mix a column into the hashes of the rows."""
+    if isinstance(column, Pairs):  # its columns are hashed by themselves
+        return
     if isinstance(column, Labels):
-        return _labels(column)
+        mix_codes(hashes, np.ascontiguousarray(column.codes), _of_labels(column))
+    elif isinstance(column, Numbers) and column.values.shape[1] == 1:
+        mix_numbers(hashes, column.values[:, 0].astype(np.float64, copy=False), int(GAP))
+    else:
+        hashes[:] = _mixed(hashes * np.uint64(31) + _column(column))
+
+
+def _column(column: Numbers | Combined | Texts | Counts) -> AnyArray:
     if isinstance(column, Numbers):
         return _together([_bits(column.values[:, j]) for j in range(column.values.shape[1])])
     if isinstance(column, Combined):
-        return _together([_labels(part) for part in column.parts])
+        return _together([_of_labels(part)[part.codes] for part in column.parts])
     if isinstance(column, Texts):
         return _texts(column)
     return _counts(column)
 
 
-def _labels(column: Labels) -> AnyArray:
+def _of_labels(column: Labels) -> AnyArray:
+    """Return the hash of each label, and last that of a gap, whose code is −1."""
     of_label = [
         int.from_bytes(blake2b(label_token(label).encode(), digest_size=8).digest(), "little")
         for label in column.labels
     ]
-    return np.array([*of_label, int(GAP)], dtype=np.uint64)[column.codes]  # a gap, −1, is the last
+    return np.array([*of_label, int(GAP)], dtype=np.uint64)
 
 
 def _bits(values: AnyArray) -> AnyArray:

@@ -12,9 +12,11 @@ from itertools import product
 
 import numpy as np
 
+from priory.kernels.pairs import add_pairs, subtract_pairs
 from priory.kernels.text import Splitter
 from priory.kernels.vocabulary import Vocabulary
-from priory.kernels.words import add_pairs, count_matrix, count_words, score_words, subtract_pairs
+from priory.kernels.word_scores import score_words
+from priory.kernels.words import count_matrix, count_words
 
 from .texts import NASTY, analyzer, decoded, parted, random_bytes, utf8
 from .twins import assert_counts, random_scores, scores_twin

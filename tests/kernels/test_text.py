@@ -55,6 +55,18 @@ def test_words_of_nasty_texts(text):
     assert split_words(utf8(text)) == analyze(text)
 
 
+@pytest.mark.parametrize(
+    "piece", ["x", "xy", "Ab9_", "é", "ÉÀ", "日本", "İx", "Σ", "a\u0301b", "\ud800"]
+)
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_words_lie_across_the_bytes_that_are_read_together(piece, lowercase):
+    splitter, expected = Splitter(lowercase=lowercase), analyzer(lowercase=lowercase)
+    for filler in (" ", "q", "é", "no "):
+        for at in range(50, 140):
+            text = (filler * 140)[:at] + piece + " É tail"
+            assert splitter.split(text) == expected(text), (filler, at)
+
+
 @given(TEXTS)
 def test_words_are_those_of_scikit_learn(text):
     assert split_words(text) == analyze(text)

@@ -11,18 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from priory.kernels.text import Splitter, encode_texts, encode_tokens
+from priory.kernels.pairs import Pairs, add_pairs, sort_pairs, subtract_pairs
+from priory.kernels.text import Splitter, borrow_texts, encode_texts, encode_tokens
 from priory.kernels.vocabulary import Vocabulary
-from priory.kernels.words import (
-    Pairs,
-    WordScores,
-    add_pairs,
-    count_matrix,
-    count_words,
-    score_words,
-    sort_pairs,
-    subtract_pairs,
-)
+from priory.kernels.word_scores import WordScores, score_words
+from priory.kernels.words import WordCounter, count_matrix, count_words
 
 from .texts import NASTY, OPTIONS, TEXTS, analyze, analyzer, decoded, load, random_bytes, zipf_texts
 from .twins import assert_counts, random_scores, scores_twin
@@ -53,6 +46,53 @@ def test_count_words_equals_its_twin(rows, weighted, dtype):
         array.flags.writeable = False
     found = count_words(data, offsets.astype(dtype), missing, y, weight, vocabulary)
     check(found, vocabulary, texts, y, weight)
+
+
+@given(ROWS)
+@example([(text, i % 3, 1.0) for i, text in enumerate(NASTY)])
+def test_strings_are_read_where_they_are(rows):
+    texts, y = [row[0] for row in rows], np.array([row[1] for row in rows], dtype=np.int32)
+    data, offsets, missing = borrow_texts(texts)
+    assert offsets is None
+    vocabulary = Vocabulary()
+    check(count_words(data, None, missing, y, None, vocabulary), vocabulary, texts, y)
+    found = count_matrix(data, None, missing, vocabulary)
+    for one, other in zip(found, count_matrix(*encode_texts(texts), vocabulary), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_strings_that_are_borrowed_may_be_let_go():
+    texts = [f"word{i} Wörter{i}" for i in range(1000)]
+    borrowed, vocabulary = borrow_texts(texts), Vocabulary()
+    del texts
+    count_words(*borrowed, np.zeros(1000, np.int32), None, vocabulary)
+    assert vocabulary.words()[-2:] == ["word999", "wörter999"]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("V, K", [(300, 3), (20_000, 10)])
+def test_what_several_have_counted_is_merged(V, K, threads):
+    texts = zipf_texts(900, 60, V)
+    y = np.random.default_rng(1).integers(0, K, len(texts)).astype(np.int32)
+    counters = []
+    for part in np.array_split(np.arange(len(texts)), 3):
+        counters.append(WordCounter(Vocabulary(), K))
+        counters[-1].add(*encode_texts([texts[i] for i in part]), y[part])
+    total = counters[0]
+    for other in counters[1:]:
+        total.merge(other, threads)
+    check(total.result(threads), total.vocabulary, texts, y, fresh=False)
+
+
+def test_nothing_is_counted_of_texts_without_words():
+    texts, y = encode_texts(["", "-"]), np.array([0, 1], dtype=np.int32)
+    total, other = WordCounter(Vocabulary(["known"]), 2), WordCounter(Vocabulary(["other"]), 2)
+    total.add(*texts, y)
+    other.add(*texts, y)
+    total.merge(other)
+    found = total.result()
+    assert len(found.pairs.word) == 0
+    assert found.class_rows.tolist() == [2, 2]
 
 
 @pytest.mark.parametrize("V, K", [(50, 1), (5000, 7), (5000, 1000)])

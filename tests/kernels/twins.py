@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from priory.kernels.words import WordScores
+from priory.kernels.word_scores import WordScores
 
 
 def sums_of(documents, y, weight=None):

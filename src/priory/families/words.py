@@ -17,7 +17,8 @@ from priory.families.left_out import LeftOut
 from priory.families.words_without import closed_form
 from priory.families.wordweights import Sums, WordWeights, bernoulli, complement, multinomial
 from priory.kernels.vocabulary import Vocabulary
-from priory.kernels.words import count_matrix, score_words
+from priory.kernels.word_scores import score_words
+from priory.kernels.words import count_matrix
 from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from priory.kernels.words import WordScores, spread_pairs
+from priory.kernels.word_scores import WordScores, spread_pairs
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 
 __all__ = ["Sums", "WordWeights", "bernoulli", "complement", "multinomial"]

@@ -1,27 +1,27 @@
-"""Count the words of texts per class, add such sums, and score texts by their words.
+"""Count the words of texts per class.
 
 Texts, and `missing`, are as priory.kernels.text says; a splitter of None finds plain words. Threads
-may count at the same time, each into a vocabulary of its own, and score with the same one.
+may count at the same time, each into a vocabulary of its own.
 """
 
 from collections import namedtuple
 from functools import partial
 from itertools import accumulate
 
-from libc.math cimport log1p
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 
-from priory.kernels.text cimport BLOCK, Reader, Splitter
+from priory.kernels.pairs cimport Arrays, pair_arrays
+from priory.kernels.text cimport Reader, Splitter
 from priory.kernels.vocabulary cimport Vocabulary, text_word, vocabulary
 
 import numpy as np
 
+from priory.kernels.pairs import add_pairs, sort_pairs
 from priory.parallel import in_parallel
 
 cdef extern from "words.h" nogil:
     enum:
-        TEXT_DROPPED
         DENSE_MOST
         DENSE_CHUNK
 
@@ -53,8 +53,6 @@ cdef extern from "words.h" nogil:
 
     void dense_clear(dense_table*)
 
-    double text_logs[256]
-
     int document_add(document*, vocabulary*, const text_word*, ptrdiff_t, const dense_table*, int32_t)
     int document_find(document*, const vocabulary*, int64_t, const int32_t*, const text_word*, ptrdiff_t)
     int document_sum(document*, dense_table*, int64_t, int32_t)
@@ -66,59 +64,14 @@ cdef extern from "words.h" nogil:
     int document_write(document*, count_list*)
     int pairs_add(pair_list*, const text_count*, int64_t, int32_t, double, double*)
     int pairs_sort(pair_list*, int64_t, int32_t*)
-
-cdef extern from "words_pairs.h" nogil:
-    ctypedef struct pair_arrays:
-        int32_t* word
-        int32_t* label
-        int64_t* rows
-        double* weight
-        double* count
-        double* log_tf
-        int64_t n
-
-    void pairs_of_dense(const dense_table*, int64_t, int64_t, int64_t, const pair_arrays*, double*)
     void pairs_from(const pair_list*, const int32_t*, const pair_arrays*)
-    int64_t pairs_ordered(const pair_arrays*)
-    int pairs_arrange(const pair_arrays*, int64_t, int64_t, const pair_arrays*)
-    int64_t pairs_union(const pair_arrays*, const pair_arrays*)
-    void pairs_sum(const pair_arrays*, const pair_arrays*, const pair_arrays*)
-    int64_t pairs_difference(const pair_arrays*, const pair_arrays*, const pair_arrays*, int64_t*, int64_t*)
-
-cdef extern from "words_scores.h" nogil:
-    ctypedef struct word_scores:
-        int64_t V, K
-        const int32_t* place
-        const double* dense
-        const int64_t* starts
-        const int32_t* labels
-        const double* deltas
-        const double* scale
-        const double* constant
-        const double* class_part
-        int zero
-
-    ctypedef struct sparse_sums:
-        int64_t* hits
-
-    void score_block(const vocabulary*, const word_scores*, const text_word*, ptrdiff_t, int32_t*, sparse_sums*, double*)
-    void score_document(document*, int, const word_scores*, sparse_sums*, double*)
-    void score_end(const word_scores*, sparse_sums*, double*)
+    void pairs_of_dense(const dense_table*, int64_t, int64_t, int64_t, const pair_arrays*, double*)
+    void fill_logs()
 
 cdef enum:
     MOST = 1 << 21  # words of documents written down (8 bytes each) before they are summed
     TOTAL = 1 << 30  # words counted before 32 bits might not hold them
     MANY = 1 << 17  # sums that are worth several threads
-
-Pairs = namedtuple("Pairs", "word label rows weight count log_tf", module=__name__)
-Pairs.__doc__ = """Sums over texts, per word and class that occur together.
-
-    word, label   int32: the word's code and the class, in the order of both
-    rows          int64: the texts of the class that have the word
-    weight        Σ w of them
-    count         Σ w·tf, with tf how often the text has the word
-    log_tf        Σ w·log(1 + tf) / ‖log(1 + tf)‖₂ over the words of the text
-"""
 
 WordCounts = namedtuple("WordCounts", "pairs class_rows class_weight class_words", module=__name__)
 WordCounts.__doc__ = """Sums over texts.
@@ -184,211 +137,12 @@ def count_matrix(data, offsets, missing, Vocabulary vocabulary not None, Splitte
     return indptr, indices, tf
 
 
-def sort_pairs(pairs, int64_t n_words):
-    """Return pairs, whose words may have been numbered anew, in the order of word and class.
-
-    ValueError for a word that is not below `n_words`, a negative class, or a pair that is there twice.
-    """
-    cdef Arrays given = Arrays(pairs), sorted_ = Arrays.empty(given.at.n)
-    cdef int64_t n_labels = 0, at
-    cdef int failed
-    if given.at.n:
-        if given.pairs.word.min() < 0 or given.pairs.word.max() >= n_words:
-            raise ValueError(f"Words must be from 0 to {n_words - 1}.")
-        if given.pairs.label.min() < 0:
-            raise ValueError("Classes must be 0 or more.")
-        n_labels = given.pairs.label.max() + 1
-    if given.at.n < n_words // 16:  # few: do not walk through all the words
-        order = np.lexsort((given.pairs.label, given.pairs.word))
-        sorted_ = Arrays(tuple(array[order] for array in given.pairs))
-    else:
-        with nogil:
-            failed = pairs_arrange(&given.at, n_words, n_labels, &sorted_.at)
-        _check(failed)
-    at = pairs_ordered(&sorted_.at)
-    if at < given.at.n:
-        raise ValueError(f"Word {sorted_.at.word[at]} of class {sorted_.at.label[at]} is there twice.")
-    return sorted_.pairs
-
-
-def add_pairs(a, b):
-    """Return the sums of two lists of pairs, each in the order of word and class."""
-    cdef Arrays left = Arrays(a), right = Arrays(b), out
-    cdef int64_t n
-    left.check_order()
-    right.check_order()
-    with nogil:
-        n = pairs_union(&left.at, &right.at)
-    out = Arrays.empty(n)
-    with nogil:
-        pairs_sum(&left.at, &right.at, &out.at)
-    return out.pairs
-
-
-def subtract_pairs(a, b):
-    """Return a − b of two lists of pairs, each in the order of word and class.
-
-    Pairs without rows left are dropped. ValueError(word, class, rows in a, rows in b) where b has
-    more rows; ValueError(word, class) where it has more of another sum, by more than rounding:
-    1e-9 of what there was.
-    """
-    cdef Arrays left = Arrays(a), right = Arrays(b), out
-    cdef int64_t n, at = 0, in_a = 0
-    left.check_order()
-    right.check_order()
-    with nogil:
-        n = pairs_difference(&left.at, &right.at, NULL, &at, &in_a)
-    if n == -1:
-        raise ValueError(
-            right.at.word[at], right.at.label[at], left.at.rows[in_a] if in_a >= 0 else 0, right.at.rows[at]
-        )
-    if n == -2:
-        raise ValueError(right.at.word[at], right.at.label[at])
-    out = Arrays.empty(n)
-    with nogil:
-        pairs_difference(&left.at, &right.at, &out.at, &at, &in_a)
-    return out.pairs
-
-
-cdef class WordScores:
-    """What words add to the scores of K classes; x is what a text has of a word.
-
-    place (int32, V)                     what kind of word each is:
-        r ≥ 0   dense: x·dense[r] is added; dense is (R, K)
-        −1      sparse: x·deltas[j] is added for class labels[j], j from starts[word] to
-                starts[word + 1], and for every class k  x·(scale[word]·class_part[k] + constant[word])
-        −2      dropped: as if it were not known
-    starts (int64, V + 1), labels (int32, ascending for each word), deltas;
-    scale, constant (V), class_part (K)
-    zero                                 a class without an entry for a sparse word of the text gets −inf
-
-    It never changes, and threads may share it.
-    """
-
-    cdef word_scores at
-    cdef readonly object place, dense, starts, labels, deltas, scale, constant, class_part
-    cdef readonly bint zero
-
-    def __init__(self, place, dense, starts, labels, deltas, scale, constant, class_part, zero=False):
-        # Those that are checked are copied, so that nobody can change them afterwards.
-        self.place = _frozen(np.array(place, dtype=np.int32, order="C"))
-        self.starts = _frozen(np.array(starts, dtype=np.int64, order="C"))
-        self.labels = _frozen(np.array(labels, dtype=np.int32, order="C"))
-        self.dense, self.deltas, self.scale = _float64(dense), _float64(deltas), _float64(scale)
-        self.constant, self.class_part, self.zero = _float64(constant), _float64(class_part), zero
-        cdef const int32_t[::1] place_ = self.place, labels_ = self.labels
-        cdef const int64_t[::1] starts_ = self.starts
-        cdef const double[:, ::1] dense_ = self.dense
-        cdef const double[::1] deltas_ = self.deltas, scale_ = self.scale
-        cdef const double[::1] constant_ = self.constant, class_part_ = self.class_part
-        cdef Py_ssize_t V = place_.shape[0], K = class_part_.shape[0], i, j
-        if starts_.shape[0] != V + 1 or scale_.shape[0] != V or constant_.shape[0] != V:
-            raise ValueError(f"There are {V} places: starts must be one longer, scale and constant as long.")
-        if dense_.shape[1] != K:
-            raise ValueError(f"dense must be for {K} classes, as class_part is, not {dense_.shape[1]}.")
-        if deltas_.shape[0] != labels_.shape[0]:
-            raise ValueError(f"There are {labels_.shape[0]} labels and {deltas_.shape[0]} deltas.")
-        for i in range(V):
-            if not TEXT_DROPPED <= place_[i] < dense_.shape[0]:
-                raise ValueError(f"place[{i}] must be from -2 to {dense_.shape[0] - 1}, not {place_[i]}.")
-            if not 0 <= starts_[i] <= starts_[i + 1] <= labels_.shape[0]:
-                raise ValueError(f"starts[{i}] and the next are not in order within {labels_.shape[0]} labels.")
-            for j in range(starts_[i], starts_[i + 1]):
-                if not 0 <= labels_[j] < K or (j > starts_[i] and labels_[j] <= labels_[j - 1]):
-                    raise ValueError(f"The labels of word {i} must ascend from 0 to {K - 1} at most.")
-        self.at.V, self.at.K, self.at.zero = V, K, zero
-        self.at.place, self.at.starts, self.at.labels = &place_[0], &starts_[0], &labels_[0]
-        self.at.dense, self.at.deltas, self.at.scale = &dense_[0, 0], &deltas_[0], &scale_[0]
-        self.at.constant, self.at.class_part = &constant_[0], &class_part_[0]
-
-    def __reduce__(self):
-        return WordScores, (
-            self.place, self.dense, self.starts, self.labels, self.deltas, self.scale, self.constant,
-            self.class_part, self.zero,
-        )
-
-
-def spread_pairs(
-    const int32_t[::1] word,
-    const int32_t[::1] label,
-    const double[::1] deltas,
-    const int32_t[::1] place,
-    const double[::1] scale,
-    const double[::1] constant,
-    const double[::1] class_part,
-    double[:, ::1] rows,
-):
-    """Write constant + scale·class_part + delta to the row and class of every pair whose word has a row."""
-    cdef Py_ssize_t i, n = word.shape[0]
-    cdef int32_t row
-    if label.shape[0] != n or deltas.shape[0] != n:
-        raise ValueError("word, label and deltas must be equally long.")
-    with nogil:
-        for i in range(n):
-            row = place[word[i]]
-            if row >= 0:
-                rows[row, label[i]] = constant[word[i]] + scale[word[i]] * class_part[label[i]] + deltas[i]
-
-
-def score_words(
-    data,
-    offsets,
-    missing,
-    Vocabulary vocabulary not None,
-    WordScores scores not None,
-    double[:, ::1] out,
-    str tf="count",
-    Splitter splitter=None,
-):
-    """Add Σ x·(scores of the word) over the words of text i to out[i].
-
-    x is, by `tf`: "count", how often the text has the word; "binary", 1; "log",
-    log(1 + tf) / ‖log(1 + tf)‖₂ over its words that are known and not dropped. Words that are not
-    in the vocabulary, or beyond the places of the scores, are not known.
-    """
-    cdef Reader reader = Reader(data, offsets, missing, splitter)
-    cdef Tally tally = Tally()
-    cdef const word_scores* s = &scores.at
-    cdef Py_ssize_t n = reader.n, i, m
-    cdef bint counting = tf != "count", log_tf = tf == "log"
-    cdef int32_t found[BLOCK]
-    if tf not in ("count", "binary", "log"):
-        raise ValueError(f"tf must be 'count', 'binary' or 'log', not {tf!r}.")
-    if out.shape[0] != n or out.shape[1] != s.K:
-        raise ValueError(f"out must be {(n, s.K)}, not {(out.shape[0], out.shape[1])}.")
-    if n == 0 or s.K == 0 or s.V == 0:
-        return
-    tally.sums.hits = <int64_t*> calloc(s.K, sizeof(int64_t))
-    if tally.sums.hits == NULL:
-        raise MemoryError
-    vocabulary.start_reading()
-    try:
-        with nogil:
-            for i in range(n):
-                if not reader.open(i):
-                    continue
-                while True:
-                    m = reader.next_words()
-                    if m == 0:
-                        break
-                    if not counting:
-                        score_block(&vocabulary.words_, s, reader.words, m, found, &tally.sums, &out[i, 0])
-                    else:
-                        _check(document_find(&tally.counted, &vocabulary.words_, s.V, s.place, reader.words, m))
-                if counting:
-                    score_document(&tally.counted, log_tf, s, &tally.sums, &out[i, 0])
-                score_end(s, &tally.sums, &out[i, 0])
-    finally:
-        vocabulary.end_reading()
-
-
 cdef class Tally:
     """What is counted of one document, and of many."""
 
     cdef document counted
     cdef count_list counts
     cdef pair_list pairs
-    cdef sparse_sums sums
     cdef int64_t[::1] starts  # of each document among the counts
 
     def __dealloc__(self):
@@ -397,7 +151,6 @@ cdef class Tally:
         free(self.counts.counts)
         free(self.pairs.pairs)
         free(self.pairs.places)
-        free(self.sums.hits)
 
     cdef Py_ssize_t write_down(
         self, Reader reader, Vocabulary vocabulary, Py_ssize_t first, y, order, weight, counts
@@ -619,56 +372,9 @@ cdef class WordCounter:
         return 0
 
 
-cdef class Arrays:
-    """Pairs, and where their six arrays are."""
-
-    cdef object pairs
-    cdef pair_arrays at
-
-    def __init__(self, pairs):
-        self.pairs = Pairs(
-            *(np.ascontiguousarray(pairs[i], dtype=np.int32) for i in range(2)),
-            np.ascontiguousarray(pairs[2], dtype=np.int64),
-            *(np.ascontiguousarray(pairs[i], dtype=np.float64) for i in range(3, 6)),
-        )
-        cdef const int32_t[::1] word = self.pairs[0], label = self.pairs[1]
-        cdef const int64_t[::1] rows = self.pairs[2]
-        cdef const double[::1] weight = self.pairs[3], count = self.pairs[4], log_tf = self.pairs[5]
-        if len({len(array) for array in self.pairs}) > 1:
-            raise ValueError("The six arrays of pairs must be equally long.")
-        # Those that are only read may be read-only.
-        self.at.word, self.at.label, self.at.rows = <int32_t*> &word[0], <int32_t*> &label[0], <int64_t*> &rows[0]
-        self.at.weight, self.at.count = <double*> &weight[0], <double*> &count[0]
-        self.at.log_tf, self.at.n = <double*> &log_tf[0], word.shape[0]
-
-    @staticmethod
-    cdef Arrays empty(Py_ssize_t n):
-        return Arrays((
-            *(np.empty(n, dtype=np.int32) for _ in range(2)), np.empty(n, dtype=np.int64), *(np.empty(n) for _ in range(3))
-        ))
-
-    cdef int check_order(self) except -1:
-        cdef int64_t at
-        with nogil:
-            at = pairs_ordered(&self.at)
-        if at < self.at.n:
-            raise ValueError(f"Pairs must be in the order of word and class; pair {at} is not.")
-        return 0
-
-
 cdef list _shares(Py_ssize_t n, int threads):
     """Return (first, end) of the part of n things that each thread does."""
     return [(n * i // threads, n * (i + 1) // threads) for i in range(threads)]
-
-
-cdef object _float64(array):
-    """Return an array of float64 that shows what `array` has, and cannot be written to."""
-    return _frozen(np.ascontiguousarray(array, dtype=np.float64).view())
-
-
-cdef object _frozen(array):
-    array.flags.writeable = False
-    return array
 
 
 cdef int _check(int code) except -1 nogil:
@@ -678,10 +384,4 @@ cdef int _check(int code) except -1 nogil:
     return 0
 
 
-cdef void _fill_logs():
-    cdef int tf
-    for tf in range(256):
-        text_logs[tf] = log1p(tf)
-
-
-_fill_logs()
+fill_logs()

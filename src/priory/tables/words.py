@@ -12,8 +12,9 @@ import numpy as np
 from priory.columns import Texts
 from priory.doubledouble import DoubleDouble
 from priory.errors import ForgetError
+from priory.kernels.pairs import Pairs, add_pairs, sort_pairs, subtract_pairs
 from priory.kernels.vocabulary import Vocabulary
-from priory.kernels.words import Pairs, WordCounter, add_pairs, sort_pairs, subtract_pairs
+from priory.kernels.words import WordCounter
 from priory.labels import label_token, token_label
 from priory.longtable import Entries
 from priory.parallel import in_parallel

@@ -1,8 +1,8 @@
 /* What the words of a text add to the scores of K classes.
  * A word is dense, with a row of K numbers; or sparse, with numbers for some classes and the rest
  * shared: scale·class_part[k] + constant for every class, summed over the text's words first. */
-#ifndef PRIORY_WORDS_SCORES_H
-#define PRIORY_WORDS_SCORES_H
+#ifndef PRIORY_WORD_SCORES_H
+#define PRIORY_WORD_SCORES_H
 
 #include "words.h"
 

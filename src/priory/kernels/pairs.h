@@ -1,8 +1,8 @@
 /* Sums per (word, class) as six arrays, by word, then class: sorted, added and subtracted. */
-#ifndef PRIORY_WORDS_PAIRS_H
-#define PRIORY_WORDS_PAIRS_H
+#ifndef PRIORY_PAIRS_H
+#define PRIORY_PAIRS_H
 
-#include "words.h"
+#include "loops.h"
 
 typedef struct {
     int32_t *word, *label;
@@ -24,59 +24,6 @@ static inline void pair_copy(const pair_arrays *to, int64_t i, const pair_arrays
     to->weight[i] = from->weight[j];
     to->count[i] = from->count[j];
     to->log_tf[i] = from->log_tf[j];
-}
-
-/* Write the pairs of a list in the given order. */
-PRIORY_UNUSED static void pairs_from(const pair_list *t, const int32_t *order, const pair_arrays *out)
-{
-    for (int64_t i = 0; i < t->count; i++) {
-        if (i + 16 < t->count)
-            PRIORY_PREFETCH(t->pairs + order[i + 16]);
-        const text_pair *pair = t->pairs + order[i];
-        out->word[i] = pair->word;
-        out->label[i] = pair->label;
-        out->rows[i] = pair->rows;
-        out->weight[i] = pair->weight;
-        out->count[i] = pair->count;
-        out->log_tf[i] = pair->log_tf;
-    }
-}
-
-/* Write the pairs that occur among some chunks of words, from place n on; `words_of` each class grows
- * by what they count. */
-PRIORY_UNUSED static void pairs_of_dense(const dense_table *t, int64_t first, int64_t end, int64_t n,
-                                         const pair_arrays *out, double *words_of)
-{
-    for (int64_t at = first; at < end; at++) {
-        int64_t next[DENSE_CHUNK] = {0};
-        for (int64_t k = 0; k < t->K; k++) {
-            const dense_sum *sums = t->sums + (int64_t)t->places[k * t->room + at] * DENSE_CHUNK;
-            for (int64_t j = 0; j < DENSE_CHUNK; j++)
-                next[j] += sums[j].rows > 0;
-        }
-        for (int64_t j = 0; j < DENSE_CHUNK; j++) { /* from how many there are to where they begin */
-            int64_t pairs = next[j];
-            next[j] = n;
-            n += pairs;
-        }
-        for (int64_t k = 0; k < t->K; k++) {
-            if (t->places[k * t->room + at] == 0)
-                continue;
-            const dense_sum *sums = t->sums + (int64_t)t->places[k * t->room + at] * DENSE_CHUNK;
-            for (int64_t j = 0; j < DENSE_CHUNK; j++) {
-                if (sums[j].rows == 0)
-                    continue;
-                int64_t i = next[j]++;
-                out->word[i] = (int32_t)(at * DENSE_CHUNK + j);
-                out->label[i] = (int32_t)k;
-                out->rows[i] = sums[j].rows;
-                out->weight[i] = sums[j].rows;
-                out->count[i] = sums[j].count;
-                out->log_tf[i] = sums[j].log_tf;
-                words_of[k] += sums[j].count;
-            }
-        }
-    }
 }
 
 /* Return the first pair that does not come after the one before it, or n. */

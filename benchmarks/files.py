@@ -1,0 +1,261 @@
+"""A file larger than memory, and a cold start: `python -m benchmarks.files [GIGABYTES]`.
+
+A CSV file of 20 mixed columns is drawn, and `priory train` learns it. Beside it DuckDB scans and
+aggregates the same file, and pandas reads a slice of it in chunks for scikit-learn's partial_fit.
+The contenders take turns, each in a process of its own. Then one line of JSON is predicted from a
+cold start. The page is `benchmarks/files.md`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.measure import Measured
+from benchmarks.report import machine, quantity
+
+__all__ = ["main"]
+
+HERE = Path(__file__).parent
+PACKAGES = ("priory", "duckdb", "pyarrow", "numpy", "pandas", "scikit-learn")
+BYTES_PER_ROW = 105
+SLICE = 400_000
+CHUNK = 100_000
+ROUNDS, COLD_STARTS = 3, 21
+MEMORY, SCANS, FASTER, COLD = 600.0, 2.0, 10.0, 1.5
+"""At most so many megabytes, scans and imports; at least so many times faster than pandas."""
+
+NUMBERS = {
+    "age": "(random() * 100)::INT",
+    "price": "round(random() * 1000, 2)",
+    "big": "(random() * 1e6)::INT",
+    "wait": "round(-10 * ln(random()), 3)",
+    "change": "round(random() - 0.5, 4)",
+    "gap": "CASE WHEN random() < 0.05 THEN NULL ELSE round(random() * 50, 1) END",
+    "few": "(random() * 5)::INT",
+    "product": "round(random() * random() * 300, 2)",
+    "first": "round(random() * 20, 3)",
+    "second": "round(random() * 7, 3)",
+}
+LABELS = {
+    "color": "['red', 'green', 'blue', 'cyan'][1 + (random() * 3)::INT]",
+    "side": "['north', 'south', 'east', 'west'][1 + (random() * 3)::INT]",
+    "city": "'city' || (random() * 200)::INT",
+    "item": "'item' || (random() * random() * 2000)::INT",
+    "flag": "random() < 0.3",
+    "grade": "['a', 'b', 'c'][1 + (random() * 2)::INT]",
+    "shop": "CASE WHEN random() < 0.1 THEN NULL ELSE 'shop' || (random() * 30)::INT END",
+    "day": "['mon', 'tue', 'wed', 'thu', 'fri'][1 + (random() * 4)::INT]",
+    "letter": "chr(65 + (random() * 25)::INT)",
+}
+CLASSES = ("maybe", "no", "yes")
+TARGET = "['yes', 'no', 'maybe'][1 + (random() * 2)::INT]"
+
+READING = f"""\
+Times are medians of whole processes, the smallest in parentheses, n is the number of repeats; the
+contenders take turns on the same file. The sums are what DuckDB needs for the mean and variance of
+each number per class; the statistics are those and the counts of each category per class, which is
+what `priory train` learns (it also keeps a sample, chooses families and weights by leave-one-out
+and reports honest figures). pandas reads chunks of {CHUNK:,} rows of a slice of {SLICE:,}, and its
+time is that per row. Peak memory is resident memory at its highest, of the whole process. A cold
+start is `priory predict MODEL -` on one line of JSON, beside `python -c "import numpy, pyarrow"`.
+Required are at most {MEMORY:g} MB, at most {SCANS:g} times DuckDB, at least {FASTER:g} times faster
+than pandas, and at most {COLD:g} times the imports."""
+
+
+def draw(path: Path, rows: int) -> None:
+    """Write a CSV file of so many rows."""
+    import duckdb
+
+    columns = {**NUMBERS, **LABELS, "target": TARGET}
+    select = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+    connection = duckdb.connect()
+    connection.execute("SELECT setseed(0.5)")
+    connection.execute(
+        f"COPY (SELECT {select} FROM range({rows})) TO '{path}' (HEADER, FORMAT csv)"
+    )
+
+
+def sums(path: str) -> None:
+    """Let DuckDB add up the numbers of each class."""
+    import duckdb
+
+    added = ", ".join(f"sum({name}), sum({name} * {name})" for name in NUMBERS)
+    counted = ", ".join(f"count({name})" for name in LABELS)
+    duckdb.sql(f"SELECT target, count(*), {added}, {counted} FROM '{path}' GROUP BY 1").fetchall()
+
+
+def statistics(path: str) -> None:
+    """Let DuckDB add up the numbers, and count the categories, of each class."""
+    import duckdb
+
+    added = ", ".join(f"sum({name}), sum({name} * {name})" for name in NUMBERS)
+    sets = ", ".join(f"(target, {name})" for name in LABELS)
+    duckdb.sql(
+        f"SELECT target, {', '.join(LABELS)}, count(*), {added} FROM '{path}' "
+        f"GROUP BY GROUPING SETS ((target), {sets})"
+    ).fetchall()
+
+
+def pandas_chunks(path: str) -> None:
+    """Let pandas read a slice in chunks, and scikit-learn learn them; print the seconds of it."""
+    import numpy as np
+    import pandas as pd
+    from sklearn.naive_bayes import CategoricalNB, GaussianNB
+
+    start = time.perf_counter()
+    numbers, labels, known = GaussianNB(), None, {}
+    for chunk in pd.read_csv(path, chunksize=CHUNK, nrows=SLICE):
+        y = chunk["target"]
+        numbers.partial_fit(chunk[list(NUMBERS)].fillna(0).to_numpy(float), y, CLASSES)
+        values = chunk[list(LABELS)].astype(object).fillna("").astype(str)
+        if labels is None:
+            known = {name: sorted(values[name].unique()) for name in LABELS}
+            labels = CategoricalNB(min_categories=[len(found) + 1 for found in known.values()])
+        coded = [pd.Categorical(values[name], found).codes + 1 for name, found in known.items()]
+        labels.partial_fit(np.column_stack(coded), y, CLASSES)
+    print(time.perf_counter() - start)
+
+
+WORKS: Mapping[str, Callable[[str], None]] = {
+    "sums": sums,
+    "statistics": statistics,
+    "pandas": pandas_chunks,
+}
+
+
+def in_process(command: Sequence[str], **options: object) -> tuple[float, float, str]:
+    """Return the seconds, the peak megabytes and the output of a command."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)  # type: ignore[call-overload]
+    assert process.stdout is not None
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    elapsed = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return elapsed, usage.ru_maxrss * unit / 1e6, output
+
+
+def learned(path: Path, model: Path, rounds: int) -> dict[str, Measured]:
+    """Return the seconds of each contender, and the megabytes of ours."""
+    train = ["-m", "priory", "train", str(path), "--target", "target", "-o", str(model), "--json"]
+    found: dict[str, list[float]] = {}
+    for _ in range(rounds):
+        elapsed, peak, _ = in_process([sys.executable, *train], stderr=subprocess.DEVNULL)
+        found.setdefault("priory", []).append(elapsed)
+        found.setdefault("memory", []).append(peak)
+        for work in WORKS:
+            command = [sys.executable, "-m", "benchmarks.files", "--only", work, str(path)]
+            elapsed, _, output = in_process(command)
+            found.setdefault(work, []).append(float(output) if output else elapsed)
+    return {name: Measured(tuple(values)) for name, values in found.items()}
+
+
+def cold(model: Path, row: Path, repeats: int) -> tuple[Measured, Measured]:
+    """Return the seconds of one prediction from a cold start, and of two imports."""
+    predict = [sys.executable, "-m", "priory", "predict", str(model), "-"]
+    imports = [sys.executable, "-c", "import numpy, pyarrow"]
+    ours, theirs = [], []
+    for _ in range(repeats + 1):
+        with row.open() as line:
+            ours.append(in_process(predict, stdin=line)[0])
+        theirs.append(in_process(imports)[0])
+    return Measured(tuple(ours[1:])), Measured(
+        tuple(theirs[1:])
+    )  # the first fills the disk's cache
+
+
+@dataclass(frozen=True)
+class Row:
+    """One requirement: ours beside the other's, and their ratio."""
+
+    beside: str
+    ours: str
+    other: str
+    ratio: str
+    required: str
+    reached: bool
+
+    def line(self) -> str:
+        """Return the row as text."""
+        reached = "reached" if self.reached else "not reached"
+        cells = (self.beside, self.ours, self.other, self.ratio, self.required, reached)
+        return f"| {' | '.join(cells)} |"
+
+
+def at_most(beside: str, ours: Measured, other: Measured, most: float) -> Row:
+    """Return the row of a time that may be so many times the other's."""
+    ratio = ours.median / other.median
+    times = quantity(ours), quantity(other)
+    return Row(beside, *times, f"{ratio:.2f}×", f"≤ {most:g}×", ratio <= most)
+
+
+def table(found: Mapping[str, Measured], rows: int, start: Sequence[Measured]) -> Iterator[Row]:
+    """Give the rows of the page."""
+    ours, memory = found["priory"], found["memory"]
+    reached = memory.median <= MEMORY
+    yield Row("peak memory", quantity(memory, "MB"), "", "", f"≤ {MEMORY:g} MB", reached)
+    yield at_most("DuckDB, sums", ours, found["sums"], SCANS)
+    yield at_most("DuckDB, statistics", ours, found["statistics"], SCANS)
+    pandas = Measured(tuple(value * rows / min(rows, SLICE) for value in found["pandas"].values))
+    ratio, times = pandas.median / ours.median, (quantity(ours), quantity(pandas))
+    required = f"≥ {FASTER:g}×"
+    yield Row("pandas, scikit-learn", *times, f"{ratio:.2f}×", required, ratio >= FASTER)
+    yield at_most("cold start, imports", *start, COLD)
+
+
+def page(data: str, rows: Iterable[Row], load: float) -> Iterator[str]:
+    """Give the lines of the page."""
+    yield "# Files larger than memory, from the shell\n"
+    yield "Written by `python -m benchmarks.files`; no figure is typed by hand.\n"
+    yield "## The machine\n"
+    yield from (f"- {line}" for line in machine(load, PACKAGES))
+    yield f"\n## {data}\n"
+    yield "| beside | priory | the other | ratio | required | reached |"
+    yield "|---|---:|---:|---:|---|---|"
+    yield from (row.line() for row in rows)
+    yield f"\n{READING}"
+
+
+def main() -> int:
+    """Measure, print the page and write it."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.files", description=__doc__)
+    parser.add_argument("gigabytes", nargs="?", default="5")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--folder", type=Path, help="where the file is drawn, and kept")
+    parser.add_argument("--output", type=Path, default=HERE / "files.md")
+    parser.add_argument("--only", choices=list(WORKS), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.only:
+        WORKS[arguments.only](arguments.gigabytes)
+        return 0
+    load = os.getloadavg()[0]
+    rows = max(1000, int(float(arguments.gigabytes) * 1e9 / BYTES_PER_ROW))
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.folder or Path(temporary)
+        data, model, row = folder / "mixed.csv", folder / "mixed.priory", folder / "row.json"
+        if not data.exists():
+            draw(data, rows)
+        found = learned(data, model, arguments.rounds)
+        row.write_text(json.dumps({"age": 30, "color": "red", "city": "city7"}) + "\n")
+        start = cold(model, row, COLD_STARTS if arguments.rounds > 1 else 1)
+        size = f"{data.stat().st_size / 1e9:.2f} GB of CSV, {rows:,} rows, 20 columns"
+        text = "\n".join(page(size, table(found, rows, start), load))
+    arguments.output.write_text(text + "\n", encoding="utf-8")
+    print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,13 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+def mix_codes(
+    hashes: NDArray[np.uint64], codes: NDArray[Any], of_code: NDArray[np.uint64]
+) -> None: ...
+def mix_numbers(hashes: NDArray[np.uint64], values: NDArray[np.float64], gap: int) -> None: ...
+
+class Numbering:
+    def __init__(self, most: int = 200_000) -> None: ...
+    def of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]: ...

@@ -1,0 +1,125 @@
+"""Sums per word and class that occur together: sorted, added and subtracted."""
+
+from collections import namedtuple
+
+from libc.stdint cimport int32_t, int64_t
+
+import numpy as np
+
+cdef extern from "pairs.h" nogil:
+    int64_t pairs_ordered(const pair_arrays*)
+    int pairs_arrange(const pair_arrays*, int64_t, int64_t, const pair_arrays*)
+    int64_t pairs_union(const pair_arrays*, const pair_arrays*)
+    void pairs_sum(const pair_arrays*, const pair_arrays*, const pair_arrays*)
+    int64_t pairs_difference(const pair_arrays*, const pair_arrays*, const pair_arrays*, int64_t*, int64_t*)
+
+Pairs = namedtuple("Pairs", "word label rows weight count log_tf", module=__name__)
+Pairs.__doc__ = """Sums over texts, per word and class that occur together.
+
+    word, label   int32: the word's code and the class, in the order of both
+    rows          int64: the texts of the class that have the word
+    weight        Σ w of them
+    count         Σ w·tf, with tf how often the text has the word
+    log_tf        Σ w·log(1 + tf) / ‖log(1 + tf)‖₂ over the words of the text
+"""
+
+
+def sort_pairs(pairs, int64_t n_words):
+    """Return pairs, whose words may have been numbered anew, in the order of word and class.
+
+    ValueError for a word that is not below `n_words`, a negative class, or a pair that is there twice.
+    """
+    cdef Arrays given = Arrays(pairs), sorted_ = Arrays.empty(given.at.n)
+    cdef int64_t n_labels = 0, at
+    cdef int failed
+    if given.at.n:
+        if given.pairs.word.min() < 0 or given.pairs.word.max() >= n_words:
+            raise ValueError(f"Words must be from 0 to {n_words - 1}.")
+        if given.pairs.label.min() < 0:
+            raise ValueError("Classes must be 0 or more.")
+        n_labels = given.pairs.label.max() + 1
+    if given.at.n < n_words // 16:  # few: do not walk through all the words
+        order = np.lexsort((given.pairs.label, given.pairs.word))
+        sorted_ = Arrays(tuple(array[order] for array in given.pairs))
+    else:
+        with nogil:
+            failed = pairs_arrange(&given.at, n_words, n_labels, &sorted_.at)
+        if failed:
+            raise MemoryError
+    at = pairs_ordered(&sorted_.at)
+    if at < given.at.n:
+        raise ValueError(f"Word {sorted_.at.word[at]} of class {sorted_.at.label[at]} is there twice.")
+    return sorted_.pairs
+
+
+def add_pairs(a, b):
+    """Return the sums of two lists of pairs, each in the order of word and class."""
+    cdef Arrays left = Arrays(a), right = Arrays(b), out
+    cdef int64_t n
+    left.check_order()
+    right.check_order()
+    with nogil:
+        n = pairs_union(&left.at, &right.at)
+    out = Arrays.empty(n)
+    with nogil:
+        pairs_sum(&left.at, &right.at, &out.at)
+    return out.pairs
+
+
+def subtract_pairs(a, b):
+    """Return a − b of two lists of pairs, each in the order of word and class.
+
+    Pairs without rows left are dropped. ValueError(word, class, rows in a, rows in b) where b has
+    more rows; ValueError(word, class) where it has more of another sum, by more than rounding:
+    1e-9 of what there was.
+    """
+    cdef Arrays left = Arrays(a), right = Arrays(b), out
+    cdef int64_t n, at = 0, in_a = 0
+    left.check_order()
+    right.check_order()
+    with nogil:
+        n = pairs_difference(&left.at, &right.at, NULL, &at, &in_a)
+    if n == -1:
+        raise ValueError(
+            right.at.word[at], right.at.label[at], left.at.rows[in_a] if in_a >= 0 else 0, right.at.rows[at]
+        )
+    if n == -2:
+        raise ValueError(right.at.word[at], right.at.label[at])
+    out = Arrays.empty(n)
+    with nogil:
+        pairs_difference(&left.at, &right.at, &out.at, &at, &in_a)
+    return out.pairs
+
+
+cdef class Arrays:
+    # pairs.pxd says what it keeps.
+
+    def __init__(self, pairs):
+        self.pairs = Pairs(
+            *(np.ascontiguousarray(pairs[i], dtype=np.int32) for i in range(2)),
+            np.ascontiguousarray(pairs[2], dtype=np.int64),
+            *(np.ascontiguousarray(pairs[i], dtype=np.float64) for i in range(3, 6)),
+        )
+        cdef const int32_t[::1] word = self.pairs[0], label = self.pairs[1]
+        cdef const int64_t[::1] rows = self.pairs[2]
+        cdef const double[::1] weight = self.pairs[3], count = self.pairs[4], log_tf = self.pairs[5]
+        if len({len(array) for array in self.pairs}) > 1:
+            raise ValueError("The six arrays of pairs must be equally long.")
+        # Those that are only read may be read-only.
+        self.at.word, self.at.label, self.at.rows = <int32_t*> &word[0], <int32_t*> &label[0], <int64_t*> &rows[0]
+        self.at.weight, self.at.count = <double*> &weight[0], <double*> &count[0]
+        self.at.log_tf, self.at.n = <double*> &log_tf[0], word.shape[0]
+
+    @staticmethod
+    cdef Arrays empty(Py_ssize_t n):
+        return Arrays((
+            *(np.empty(n, dtype=np.int32) for _ in range(2)), np.empty(n, dtype=np.int64), *(np.empty(n) for _ in range(3))
+        ))
+
+    cdef int check_order(self) except -1:
+        cdef int64_t at
+        with nogil:
+            at = pairs_ordered(&self.at)
+        if at < self.at.n:
+            raise ValueError(f"Pairs must be in the order of word and class; pair {at} is not.")
+        return 0
