@@ -9,9 +9,8 @@ from setuptools import Extension, setup
 
 TEXT = ("loops", "text_utf8", "vocabulary", "text", "pairs", "words", "word_scores")
 HEADERS = {
-    **dict.fromkeys(("labels", "numbers", "counts", "score"), ("loops",)),
+    **dict.fromkeys(("labels", "numbers", "counts", "score", "hashes"), ("loops",)),
     **dict.fromkeys(("vocabulary", "text", "pairs", "words", "word_scores"), TEXT),
-    "hashes": (),
     "strings": ("loops", "vocabulary", "strings"),
     "words_without": ("loops", "words_without"),
     "rows_without": ("loops", "rows_without"),

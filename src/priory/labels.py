@@ -6,7 +6,7 @@ Several columns modelled together have combinations of labels, tuples, as their 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,9 @@ def sorted_labels(labels: Iterable[Any]) -> tuple[Any, ...]:
     >>> sorted_labels([1, "1", True, 1])
     (True, 1, '1')
     """
+    labels = tuple(labels)
+    if _all_strings(labels):
+        return tuple(sorted(set(labels)))
     return tuple(sorted({label_key(label): label for label in labels}.values(), key=label_key))
 
 
@@ -48,10 +51,16 @@ def union(a: Sequence[Any], b: Sequence[Any]) -> tuple[tuple[Any, ...], IntArray
     (('a', 'b', 'c'), [0, 2], [1, 2])
     """
     labels = sorted_labels([*a, *b])
-    place = {label_key(label): i for i, label in enumerate(labels)}
-    where_a = np.array([place[label_key(label)] for label in a], dtype=np.intp)
-    where_b = np.array([place[label_key(label)] for label in b], dtype=np.intp)
+    key: Callable[[Any], Any] = str if _all_strings(labels) else label_key
+    place = {key(label): i for i, label in enumerate(labels)}
+    where_a = np.array([place[key(label)] for label in a], dtype=np.intp)
+    where_b = np.array([place[key(label)] for label in b], dtype=np.intp)
     return labels, where_a, where_b
+
+
+def _all_strings(labels: tuple[Any, ...]) -> bool:
+    """Return whether all labels are strings, which are ordered and looked up as they are."""
+    return set(map(type, labels)) <= {str}
 
 
 def label_token(label: Key) -> str:

@@ -9,6 +9,7 @@ them is hashed with its number.
 from __future__ import annotations
 
 import zlib
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
@@ -28,7 +29,7 @@ from priory.columns import (
 )
 from priory.kernels.hashes import Numbering, mix_codes, mix_numbers
 from priory.labels import label_token
-from priory.typing import AnyArray, IntArray
+from priory.typing import AnyArray, IntArray, Label
 
 __all__ = ["Numbering", "bottom_rows", "row_hashes"]
 
@@ -89,11 +90,12 @@ def _column(column: Numbers | Combined | Texts | Counts) -> AnyArray:
 
 def _of_labels(column: Labels) -> AnyArray:
     """Return the hash of each label, and last that of a gap, whose code is −1."""
-    of_label = [
-        int.from_bytes(blake2b(label_token(label).encode(), digest_size=8).digest(), "little")
-        for label in column.labels
-    ]
-    return np.array([*of_label, int(GAP)], dtype=np.uint64)
+    return np.array([*map(_of_label, column.labels), int(GAP)], dtype=np.uint64)
+
+
+@lru_cache(1 << 16, typed=True)  # 1 and True are equal, but not the same label
+def _of_label(label: Label) -> int:
+    return int.from_bytes(blake2b(label_token(label).encode(), digest_size=8).digest(), "little")
 
 
 def _bits(values: AnyArray) -> AnyArray:

@@ -119,6 +119,7 @@ class _Tally:
         self._schema, self._settings, self._roles = schema, settings, roles
         self._known, self._most_classes, self._pool = known, most_classes, pool
         self._counter = Classifier(settings)
+        self._nothing = Statistics.zero(schema)
         self._sums: list[Statistics] = []
         self._classes: set[Any] = set()
         self.misread: set[str] = set()
@@ -140,7 +141,9 @@ class _Tally:
             return None
         raw = batch.table(roles.features)
         raw.read_columns(raw.names, self._settings.n_threads)
-        self._counter._statistics = Statistics.zero(self._schema)
+        if self._nothing.schema is not self._schema:
+            self._nothing = Statistics.zero(self._schema)
+        self._counter._statistics = self._nothing
         new = self._counter._count(raw, labels, weight)
         if new.schema is not self._schema:
             self._schema = self._schema.join(new.schema)

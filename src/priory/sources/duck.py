@@ -18,6 +18,7 @@ import numpy as np
 from priory.errors import InputError, SettingError
 from priory.parallel import thread_count
 from priory.sources.base import SAMPLE_ROWS, Batch, Form, Source
+from priory.sources.csv import FALSE, TRUE, CsvSource, is_large
 from priory.sources.tables import CsvHead, format_of, read_head, same_columns
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ VALUES_AT_ONCE = 2_500_000
 BITS = 62
 """So many marks fit into one whole number."""
 
-TRUE, FALSE = "('true', 'True', 'TRUE')", "('false', 'False', 'FALSE')"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class DuckSource(Source):
         """Return what the text of the first rows can be read as; numbers go before text."""
         tests = {
             Form.NUMBER: "TRY_CAST({0} AS DOUBLE) IS NULL",
-            Form.TRUTH: f"{{0}} NOT IN {TRUE} AND {{0}} NOT IN {FALSE}",
+            Form.TRUTH: f"{{0}} NOT IN {(*TRUE, *FALSE)}",
             Form.DATE: "TRY_CAST({0} AS TIMESTAMP) IS NULL",
         }
         counts = ", ".join(
@@ -226,7 +226,7 @@ def of_files(
     na_values: Sequence[str],
     encoding: str,
     delimiter: str | None,
-) -> DuckSource:
+) -> Source:
     """Return the source of files of one format."""
     formats = {format_of(file) for file in files}
     if len(formats) > 1:
@@ -240,7 +240,10 @@ def of_files(
         same_columns(heads)
         origin = " UNION ALL ".join(_csv(head, heads[0], na_values, encoding) for head in heads)
         columns = [_Column(c, _raw(i), None) for i, c in enumerate(heads[0].columns)]
-        return DuckSource(connection, name, columns, f"({origin})", where, ())
+        source = DuckSource(connection, name, columns, f"({origin})", where, ())
+        if where is None and is_large(heads, encoding):
+            return CsvSource(source, heads, na_values)
+        return source
     if format_ == "json":
         return _json(connection, files, name, where, na_values)
     if format_ == "parquet":
