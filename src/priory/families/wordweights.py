@@ -10,6 +10,7 @@ A million words of a thousand classes take the memory of the pairs that were see
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -109,19 +110,23 @@ class WordWeights:
     def of_pairs(
         cls,
         sums: Sums,
-        deltas: FloatArray,
+        deltas: FloatArray | Callable[[slice], FloatArray],
         constant: FloatArray,
         of_class: FloatArray,
         scale: FloatArray | None = None,
         is_zero: bool = False,
         bias: FloatArray | None = None,
     ) -> WordWeights:
-        """Return weights with an entry for each pair, all of them multiplied by `scale`."""
+        """Return weights with an entry for each pair, all of them multiplied by `scale`.
+
+        Pairs are many: `deltas` may be a function that gives those of some pairs.
+        """
         word, label, kept = sums.word, sums.label, sums.kept
+        factor = scale
         if scale is None:
             scale = np.ones(len(kept))
         else:
-            deltas, constant = deltas * scale[word], constant * scale
+            constant = constant * scale
         entries = np.bincount(word, minlength=len(kept))
         whole = kept & ((ROW_SHARE * entries >= sums.n_classes) | (sums.n_classes <= FEW_CLASSES))
         place = np.where(kept, NO_ROW, DROPPED).astype(np.int32)
@@ -131,13 +136,23 @@ class WordWeights:
         else:
             rows = np.multiply.outer(scale[whole], of_class)
             rows += constant[whole, None]
-        spread_pairs(word, label, deltas, place, scale, constant, of_class, rows)
+        without_row = place == NO_ROW
+        entries_of, deltas_of = [_NONE], [np.zeros(0)]
+        for first in range(0, len(word), BLOCK):
+            some = slice(first, first + BLOCK)
+            part = deltas(some) if callable(deltas) else deltas[some]
+            if factor is not None:
+                part = part * factor[word[some]]
+            spread_pairs(word[some], label[some], part, place, scale, constant, of_class, rows)
+            few = np.flatnonzero(without_row[word[some]])
+            entries_of.append(few + first)
+            deltas_of.append(part[few])
+        few = np.concatenate(entries_of)
+        order = np.argsort(word[few], kind="stable")
         starts = np.zeros(len(kept) + 1, dtype=np.int64)
-        few = np.flatnonzero((place == NO_ROW)[word]) if (kept & ~whole).any() else _NONE
-        order = few[np.argsort(word[few], kind="stable")]
         np.cumsum(np.bincount(word[few], minlength=len(kept)), out=starts[1:])
-        rest = (starts, label[order], deltas[order], scale, constant, of_class)
-        return cls(place, rows, *rest, is_zero, bias)
+        rest = (starts, label[few[order]], np.concatenate(deltas_of)[order], scale, constant)
+        return cls(place, rows, *rest, of_class, is_zero, bias)
 
     @cached_property
     def scores(self) -> WordScores:
@@ -198,14 +213,15 @@ def multinomial(sums: Sums, pseudo: FloatArray, idf: FloatArray | None = None) -
     if positive.all() or not positive.any():
         is_zero = not positive.all()
         constant = np.log(np.where(pseudo > 0, pseudo, 1.0))
-        deltas = np.empty(len(sums.n))
         same = len(pseudo) and (pseudo == pseudo[0]).all()
-        for first in range(0, len(deltas), BLOCK):  # pairs are many
-            some = slice(first, first + BLOCK)
-            word, part = (0 if same else sums.word[some]), deltas[some]
-            np.add(sums.n[some], pseudo[word], out=part)
+
+        def deltas(some: slice) -> FloatArray:
+            word = 0 if same else sums.word[some]
+            part = sums.n[some] + pseudo[word]
             np.log(part, out=part)
             part -= constant[word]
+            return part
+
         return WordWeights.of_pairs(sums, deltas, constant, of_class, idf, is_zero)
     with np.errstate(divide="ignore"):  # some words have a prior, some have none
         table = np.log(sums.table() + pseudo[:, None]) + of_class

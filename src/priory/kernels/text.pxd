@@ -44,6 +44,7 @@ cdef class Reader:
     cdef bint exact, fresh  # the text is str.lower()'s; nothing of it was read
     cdef bytes lowered
 
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil
     cdef bint open(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t next_words(self) except -1 nogil
     cdef Py_ssize_t _next_words(self) except -1 nogil

@@ -40,6 +40,8 @@ cdef extern from "Python.h":
     int PyUnicode_4BYTE_KIND
 
 cdef extern from "text.h" nogil:
+    void prefetch "PRIORY_PREFETCH"(const void*)
+
     enum:
         TEXT_PAGES
         TEXT_WORD
@@ -337,6 +339,17 @@ cdef class Reader:
         if longest > TEXT_LONGEST:
             raise ValueError(f"A text has at most {TEXT_LONGEST} bytes, not {longest}.")
         return longest
+
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        """Bring the beginning of text i near."""
+        cdef const uint8_t* start
+        if self.borrowed is not None:
+            start = <const uint8_t*> self.borrowed.addresses[i]
+        else:
+            start = &self.data[0] + self.offsets[i]
+        prefetch(start)
+        prefetch(start + 64)
+        prefetch(start + 128)
 
     cdef bint open(self, Py_ssize_t i) noexcept nogil:
         """Go to text i; return whether it is there."""

@@ -103,6 +103,45 @@ static int grow_array(void **array, int64_t *room, int64_t needed, size_t size)
     return 0;
 }
 
+/* The same for arrays of many megabytes, in pages of their own: freed, they are the system's again at
+ * once, which malloc may put off. */
+#if defined(__linux__)
+PRIORY_UNUSED static int grow_pages(void **array, int64_t *room, int64_t needed, size_t size)
+{
+    if (needed <= *room)
+        return 0;
+    const size_t page = (size_t)2 << 20;
+    size_t bytes = ((size_t)(needed + needed / 2) * size + page - 1) / page * page;
+    void *grown = *array == NULL ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                 : mremap(*array, (size_t)*room * size, bytes, MREMAP_MAYMOVE);
+    if (grown == MAP_FAILED)
+        return -1;
+#if defined(MADV_HUGEPAGE)
+    if (bytes > page)
+        madvise(grown, bytes, MADV_HUGEPAGE);
+#endif
+    *array = grown;
+    *room = (int64_t)(bytes / size);
+    return 0;
+}
+
+PRIORY_UNUSED static void free_pages(void *array, int64_t room, size_t size)
+{
+    if (array != NULL)
+        munmap(array, (size_t)room * size);
+}
+#else
+PRIORY_UNUSED static int grow_pages(void **array, int64_t *room, int64_t needed, size_t size)
+{
+    return grow_array(array, room, needed, size);
+}
+
+PRIORY_UNUSED static void free_pages(void *array, int64_t room, size_t size)
+{
+    free(array);
+}
+#endif
+
 /* Double the table of slots, or make the first. */
 static int grow_slots(vocabulary *v)
 {

@@ -136,7 +136,7 @@ static inline void document_clear(document *d)
 PRIORY_UNUSED static void dense_clear(dense_table *t)
 {
     dense_table none = {NULL, 0, 0, NULL, t->K, 0, 0, 0};
-    free(t->sums);
+    free_pages(t->sums, t->sums_room, sizeof(dense_sum));
     free(t->places);
     *t = none;
 }
@@ -144,7 +144,7 @@ PRIORY_UNUSED static void dense_clear(dense_table *t)
 /* Add a chunk, all zero. */
 static int dense_grow(dense_table *t)
 {
-    if (grow_array((void **)&t->sums, &t->sums_room, (t->chunks + 1) * DENSE_CHUNK, sizeof(dense_sum)) < 0)
+    if (grow_pages((void **)&t->sums, &t->sums_room, (t->chunks + 1) * DENSE_CHUNK, sizeof(dense_sum)) < 0)
         return -1;
     memset(t->sums + t->chunks++ * DENSE_CHUNK, 0, DENSE_CHUNK * sizeof(dense_sum));
     return 0;

@@ -72,6 +72,7 @@ cdef enum:
     MOST = 1 << 21  # words of documents written down (8 bytes each) before they are summed
     TOTAL = 1 << 30  # words counted before 32 bits might not hold them
     MANY = 1 << 17  # sums that are worth several threads
+    AHEAD = 2  # texts between a prefetch and its use: in the order of classes nobody foresees the next
 
 WordCounts = namedtuple("WordCounts", "pairs class_rows class_weight class_words", module=__name__)
 WordCounts.__doc__ = """Sums over texts.
@@ -321,6 +322,8 @@ cdef class WordCounter:
         with nogil:
             while at < reader.n and self.dense.total < TOTAL and words.count * self.dense.K <= DENSE_MOST:
                 label = classes[by_class[at]]
+                if at + AHEAD < reader.n:
+                    reader.prefetch(by_class[at + AHEAD])
                 if label >= 0 and reader.open(by_class[at]):
                     while True:
                         m = reader.next_words()

@@ -28,7 +28,7 @@ TRUE, FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 
 
 class CsvSource(Source):
-    """Give the rows of plain CSV files in UTF-8; `slowly` gives the same rows, whatever they are."""
+    """Give the rows of plain CSV files; `slowly` gives the same rows, whatever they are."""
 
     def __init__(self, slowly: Source, heads: Sequence[CsvHead], na_values: Sequence[str]) -> None:
         self.name, self.columns = slowly.name, slowly.columns
@@ -97,9 +97,7 @@ class CsvSource(Source):
         for head in self._heads:
             read = csv.ReadOptions(column_names=list(head.columns))
             for piece in _pieces(head.path):
-                parse = csv.ParseOptions(
-                    delimiter=head.delimiter, newlines_in_values=b'"' in piece
-                )
+                parse = csv.ParseOptions(delimiter=head.delimiter, newlines_in_values=b'"' in piece)
                 table = csv.read_csv(pa.BufferReader(piece), read, parse, convert)
                 self._done += len(piece)
                 if table.num_rows:

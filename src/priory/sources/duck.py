@@ -39,7 +39,6 @@ BITS = 62
 """So many marks fit into one whole number."""
 
 
-
 @dataclass(frozen=True)
 class _Column:
     """Hold the SQL of one column, and its form where its type says it; text has none yet."""
