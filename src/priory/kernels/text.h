@@ -11,7 +11,7 @@
 #endif
 
 /* ---- characters ------------------------------------------------------------------------------
- * The tables are filled from Python's own, once, when the module is loaded. */
+ * The tables are filled from Python's own, once, before the first text is read. */
 
 #define TEXT_PAGES 0x1100 /* of 256 code points each */
 #define TEXT_WORD 1       /* its lower case is a word character: \w */

@@ -269,6 +269,7 @@ def character_tables():
     Its lower case; whether that is a word character; whether the lower case is special; whether
     the code point itself is a word character; whether it is white space.
     """
+    _prepare()
     lower, flags = np.empty(0x110000, dtype=np.int32), np.empty(0x110000, dtype=np.int32)
     cdef int32_t[::1] lowered = lower, flags_ = flags
     cdef int32_t entry
@@ -284,6 +285,7 @@ cdef class Reader:
     # text.pxd says what it keeps.
 
     def __cinit__(self, data, offsets, missing, Splitter splitter):
+        _prepare()
         self.splitter = WORDS if splitter is None else splitter
         if isinstance(data, Borrowed):
             self.borrowed = data
@@ -513,6 +515,10 @@ cdef void _fill_short():
         text_short[c] = (0xC0 | lower >> 6) | (0x80 | (lower & 0x3F)) << 8 | flags << TEXT_SHORT
 
 
-_fill_bytes()
-_fill_pages()
-_fill_short()
+cdef int _prepare() except -1:
+    """Fill the tables for the first text: that takes longer than a program without texts should wait."""
+    if text_entries == NULL:
+        _fill_bytes()
+        _fill_pages()
+        _fill_short()
+    return 0
