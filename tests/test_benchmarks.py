@@ -54,6 +54,22 @@ def rows(results: Path) -> list[list[str]]:
     return found
 
 
+def test_the_page_of_files(tmp_path: Path) -> None:
+    if MISSING:
+        pytest.skip(f"needs the extra bench: {', '.join(MISSING)} not installed")
+    page = tmp_path / "files.md"
+    command = [sys.executable, "-m", "benchmarks.files", "0.001", "--rounds", "1"]
+    command += ["--folder", str(tmp_path), "--output", str(page)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = page.read_text(encoding="utf-8").splitlines()
+    rows = [line.split(" | ")[0].strip("| ") for line in lines if line.startswith("| ")]
+    assert rows[1:] == [
+        "peak memory", "DuckDB, sums", "DuckDB, statistics", "pandas, scikit-learn",
+        "cold start, imports",
+    ]  # fmt: skip
+
+
 def test_the_page_of_leave_one_out(tmp_path: Path) -> None:
     if MISSING:
         pytest.skip(f"needs the extra bench: {', '.join(MISSING)} not installed")
