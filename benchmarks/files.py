@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.measure import Measured
 from benchmarks.report import machine, quantity
@@ -133,10 +134,10 @@ WORKS: Mapping[str, Callable[[str], None]] = {
 }
 
 
-def in_process(command: Sequence[str], **options: object) -> tuple[float, float, str]:
+def in_process(command: Sequence[str], **options: Any) -> tuple[float, float, str]:
     """Return the seconds, the peak megabytes and the output of a command."""
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)  # type: ignore[call-overload]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)
     assert process.stdout is not None
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
