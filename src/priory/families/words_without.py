@@ -86,7 +86,7 @@ def _counted(
     if is_fixed:
         options = {"deltas": np.log(n + m) - np.log(m)}
     if family.idf:
-        with_word, all_texts = table.per_word(pairs.weight), float(table.documents_weight.sum())
+        with_word, all_texts = table.per_word(table.weight), float(table.documents_weight.sum())
         options = {"with_word": with_word, "all_texts": all_texts}
         logs = np.log1p(with_word)[word]
         logged = np.bincount(label, weights=n[read_out] * logs, minlength=table.n_classes)
@@ -133,7 +133,7 @@ def _bernoulli(
     if min(absent, present) < TINY:
         return None
     pairs, of_class = table.pairs, table.documents_weight
-    n, n_words = pairs.weight, int((texts > 0).sum())
+    n, n_words = table.weight, int((texts > 0).sum())
     log_off = np.log(of_class + absent)
     leaves = np.log(np.maximum(of_class[pairs.label] - n, 0.0) + absent) - log_off[pairs.label]
     log_all = np.log(of_class + absent + present)
@@ -166,7 +166,7 @@ def _own_bias(
     used = np.zeros((len(amounts), table.n_classes), dtype=np.bool_)
     used[np.searchsorted(amounts, left_out.amount), left_out.y] = True
     order = np.argsort(table.pairs.label[read_out], kind="stable")
-    n = table.pairs.weight[read_out][order]
+    n = table.weight[read_out][order]
     ends = np.cumsum(np.bincount(table.pairs.label[read_out], minlength=table.n_classes))
     starts = np.concatenate([[0], ends[:-1]])
     bias = np.zeros(used.shape)

@@ -134,8 +134,8 @@ class WordWeights:
         if is_zero:
             rows = np.full((int(whole.sum()), sums.n_classes), -np.inf)
         else:
-            rows = np.multiply.outer(scale[whole], of_class)
-            rows += constant[whole, None]
+            rows = np.multiply.outer(scale[whole], of_class) if factor is not None else of_class
+            rows = rows + constant[whole, None]
         without_row = place == NO_ROW
         entries_of, deltas_of = [_NONE], [np.zeros(0)]
         for first in range(0, len(word), BLOCK):
@@ -147,11 +147,13 @@ class WordWeights:
             few = np.flatnonzero(without_row[word[some]])
             entries_of.append(few + first)
             deltas_of.append(part[few])
-        few = np.concatenate(entries_of)
-        order = np.argsort(word[few], kind="stable")
+        few, parts = np.concatenate(entries_of), np.concatenate(deltas_of)
+        if (np.diff(word[few]) < 0).any():
+            order = np.argsort(word[few], kind="stable")
+            few, parts = few[order], parts[order]
         starts = np.zeros(len(kept) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(word[few], minlength=len(kept)), out=starts[1:])
-        rest = (starts, label[few[order]], np.concatenate(deltas_of)[order], scale, constant)
+        np.cumsum(np.where(without_row, entries, 0), out=starts[1:])
+        rest = (starts, label[few], parts, scale, constant)
         return cls(place, rows, *rest, of_class, is_zero, bias)
 
     @cached_property
@@ -212,8 +214,11 @@ def multinomial(sums: Sums, pseudo: FloatArray, idf: FloatArray | None = None) -
     positive = pseudo[sums.kept] > 0
     if positive.all() or not positive.any():
         is_zero = not positive.all()
-        constant = np.log(np.where(pseudo > 0, pseudo, 1.0))
         same = len(pseudo) and (pseudo == pseudo[0]).all()
+        if same:
+            constant = np.full(len(pseudo), np.log(pseudo[0]) if pseudo[0] > 0 else 0.0)
+        else:
+            constant = np.log(np.where(pseudo > 0, pseudo, 1.0))
 
         def deltas(some: slice) -> FloatArray:
             word = 0 if same else sums.word[some]

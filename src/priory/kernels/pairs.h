@@ -7,9 +7,14 @@
 typedef struct {
     int32_t *word, *label;
     int64_t *rows;
-    double *weight, *count, *log_tf;
+    double *weight, *count, *log_tf; /* no weight: that of each row is 1 */
     int64_t n;
 } pair_arrays;
+
+static inline double pair_weight(const pair_arrays *p, int64_t i)
+{
+    return p->weight ? p->weight[i] : (double)p->rows[i];
+}
 
 static inline uint64_t pair_key(const pair_arrays *p, int64_t i)
 {
@@ -21,7 +26,8 @@ static inline void pair_copy(const pair_arrays *to, int64_t i, const pair_arrays
     to->word[i] = from->word[j];
     to->label[i] = from->label[j];
     to->rows[i] = from->rows[j];
-    to->weight[i] = from->weight[j];
+    if (to->weight)
+        to->weight[i] = pair_weight(from, j);
     to->count[i] = from->count[j];
     to->log_tf[i] = from->log_tf[j];
 }
@@ -71,7 +77,8 @@ PRIORY_UNUSED static int pairs_arrange(const pair_arrays *p, int64_t words, int6
     for (int64_t i = 0; !failed && i < p->n; i++) {
         if (i + 16 < p->n) {
             PRIORY_PREFETCH(p->rows + order[i + 16]);
-            PRIORY_PREFETCH(p->weight + order[i + 16]);
+            if (p->weight)
+                PRIORY_PREFETCH(p->weight + order[i + 16]);
             PRIORY_PREFETCH(p->count + order[i + 16]);
             PRIORY_PREFETCH(p->log_tf + order[i + 16]);
         }
@@ -106,7 +113,8 @@ PRIORY_UNUSED static void pairs_sum(const pair_arrays *a, const pair_arrays *b, 
         pair_copy(out, n, a, i++);
         if (p == q) {
             out->rows[n] += b->rows[j];
-            out->weight[n] += b->weight[j];
+            if (out->weight)
+                out->weight[n] += pair_weight(b, j);
             out->count[n] += b->count[j];
             out->log_tf[n] += b->log_tf[j++];
         }
@@ -148,7 +156,7 @@ PRIORY_UNUSED static int64_t pairs_difference(const pair_arrays *a, const pair_a
         if (b->rows[j] > a->rows[i])
             return -1;
         int bad = 0;
-        double weight = sum_less(a->weight[i], b->weight[j], &bad);
+        double weight = sum_less(pair_weight(a, i), pair_weight(b, j), &bad);
         double count = sum_less(a->count[i], b->count[j], &bad);
         double log_tf = sum_less(a->log_tf[i], b->log_tf[j], &bad);
         if (bad)
@@ -157,7 +165,8 @@ PRIORY_UNUSED static int64_t pairs_difference(const pair_arrays *a, const pair_a
             if (out) {
                 pair_copy(out, n, a, i);
                 out->rows[n] -= b->rows[j];
-                out->weight[n] = weight;
+                if (out->weight)
+                    out->weight[n] = weight;
                 out->count[n] = count;
                 out->log_tf[n] = log_tf;
             }

@@ -18,5 +18,5 @@ cdef class Arrays:
     cdef pair_arrays at
 
     @staticmethod
-    cdef Arrays empty(Py_ssize_t n)
+    cdef Arrays empty(Py_ssize_t n, bint weighted)
     cdef int check_order(self) except -1

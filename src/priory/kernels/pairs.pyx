@@ -18,7 +18,7 @@ Pairs.__doc__ = """Sums over texts, per word and class that occur together.
 
     word, label   int32: the word's code and the class, in the order of both
     rows          int64: the texts of the class that have the word
-    weight        Σ w of them
+    weight        Σ w of them; the very array of `rows` where each weighs 1
     count         Σ w·tf, with tf how often the text has the word
     log_tf        Σ w·log(1 + tf) / ‖log(1 + tf)‖₂ over the words of the text
 """
@@ -29,7 +29,7 @@ def sort_pairs(pairs, int64_t n_words):
 
     ValueError for a word that is not below `n_words`, a negative class, or a pair that is there twice.
     """
-    cdef Arrays given = Arrays(pairs), sorted_ = Arrays.empty(given.at.n)
+    cdef Arrays given = Arrays(pairs), sorted_ = Arrays.empty(given.at.n, given.at.weight != NULL)
     cdef int64_t n_labels = 0, at
     cdef int failed
     if given.at.n:
@@ -40,7 +40,7 @@ def sort_pairs(pairs, int64_t n_words):
         n_labels = given.pairs.label.max() + 1
     if given.at.n < n_words // 16:  # few: do not walk through all the words
         order = np.lexsort((given.pairs.label, given.pairs.word))
-        sorted_ = Arrays(tuple(array[order] for array in given.pairs))
+        sorted_ = Arrays(take_pairs(given.pairs, order))
     else:
         with nogil:
             failed = pairs_arrange(&given.at, n_words, n_labels, &sorted_.at)
@@ -52,6 +52,13 @@ def sort_pairs(pairs, int64_t n_words):
     return sorted_.pairs
 
 
+def take_pairs(pairs, where):
+    """Return the pairs that an index or a mask chooses."""
+    arrays = [array[where] for array in pairs[:3]]
+    weight = arrays[2] if pairs.weight is pairs.rows else pairs.weight[where]
+    return Pairs(*arrays, weight, *(array[where] for array in pairs[4:]))
+
+
 def add_pairs(a, b):
     """Return the sums of two lists of pairs, each in the order of word and class."""
     cdef Arrays left = Arrays(a), right = Arrays(b), out
@@ -60,7 +67,7 @@ def add_pairs(a, b):
     right.check_order()
     with nogil:
         n = pairs_union(&left.at, &right.at)
-    out = Arrays.empty(n)
+    out = Arrays.empty(n, left.at.weight != NULL or right.at.weight != NULL)
     with nogil:
         pairs_sum(&left.at, &right.at, &out.at)
     return out.pairs
@@ -85,7 +92,7 @@ def subtract_pairs(a, b):
         )
     if n == -2:
         raise ValueError(right.at.word[at], right.at.label[at])
-    out = Arrays.empty(n)
+    out = Arrays.empty(n, left.at.weight != NULL or right.at.weight != NULL)
     with nogil:
         pairs_difference(&left.at, &right.at, &out.at, &at, &in_a)
     return out.pairs
@@ -95,26 +102,26 @@ cdef class Arrays:
     # pairs.pxd says what it keeps.
 
     def __init__(self, pairs):
-        self.pairs = Pairs(
-            *(np.ascontiguousarray(pairs[i], dtype=np.int32) for i in range(2)),
-            np.ascontiguousarray(pairs[2], dtype=np.int64),
-            *(np.ascontiguousarray(pairs[i], dtype=np.float64) for i in range(3, 6)),
-        )
-        cdef const int32_t[::1] word = self.pairs[0], label = self.pairs[1]
-        cdef const int64_t[::1] rows = self.pairs[2]
-        cdef const double[::1] weight = self.pairs[3], count = self.pairs[4], log_tf = self.pairs[5]
-        if len({len(array) for array in self.pairs}) > 1:
+        types = (np.int32, np.int32, np.int64, np.float64, np.float64, np.float64)
+        arrays = [None if i == 3 and pairs[3] is pairs[2] else np.ascontiguousarray(pairs[i], type_)
+                  for i, type_ in enumerate(types)]
+        cdef const int32_t[::1] word = arrays[0], label = arrays[1]
+        cdef const int64_t[::1] rows = arrays[2]
+        cdef const double[::1] weight = arrays[3], count = arrays[4], log_tf = arrays[5]
+        if len({len(array) for array in arrays if array is not None}) > 1:
             raise ValueError("The six arrays of pairs must be equally long.")
         # Those that are only read may be read-only.
         self.at.word, self.at.label, self.at.rows = <int32_t*> &word[0], <int32_t*> &label[0], <int64_t*> &rows[0]
-        self.at.weight, self.at.count = <double*> &weight[0], <double*> &count[0]
+        self.at.weight, self.at.count = NULL if weight is None else <double*> &weight[0], <double*> &count[0]
         self.at.log_tf, self.at.n = <double*> &log_tf[0], word.shape[0]
+        arrays[3] = arrays[2] if arrays[3] is None else arrays[3]
+        self.pairs = Pairs(*arrays)
 
     @staticmethod
-    cdef Arrays empty(Py_ssize_t n):
-        return Arrays((
-            *(np.empty(n, dtype=np.int32) for _ in range(2)), np.empty(n, dtype=np.int64), *(np.empty(n) for _ in range(3))
-        ))
+    cdef Arrays empty(Py_ssize_t n, bint weighted):
+        rows = np.empty(n, dtype=np.int64)
+        weight = np.empty(n) if weighted else rows
+        return Arrays((np.empty(n, np.int32), np.empty(n, np.int32), rows, weight, np.empty(n), np.empty(n)))
 
     cdef int check_order(self) except -1:
         cdef int64_t at

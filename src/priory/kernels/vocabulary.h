@@ -50,13 +50,20 @@ static inline text_word text_word_of(const uint8_t *bytes, uint32_t size)
 
 #define TEXT_AHEAD 6 /* words between a prefetch and its use */
 
-/* What nearly always decides whether two words are the same is in the slot itself. */
+/* Words of up to eight bytes are in the slot itself, of others enough to tell nearly all apart. Slots
+ * are small, because most of the time goes into fetching them. */
 typedef struct {
-    uint64_t first, second; /* as a text_word has them */
-    int64_t start;          /* in the vocabulary's bytes */
-    uint32_t size;
-    int32_t code; /* + 1; 0: free */
+    uint64_t first; /* as a text_word has it */
+    uint32_t rest;  /* see text_rest */
+    int32_t code;   /* + 1; 0: free */
 } text_slot;
+
+#define TEXT_SHORT 8 /* bytes of a word that a slot has whole */
+
+static inline uint32_t text_rest(const text_word *word)
+{
+    return word->size <= TEXT_SHORT ? word->size : word->hash | TEXT_SHORT << 1;
+}
 
 typedef struct {
     text_slot *slots; /* 2^bits, at most two thirds taken; a word's place is its hash's first bits */
@@ -220,16 +227,26 @@ PRIORY_UNUSED static int vocabulary_copy(vocabulary *to, const vocabulary *from)
     return 0;
 }
 
+/* Return whether a word of more than eight bytes, the first of which are the same, has this code. */
+static inline int vocabulary_is(const vocabulary *v, int64_t code, const text_word *word)
+{
+    const uint8_t *bytes = v->bytes + v->starts[code];
+    uint32_t size = (uint32_t)(v->starts[code + 1] - v->starts[code]);
+    return size == word->size && some_bytes(bytes + 8, size - 8) == word->second
+           && (size <= 16 || memcmp(bytes + 16, word->bytes + 16, size - 16) == 0);
+}
+
 /* Return where the word is, or the free slot where it would be. */
 static inline text_slot *vocabulary_slot(const vocabulary *v, const text_word *word)
 {
     size_t at = text_place(word->hash, v->bits), mask = ((size_t)1 << v->bits) - 1;
+    uint32_t rest = text_rest(word);
     for (;; at = (at + 1) & mask) {
         text_slot *slot = v->slots + at;
         if (slot->code == 0)
             return slot;
-        if (slot->first == word->first && slot->second == word->second && slot->size == word->size
-            && (word->size <= 16 || memcmp(v->bytes + slot->start + 16, word->bytes + 16, word->size - 16) == 0))
+        if (slot->first == word->first && slot->rest == rest
+            && (rest <= TEXT_SHORT || vocabulary_is(v, slot->code - 1, word)))
             return slot;
     }
 }
@@ -238,11 +255,9 @@ static inline text_slot *vocabulary_slot(const vocabulary *v, const text_word *w
 static inline void slot_take(vocabulary *v, text_slot *slot, const text_word *word)
 {
     slot->first = word->first;
-    slot->second = word->second;
-    slot->start = v->starts[v->count];
-    slot->size = word->size;
+    slot->rest = text_rest(word);
     v->hashes[v->count] = word->hash;
-    v->starts[v->count + 1] = slot->start + word->size;
+    v->starts[v->count + 1] = v->starts[v->count] + word->size;
     slot->code = (int32_t)++v->count;
 }
 

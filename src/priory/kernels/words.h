@@ -65,9 +65,8 @@ static inline dense_sum *dense_at(const dense_table *t, int32_t label, int64_t w
     return t->sums + (int64_t)t->places[label * t->room + word / DENSE_CHUNK] * DENSE_CHUNK + word % DENSE_CHUNK;
 }
 
-/* Count words of a document, new ones too; the sums of its class, if there are any, are brought near. */
-PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_word *words, ptrdiff_t n,
-                                      const dense_table *t, int32_t label)
+/* Count words of a document, new ones too. */
+PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_word *words, ptrdiff_t n)
 {
     if (document_room(d, v->count + n) < 0)
         return -1;
@@ -76,8 +75,6 @@ PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_wor
         int32_t code = vocabulary_add(v, words + i);
         if (code < 0)
             return -1;
-        if (t != NULL && code < t->words)
-            PRIORY_PREFETCH(dense_at(t, label, code));
         document_see(d, code);
     }
     return 0;
@@ -182,8 +179,10 @@ PRIORY_UNUSED static int document_sum(document *d, dense_table *t, int64_t words
 {
     if (dense_room(t, words) < 0)
         return -1;
-    double scale = document_scale(d);
     int32_t *places = t->places + label * t->room;
+    for (int64_t i = 0; i < d->n_seen; i++)
+        PRIORY_PREFETCH(dense_at(t, label, d->seen[i]));
+    double scale = document_scale(d);
     for (int64_t i = 0; i < d->n_seen; i++) {
         int32_t word = d->seen[i], tf = d->tf[word];
         if (places[word / DENSE_CHUNK] == 0 && dense_chunk(t, places + word / DENSE_CHUNK) < 0)
@@ -376,7 +375,8 @@ PRIORY_UNUSED static void pairs_from(const pair_list *t, const int32_t *order, c
         out->word[i] = pair->word;
         out->label[i] = pair->label;
         out->rows[i] = pair->rows;
-        out->weight[i] = pair->weight;
+        if (out->weight)
+            out->weight[i] = pair->weight;
         out->count[i] = pair->count;
         out->log_tf[i] = pair->log_tf;
     }
@@ -410,7 +410,6 @@ PRIORY_UNUSED static void pairs_of_dense(const dense_table *t, int64_t first, in
                 out->word[i] = (int32_t)(at * DENSE_CHUNK + j);
                 out->label[i] = (int32_t)k;
                 out->rows[i] = sums[j].rows;
-                out->weight[i] = sums[j].rows;
                 out->count[i] = sums[j].count;
                 out->log_tf[i] = sums[j].log_tf;
                 words_of[k] += sums[j].count;

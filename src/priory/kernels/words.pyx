@@ -53,7 +53,7 @@ cdef extern from "words.h" nogil:
 
     void dense_clear(dense_table*)
 
-    int document_add(document*, vocabulary*, const text_word*, ptrdiff_t, const dense_table*, int32_t)
+    int document_add(document*, vocabulary*, const text_word*, ptrdiff_t)
     int document_find(document*, const vocabulary*, int64_t, const int32_t*, const text_word*, ptrdiff_t)
     int document_sum(document*, dense_table*, int64_t, int32_t)
     int dense_room(dense_table*, int64_t)
@@ -175,7 +175,7 @@ cdef class Tally:
                         m = reader.next_words()
                         if m == 0:
                             break
-                        _check(document_add(&self.counted, &vocabulary.words_, reader.words, m, NULL, 0))
+                        _check(document_add(&self.counted, &vocabulary.words_, reader.words, m))
                     _check(document_write(&self.counted, &self.counts))
                     rows_of[classes[i]] += 1
                     weight_of[classes[i]] += weights[i] if weighted else 1.0
@@ -209,7 +209,7 @@ cdef class Tally:
                     label, weights[i] if weighted else 1.0, &words_of[label],
                 ))
         cdef int32_t[::1] order = np.empty(self.pairs.count, dtype=np.int32)
-        cdef Arrays out = Arrays.empty(self.pairs.count)
+        cdef Arrays out = Arrays.empty(self.pairs.count, weighted)
         with nogil:
             _check(pairs_sort(&self.pairs, n_words, &order[0]))
             pairs_from(&self.pairs, &order[0], &out.at)
@@ -295,7 +295,7 @@ cdef class WordCounter:
     def result(self, int threads=1):
         """Return the WordCounts."""
         self._spill(threads)
-        part = self.parts.pop() if self.parts else Arrays.empty(0).pairs
+        part = self.parts.pop() if self.parts else Arrays.empty(0, False).pairs
         while self.parts:
             part = add_pairs(self.parts.pop(), part)
         self.parts.append(part)
@@ -329,7 +329,7 @@ cdef class WordCounter:
                         m = reader.next_words()
                         if m == 0:
                             break
-                        _check(document_add(counted, words, reader.words, m, &self.dense, label))
+                        _check(document_add(counted, words, reader.words, m))
                     _check(document_sum(counted, &self.dense, words.count, label))
                     rows_of[label] += 1
                     weight_of[label] += 1.0
@@ -345,7 +345,7 @@ cdef class WordCounter:
             threads = 1
         chunks = _shares((self.dense.words + DENSE_CHUNK - 1) // DENSE_CHUNK, threads)
         n = in_parallel([partial(self._count_pairs, *some) for some in chunks], threads)
-        out = Arrays.empty(sum(n))
+        out = Arrays.empty(sum(n), False)
         starts = accumulate(n, initial=0)
         tasks = [partial(self._write_pairs, out, start, *some) for start, some in zip(starts, chunks)]
         for words in in_parallel(tasks, threads):

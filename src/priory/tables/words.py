@@ -12,7 +12,7 @@ import numpy as np
 from priory.columns import Texts
 from priory.doubledouble import DoubleDouble
 from priory.errors import ForgetError
-from priory.kernels.pairs import Pairs, add_pairs, sort_pairs, subtract_pairs
+from priory.kernels.pairs import Pairs, add_pairs, sort_pairs, subtract_pairs, take_pairs
 from priory.kernels.vocabulary import Vocabulary
 from priory.kernels.words import WordCounter
 from priory.labels import label_token, token_label
@@ -132,6 +132,11 @@ class WordsTable(Table):
         """Return whether words were dropped to keep the vocabulary within its limit."""
         return bool(self.dropped.any())
 
+    @property
+    def weight(self) -> FloatArray:
+        """Return the weight of the texts of each pair."""
+        return self.pairs.weight.astype(np.float64, copy=False)
+
     def per_word(self, sums: AnyArray) -> FloatArray:
         """Return the sum over the classes of one of the sums of the pairs."""
         return np.bincount(self.pairs.word, sums, self.n_words).astype(np.float64)
@@ -186,7 +191,7 @@ class WordsTable(Table):
 
     def __mul__(self, factor: float) -> WordsTable:
         pairs = self.pairs._replace(
-            weight=self.pairs.weight * factor,
+            weight=self.weight * factor,
             count=self.pairs.count * factor,
             log_tf=self.pairs.log_tf * factor,
         )
@@ -222,7 +227,7 @@ class WordsTable(Table):
         """Return the table of some of the classes."""
         place = np.full(self.n_classes, -1, dtype=np.int32)
         place[kept] = np.arange(len(kept))
-        pairs = _some(self.pairs, place[self.pairs.label] >= 0)
+        pairs = take_pairs(self.pairs, place[self.pairs.label] >= 0)
         return replace(
             self,
             pairs=pairs._replace(label=place[pairs.label]),
@@ -272,7 +277,7 @@ class WordsTable(Table):
             pairs.label,
             pairs.word,
             pairs.rows,
-            DoubleDouble.of(pairs.weight),
+            DoubleDouble.of(table.weight),
             DoubleDouble.of(pairs.count),
             DoubleDouble.of(pairs.log_tf),
         )
@@ -322,7 +327,7 @@ class WordsTable(Table):
         return replace(self._only_words(kept), dropped=self.dropped + gone)
 
     def _only_words(self, kept: BoolArray) -> WordsTable:
-        left = replace(self, pairs=_some(self.pairs, kept[self.pairs.word]))
+        left = replace(self, pairs=take_pairs(self.pairs, kept[self.pairs.word]))
         return left._numbered(np.flatnonzero(kept).astype(np.int32))
 
     def _numbered(self, codes: CodeArray) -> WordsTable:
@@ -336,12 +341,8 @@ class WordsTable(Table):
 def _no_pairs() -> Pairs:
     codes = np.zeros(0, dtype=np.int32)
     nothing = np.zeros(0)
-    return Pairs(codes, codes, np.zeros(0, dtype=np.int64), nothing, nothing, nothing)
-
-
-def _some(pairs: Pairs, kept: BoolArray) -> Pairs:
-    arrays: list[Any] = [array[kept] for array in pairs]
-    return Pairs(*arrays)
+    rows = np.zeros(0, dtype=np.int64)
+    return Pairs(codes, codes, rows, rows, nothing, nothing)
 
 
 def _renumbered(pairs: Pairs, place: CodeArray, n_words: int) -> Pairs:
