@@ -59,13 +59,15 @@ def test_numbering_equals_its_twin(parts):
         assert numbering.of(uint64(part)).tolist() == expected
 
 
-def test_numbering_of_many_keeps_the_first_in_mind():
+def test_numbering_of_many_keeps_in_mind_what_came_twice():
     rows = np.random.default_rng(0).integers(0, 2**63, 50_000).astype(np.uint64)
+    often = rows[:5_000]
     numbering = Numbering(30_000)
-    assert not numbering.of(rows).any()
-    again = numbering.of(rows)
-    assert again[:30_000].tolist() == [1] * 30_000
-    assert not again[30_000:].any()
+    assert not numbering.of(often).any()
+    assert numbering.of(often).all()
+    assert not numbering.of(rows[5_000:]).any()  # too many to have them all in mind
+    assert numbering.of(often).tolist() == [2] * 5_000
+    assert not numbering.of(rows[5_000:]).any()
 
 
 def test_what_is_not_as_long_or_has_no_hash_is_refused():

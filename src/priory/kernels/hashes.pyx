@@ -12,6 +12,7 @@ cdef extern from "loops.h" nogil:
 
 cdef enum:
     AHEAD = 16  # rows between a prefetch and its use
+    FEWEST_BITS = 10
 
 ctypedef fused code_t:
     int8_t
@@ -64,8 +65,8 @@ cdef struct slot:
 cdef class Numbering:
     """Number rows that have the same hash, also over several parts.
 
-    Of very many different rows only the first are kept in mind: where rows hardly repeat, their
-    numbers do not matter.
+    Of very many different rows only those are kept in mind that came twice among the first: where
+    rows hardly repeat, their numbers do not matter.
 
     >>> numbering = Numbering()
     >>> numbering.of(np.array([7, 7, 5, 7], dtype=np.uint64)).tolist()
@@ -77,9 +78,10 @@ cdef class Numbering:
     cdef slot* slots  # 2^bits, at most half of them taken
     cdef int bits
     cdef Py_ssize_t count, most
+    cdef bint is_full
 
     def __cinit__(self, Py_ssize_t most=200_000):
-        self.most, self.bits = most, 10
+        self.most, self.bits = most, FEWEST_BITS
         self.slots = <slot*> calloc(<size_t> 1 << self.bits, sizeof(slot))
         if self.slots == NULL:
             raise MemoryError
@@ -99,20 +101,20 @@ cdef class Numbering:
                     prefetch(self.slots + self._place(hashes[i + AHEAD]))
                 at = self._find(hashes[i])
                 if at.count == 0:
-                    if self.count == self.most:
+                    if self.is_full:
                         continue
                     at.hash = hashes[i]
                     self.count += 1
-                    if 2 * self.count > <Py_ssize_t> 1 << self.bits:
+                    if self.count == self.most or 2 * self.count > <Py_ssize_t> 1 << self.bits:
                         at.count = 1
-                        self._grow()
+                        self._move(self.count == self.most)
                         continue
                 out[i] = at.count
                 at.count += 1
         return numbers
 
     cdef inline size_t _place(self, uint64_t hash) noexcept nogil:
-        return hash >> (64 - self.bits)  # the hashes are well mixed
+        return hash & ((<size_t> 1 << self.bits) - 1)  # the first bits of a sample's hashes are all alike
 
     cdef slot* _find(self, uint64_t hash) noexcept nogil:
         """Return the slot of a hash, or the free one where it would be."""
@@ -121,17 +123,24 @@ cdef class Numbering:
             at = (at + 1) & mask
         return self.slots + at
 
-    cdef int _grow(self) except -1 nogil:
+    cdef int _move(self, bint is_full) except -1 nogil:
+        """Make room for twice as many; or keep what came twice, in so little memory that it stays near."""
         cdef slot* before = self.slots
         cdef size_t n = <size_t> 1 << self.bits, i
-        cdef slot* grown = <slot*> calloc(2 * n, sizeof(slot))
-        if grown == NULL:
+        cdef int64_t least = 2 if is_full else 1
+        cdef Py_ssize_t kept = 0
+        cdef int bits = FEWEST_BITS
+        for i in range(n):
+            kept += before[i].count >= least
+        while 2 * kept > <Py_ssize_t> 1 << bits:
+            bits += 1
+        cdef slot* moved = <slot*> calloc(<size_t> 1 << bits, sizeof(slot))
+        if moved == NULL:
             with gil:
                 raise MemoryError
-        self.slots = grown
-        self.bits += 1
+        self.slots, self.bits, self.count, self.is_full = moved, bits, kept, is_full
         for i in range(n):
-            if before[i].count:
+            if before[i].count >= least:
                 self._find(before[i].hash)[0] = before[i]
         free(before)
         return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from typing import TypeVar
 
 __all__ = ["ahead"]
@@ -12,7 +12,11 @@ __all__ = ["ahead"]
 T = TypeVar("T")
 
 
-def ahead(items: Iterable[T], most: int = 1) -> Iterator[T]:
+class _End:
+    """Stand behind the last item."""
+
+
+def ahead(items: Iterable[T], most: int = 1) -> Generator[T, None, None]:
     """Return the same items, so many of them fetched by another thread before they are wanted.
 
     What goes wrong there goes wrong here; and who stops early stops the other thread too.
@@ -20,12 +24,11 @@ def ahead(items: Iterable[T], most: int = 1) -> Iterator[T]:
     >>> list(ahead(range(5)))
     [0, 1, 2, 3, 4]
     """
-    done = object()
-    waiting: queue.Queue[object] = queue.Queue(most)
+    waiting: queue.Queue[T | _End] = queue.Queue(most)
     stop = threading.Event()
     errors: list[BaseException] = []
 
-    def put(item: object) -> bool:
+    def put(item: T | _End) -> bool:
         while not stop.is_set():
             try:
                 waiting.put(item, timeout=0.1)
@@ -42,13 +45,13 @@ def ahead(items: Iterable[T], most: int = 1) -> Iterator[T]:
         except BaseException as error:
             errors.append(error)
         finally:
-            put(done)
+            put(_End())
 
     thread = threading.Thread(target=fetch, name="priory-ahead", daemon=True)
     thread.start()
     try:
-        while (item := waiting.get()) is not done:
-            yield item  # type: ignore[misc]
+        while not isinstance(item := waiting.get(), _End):
+            yield item
         if errors:
             raise errors[0]
     finally:

@@ -315,7 +315,7 @@ def _classes(column: Any, target: str) -> Labels:
 
 
 def _ahead(source: Source, forms: Mapping[str, Form]) -> Iterator[Batch]:
-    with closing(ahead(source.batches(forms))) as batches:  # type: ignore[type-var]
+    with closing(ahead(source.batches(forms))) as batches:
         yield from batches
 
 

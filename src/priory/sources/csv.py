@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from priory.sources.base import Batch, Form, Source
 from priory.sources.tables import CsvHead
@@ -22,7 +22,7 @@ PIECE = 1 << 24
 """So many bytes are parsed at once."""
 
 LONGEST = 1 << 23
-"""No line has more bytes."""
+"""The head has no more bytes, and rows within quotes no more than a piece."""
 
 TRUE, FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 
@@ -97,9 +97,9 @@ class CsvSource(Source):
         for head in self._heads:
             read = csv.ReadOptions(column_names=list(head.columns))
             for piece in _pieces(head.path):
-                parse = csv.ParseOptions(delimiter=head.delimiter, newlines_in_values=b'"' in piece)
-                table = csv.read_csv(pa.BufferReader(piece), read, parse, convert)
-                self._done += len(piece)
+                parse = csv.ParseOptions(delimiter=head.delimiter, newlines_in_values=piece.quoted)
+                table = csv.read_csv(pa.BufferReader(piece.rows), read, parse, convert)
+                self._done += len(piece.rows)
                 if table.num_rows:
                     yield table
 
@@ -120,7 +120,14 @@ def _plain_size(path: str) -> int:
     return 0 if is_packed else os.path.getsize(path)
 
 
-def _pieces(path: str) -> Iterator[bytes]:
+class _Piece(NamedTuple):
+    """Some whole rows; they are there until the next piece is asked for."""
+
+    rows: memoryview
+    quoted: bool
+
+
+def _pieces(path: str) -> Iterator[_Piece]:
     """Return the rows of a file, whole ones, in pieces.
 
     A line that ends within quotes is no row yet: before its end their number is odd.
@@ -131,10 +138,13 @@ def _pieces(path: str) -> Iterator[bytes]:
         head = file.readline(LONGEST)
         if not head.endswith(b"\n") or head.count(b'"') % 2:
             raise pa.ArrowInvalid("The head is not one line.")
-        while piece := file.read(PIECE):
-            piece += file.readline(LONGEST)
-            while piece.count(b'"') % 2 and (more := file.readline(LONGEST)):
-                piece += more
-                if len(piece) > 2 * PIECE:
-                    raise pa.ArrowInvalid("Quotes do not end.")
-            yield piece
+        start, buffer = len(head), bytearray(PIECE)
+        while file.seek(start) >= 0 and (size := file.readinto(buffer)):
+            end = size if size < PIECE else buffer.rfind(b"\n") + 1
+            quoted = buffer.find(b'"', 0, end) >= 0
+            while quoted and size == PIECE and end and buffer.count(b'"', 0, end) % 2:
+                end = buffer.rfind(b"\n", 0, end - 1) + 1
+            if not end:
+                raise pa.ArrowInvalid("A row does not end.")
+            yield _Piece(memoryview(buffer)[:end], quoted)
+            start += end
