@@ -23,7 +23,6 @@ from priory.labels import label_key
 from priory.schema import Block, Kind, Schema
 from priory.statistics import Statistics
 from priory.tables import (
-    TABLES,
     CellsTable,
     CountsTable,
     LabelsTable,
@@ -32,6 +31,7 @@ from priory.tables import (
     PairsTable,
     ScatterTable,
     WordsTable,
+    table_type,
 )
 
 K = 3
@@ -85,7 +85,7 @@ class CountTable:
     def __call__(self, rows):
         column = as_column(rows.values["x"], self.kind, self.sparse)
         y = rows.y.astype(np.int32)
-        return TABLES[self.kind].count(self.block, column, y, rows.weight, K)
+        return table_type(self.kind).count(self.block, column, y, rows.weight, K)
 
     def through_entries(self, table):
         parts = {entries.part: entries for entries in table.entries(self.block)}

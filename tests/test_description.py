@@ -23,7 +23,7 @@ from priory import (
     TextNB,
 )
 from priory.errors import NoLikelihoodError, NoPosteriorError, SettingError
-from priory.families import FAMILIES
+from priory.families import NAMED, as_family
 from priory.network.scores import bic
 
 
@@ -51,9 +51,7 @@ def log_joint_of_rows(model, X, y):
     return float((model.score_samples(X) + own).sum())
 
 
-ONE_COLUMN = [
-    name for name, family in FAMILIES.items() if "numbers" in [kind.value for kind in family.kinds]
-]
+ONE_COLUMN = [name for name in NAMED if "numbers" in [kind.value for kind in as_family(name).kinds]]
 
 
 class TestDescriptionLength:

@@ -12,7 +12,6 @@ import numpy as np
 
 from priory.errors import InputError, SchemaError, SettingError
 from priory.kernels.text import Splitter, encode_texts, encode_tokens
-from priory.messages import email_words, html_text
 from priory.typing import AnyArray, BoolArray
 
 __all__ = ["Analyzer", "as_analyzer"]
@@ -92,6 +91,8 @@ class Analyzer:
             return data, offsets, missing
         texts = _decoded(data, offsets, missing)
         if self.unit == "html":
+            from priory.messages import html_text  # what reads mail is large, and seldom needed
+
             return encode_texts([None if text is None else html_text(text) for text in texts])
         words = [None if text is None else self._words(text) for text in texts]
         try:
@@ -105,6 +106,8 @@ class Analyzer:
 
     def _words(self, text: str) -> list[str]:
         if self.unit == "email":
+            from priory.messages import email_words
+
             return email_words(text, Splitter("word", self.lowercase).split)
         found = self.unit(text)  # type: ignore[operator]
         if isinstance(found, str) or not isinstance(found, Iterable):

@@ -6,12 +6,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from priory.columns import Frame, Labels, Numbers
-from priory.description import ModelDescription, bits_of_classes, describe
 from priory.errors import (
     ForgetError,
     IdentifierWarning,
@@ -27,23 +26,26 @@ from priory.errors import (
     listing,
     warn,
 )
-from priory.explanation import Explanation, explain
-from priory.families import Bernoulli
-from priory.informative import Informative, most_informative
 from priory.labels import label_key, sorted_labels
 from priory.model import Choice, LinearForm, Model, presence
-from priory.posteriors import ParameterPosterior
 from priory.provenance import Provenance
 from priory.reading import infer, infer_empty, open_table, read, read_labels, read_weights
 from priory.schema import Kind, Schema
 from priory.settings import Settings
 from priory.statistics import Statistics
-from priory.structure import choose_structure
-from priory.subtraction import Left, log_joint_folds, log_joint_without
 from priory.tables.sums import LARGEST, refuse_large
-from priory.tuning import FEWEST_ROWS, Tuning, tune
+from priory.tuned import Tuning
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.version import __version__
+
+# What a prediction does not need is imported where it is used: from the shell, a prediction would
+# wait for it longer than it takes.
+if TYPE_CHECKING:
+    from priory.description import ModelDescription
+    from priory.explanation import Explanation
+    from priory.informative import Informative
+    from priory.posteriors import ParameterPosterior
+    from priory.subtraction import Left
 
 __all__ = ["Classifier", "load"]
 
@@ -245,12 +247,16 @@ class Classifier:
         return self._tune(frame, labels, weights)
 
     def _tune(self, frame: Frame, y: Labels, weight: FloatArray | None) -> Self:
+        from priory.tuning import tune
+
         if self.settings.is_tuned and self._can_be_tuned(weight):
             self._tuning = tune(self.statistics, self.settings, frame, y, weight)
         self._is_stale, self._model = False, None
         return self
 
     def _can_be_tuned(self, weight: FloatArray | None) -> bool:
+        from priory.tuning import FEWEST_ROWS
+
         # By weight, not by rows: a row of weight 2 is two rows.
         weight = self.statistics.weight
         return float(weight.sum()) >= FEWEST_ROWS and int((weight > 0).sum()) > 1
@@ -360,6 +366,8 @@ class Classifier:
         <BLANKLINE>
         the classes once the rows are told: 2.0 bits
         """
+        from priory.description import bits_of_classes, describe
+
         choices = self._choices(self.statistics, self.settings, self._tuning)
         given: float | None = None
         if (X is None) != (y is None):
@@ -387,6 +395,8 @@ class Classifier:
         >>> round(float(np.exp(classifier.log_evidence())), 6)  # 1/6 · 1/12
         0.013889
         """
+        from priory.families import Bernoulli
+
         statistics, total = self.statistics, 0.0
         for name, choice in self._choices(statistics, self.settings, self._tuning).items():
             block, table = statistics.schema[name], statistics.tables[name]
@@ -437,10 +447,14 @@ class Classifier:
         Yes               count  log-odds
         outlook=Overcast  1      0.69
         """
+        from priory.informative import most_informative
+
         return most_informative(self.model, self.statistics, n)
 
     def explain(self, X: Any) -> Explanation:
         """Return the sum behind the prediction of every row, worked out."""
+        from priory.explanation import explain
+
         return explain(self.model, self._frame(X))
 
     def sample(
@@ -465,6 +479,9 @@ class Classifier:
 
     def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:
         """Return what models that had not learned a row, or its fold, say of it."""
+        from priory.subtraction import Left, log_joint_folds, log_joint_without
+        from priory.tuning import tune
+
         raw = open_table(X)
         labels, weight = read_labels(y), read_weights(sample_weight, raw.n_rows)
         _check_lengths(raw.n_rows, labels)
@@ -546,6 +563,8 @@ class Classifier:
         statistics = Statistics.count(frame, labels, schema, weights, self.settings.n_threads)
         if self._statistics is not None:
             return statistics
+        from priory.structure import choose_structure
+
         blocks = choose_structure(statistics, self.settings, frame, labels, weights)
         if not blocks:
             return statistics

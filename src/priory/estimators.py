@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
@@ -24,10 +25,22 @@ from priory.statistics import Statistics
 from priory.subtraction import Left
 from priory.typing import AnyArray, FloatArray
 
-__all__ = ["NaiveBayes", "like_y", "read_classes"]
+__all__ = ["NaiveBayes", "TableClassifier", "like_y", "read_classes"]
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Tell scikit-learn that tables of any kind are taken."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+class NaiveBayes(TableClassifier):
     """Classify any table by naive Bayes: mixed columns, gaps and unseen values as they come.
 
         P(k | x) ∝ P(k) Π_j P(x_j | k)
@@ -319,14 +332,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classifier_")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.sparse = True
-        return tags
-
     def recalibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose families, smoothing and weights anew, on rows that were learned.
 
@@ -336,20 +341,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _settings(self) -> Settings:
-        return Settings(
-            self.families,
-            self.smoothing,
-            self.class_prior,
-            self.missing,
-            self.unseen,
-            self.n_threads,
-            self.text,
-            self.weights,
-            self.sample_size,
-            self.select,
-            self.structure,
-            self.pairs,
-        )
+        return Settings(**{f.name: getattr(self, f.name) for f in fields(Settings)})
 
     def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:
         targets = self._targets(y)

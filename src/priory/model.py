@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from priory import families
 from priory.columns import Column, Frame, Labels, Numbers, Texts
 from priory.errors import (
     ImpossibleEvidenceWarning,
@@ -25,7 +26,7 @@ from priory.errors import (
     listing,
     warn,
 )
-from priory.families import Bernoulli, Family
+from priory.families import Family
 from priory.families.base import Adder, Lookup
 from priory.kernels.score import Lookups, argmax_rows, log_normalize, softmax
 from priory.labels import label_key
@@ -33,7 +34,7 @@ from priory.parallel import in_parallel, stretches, thread_count
 from priory.priors import Laplace, Prior
 from priory.schema import Block
 from priory.statistics import Statistics
-from priory.tables import CountsTable, LabelsTable, WordsTable
+from priory.tables import LabelsTable
 from priory.tables.sums import refuse_large
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
@@ -416,7 +417,8 @@ def _together(adders: Sequence[Adder]) -> list[Adder]:
 def _missing_term(block: Block, table: Any, weight: FloatArray, prior: Prior | None) -> Term:
     """Return the factor P(there or not | k)."""
     derived, prior = presence(block, table, weight, prior)
-    return Term(block, Bernoulli(), Bernoulli().parameters(derived, prior), "missing")
+    there = families.Bernoulli()
+    return Term(block, there, there.parameters(derived, prior), "missing")
 
 
 def presence(
@@ -473,6 +475,8 @@ def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:
 
 def n_words(statistics: Statistics) -> FloatArray:
     """Return how many words each class has, in columns of text and blocks of counts."""
+    from priory.tables import CountsTable, WordsTable
+
     words = [
         table.per_label(table.pairs.count)
         if isinstance(table, WordsTable)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from priory.classifier import label_array
@@ -21,7 +20,7 @@ from priory.errors import (
     listing,
     warn,
 )
-from priory.estimators import like_y, read_classes
+from priory.estimators import TableClassifier, like_y, read_classes
 from priory.kernels.score import log_normalize, softmax
 from priory.labels import label_key, sorted_labels
 from priory.network import BeliefNetwork
@@ -49,7 +48,7 @@ MOST_WHOLE = 1024
 PATIENCE = 10
 
 
-class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class NetworkClassifier(TableClassifier):
     """Classify tables of categories by a belief network, one of whose nodes is the class.
 
         P(k | x) ∝ Σ over gaps Π_i P(x_i | parents of x_i)
@@ -307,14 +306,6 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "network_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.sparse = True
-        return tags
 
     def _classes(self) -> tuple[Label, ...]:
         return sorted_labels(self.network_.values[self.target_])

@@ -9,33 +9,28 @@ from typing import Any
 
 import numpy as np
 
+from priory import families
 from priory.analyzer import Analyzer
 from priory.errors import SettingError, did_you_mean, listing
-from priory.families import FAMILIES, Aode, Binomial, Conditional, Edge
 from priory.labels import label_key
 from priory.model import Choice
 from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
 from priory.schema import Schema
-from priory.tuning import Tuning
+from priory.tuned import Tuning
 
 __all__ = ["from_plain", "to_plain", "tuning_from_plain", "tuning_to_plain"]
 
-FAMILY_TYPES: list[type] = [
-    *(type(family) for family in FAMILIES.values()),
-    Binomial,
-    Conditional,
-    Edge,
-    Aode,
-]
-PRIOR_TYPES: list[type] = [Laplace, MEstimate, Dirichlet, NormalInverseGamma]
-TYPES = {cls.__name__: cls for cls in FAMILY_TYPES + PRIOR_TYPES}
+PRIOR_TYPES: dict[str, type] = {
+    cls.__name__: cls for cls in (Laplace, MEstimate, Dirichlet, NormalInverseGamma)
+}
+TYPES = (*families.FAMILY_TYPES, *PRIOR_TYPES)
 """Every type of object that a setting may hold; a file can name no other."""
 
 
 def to_plain(value: Any) -> Any:
     """Return a setting as JSON values; its inverse is `from_plain`.
 
-    >>> to_plain({"age": FAMILIES["gaussian"], ("a", "b"): "joint"})["map"][1]
+    >>> to_plain({"age": Laplace(0.5), ("a", "b"): "joint"})["map"][1]
     [{'list': ['a', 'b']}, 'joint']
     """
     if isinstance(value, np.generic):
@@ -51,7 +46,7 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, Analyzer):
         return {"analyzer": value.to_dict()}
     name = type(value).__name__
-    if is_dataclass(value) and TYPES.get(name) is type(value):
+    if is_dataclass(value) and name in TYPES and _type(name) is type(value):
         return {
             "type": name,
             "options": {f.name: to_plain(getattr(value, f.name)) for f in fields(value)},
@@ -65,7 +60,7 @@ def to_plain(value: Any) -> Any:
 def from_plain(plain: Any) -> Any:
     """Return the setting of JSON values, lists as tuples; anything unknown is refused.
 
-    >>> from_plain(to_plain(FAMILIES["gaussian"]))
+    >>> from_plain(to_plain(families.Gaussian()))
     Gaussian(shared=False, var_smoothing=0.0)
     """
     if plain is None or isinstance(plain, bool | int | float | str):
@@ -85,7 +80,7 @@ def from_plain(plain: Any) -> Any:
                     f"{did_you_mean(name, TYPES)}"
                 )
             options = {key: from_plain(item) for key, item in plain["options"].items()}
-            return TYPES[name](**options)
+            return _type(name)(**options)
     raise SettingError(f"{plain!r:.60} is no setting.")
 
 
@@ -114,7 +109,7 @@ def tuning_from_plain(plain: Any, schema: Schema) -> Tuning:
         chosen = Choice(from_plain(family), from_plain(prior), missing)
         if block is None or not block.kind.is_counted:
             raise SettingError(f"a choice is for {name!r:.60}, which is not counted")
-        if type(chosen.family) not in FAMILY_TYPES or block.kind not in chosen.family.kinds:
+        if not isinstance(chosen.family, families.Family) or block.kind not in chosen.family.kinds:
             raise SettingError(f"the choice for {name!r:.60} is no family for {block.kind}")
         if chosen.prior is not None and not isinstance(chosen.prior, chosen.family.priors):
             raise SettingError(f"the choice for {name!r:.60} has no prior of its family")
@@ -145,6 +140,11 @@ def tuning_from_plain(plain: Any, schema: Schema) -> Tuning:
         None,
         plain["how"],
     )
+
+
+def _type(name: str) -> type[Any]:
+    found: type[Any] = PRIOR_TYPES.get(name) or getattr(families, name)
+    return found
 
 
 def _finite(value: Any, what: str, least: float = -math.inf) -> float:

@@ -4,32 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from priory import families
 from priory.analyzer import Analyzer, as_analyzer
 from priory.errors import SchemaError, SettingError, check_number, did_you_mean, listing
-from priory.families import (
-    FAMILIES,
-    Aode,
-    Categorical,
-    Conditional,
-    Edge,
-    Family,
-    Gaussian,
-    Histogram,
-    Joint,
-    Words,
-    as_family,
-)
-from priory.families.words import READOUTS
+from priory.families import NAMED, Family, as_family
 from priory.model import Choice, ClassPrior
 from priory.parallel import thread_count
 from priory.priors import Laplace, MEstimate, NormalInverseGamma, Prior, as_prior
 from priory.rawtables import RawTable
 from priory.schema import Block, Kind, Schema
-from priory.selection import Worth, worth
 from priory.statistics import Statistics
 from priory.tables import LabelsTable, Table
+
+if TYPE_CHECKING:
+    from priory.selection import Worth
 
 __all__ = ["Settings"]
 
@@ -47,7 +37,7 @@ SOUND_SMOOTHING = MEstimate(2.0, "marginal")
 SOUND_FOR_EDGES = MEstimate(5.0, "marginal")
 """The same for an edge, which has fewer rows for each of its pairs of values."""
 
-SOUND_READOUT = Words("complement", term="log")
+SOUND_READOUT: Any = {"readout": "complement", "term": "log"}
 SOUND_FOR_WORDS = Laplace(0.3)
 """What "auto" means for words until it is tuned: the read-out that does best on most texts."""
 
@@ -95,8 +85,7 @@ class Settings:
             setting = getattr(self, name)
             if isinstance(setting, Mapping):
                 object.__setattr__(self, name, {_key(k): v for k, v in setting.items()})
-        families = self.families.values() if isinstance(self.families, Mapping) else [self.families]
-        for family in families:
+        for family in _each(self.families):
             if not isinstance(family, str) or family not in ("plain", "auto"):
                 as_family(family)
         object.__setattr__(self, "text", _text(self.text))
@@ -257,6 +246,8 @@ class Settings:
         """Return the blocks that `select` leaves out, and what each would be worth."""
         if self.select is None or not statistics.n_rows:
             return {}
+        from priory.selection import worth  # not every model selects
+
         found = {}
         for name, choice in self._unselected(statistics).items():
             block = statistics.schema[name]
@@ -268,11 +259,11 @@ class Settings:
 
     def _judged(self, block: Block, choice: Choice) -> list[Choice]:
         """Return the ways to describe a block that decide whether it stays, the choice first."""
-        if choice.family == Gaussian() and choice.prior is None:
+        if choice.family == families.Gaussian() and choice.prior is None:
             # The plain variance of a class of one row is 0, which would describe it for nothing.
             choice = replace(choice, prior=NormalInverseGamma())
         if block.kind is Kind.NUMBERS and self.is_auto("families", block):
-            return [choice, replace(choice, family=Histogram(bins=5), prior=Laplace(1.0))]
+            return [choice, replace(choice, family=families.Histogram(bins=5), prior=Laplace(1.0))]
         return [choice]
 
     def _unselected(self, statistics: Statistics) -> dict[str, Choice]:
@@ -318,18 +309,18 @@ class Settings:
     def _family(self, block: Block, table: Table) -> Family:
         if block.pairing is not None:
             if block.pairing.is_of_two:
-                return Conditional() if self.structure == "tan" else Edge()
-            return Aode() if block.pairing.use == "aode" else Joint()
+                return families.Conditional() if self.structure == "tan" else families.Edge()
+            return families.Aode() if block.pairing.use == "aode" else families.Joint()
         asked = _of_block(self.families, block, "plain")
         if asked == "auto" and block.kind is Kind.WORDS:
-            return SOUND_READOUT
+            return families.Words(**SOUND_READOUT)
         if asked in ("plain", "auto"):
             asked = _plain(block, table)
         family = as_family(asked)
-        if block.kind is Kind.WORDS and family.name in READOUTS:
-            family = Words(family.name)  # type: ignore[arg-type]
+        if block.kind is Kind.WORDS:
+            family = _of_words(family)
         unseen = _of_block(self.unseen, block, "skip")
-        if unseen != "skip" and isinstance(family, Categorical):
+        if unseen != "skip" and isinstance(family, families.Categorical):
             return replace(family, unseen=unseen)
         if unseen != "skip" and isinstance(self.unseen, Mapping):
             raise SettingError(
@@ -351,7 +342,7 @@ class Settings:
             return family.default_prior
         if isinstance(asked, str):
             prior: Prior = SOUND_FOR_WORDS if block.kind is Kind.WORDS else SOUND_SMOOTHING
-            if isinstance(family, Edge):
+            if family.about == "edge":
                 prior = SOUND_FOR_EDGES
         else:
             prior = as_prior(asked)
@@ -404,13 +395,20 @@ def _plain(block: Block, table: Table) -> str:
     return others[block.kind]
 
 
+def _of_words(family: Family) -> Family:
+    """Return the read-out of words that a family of counts means."""
+    from priory.families.words import READOUTS, Words
+
+    return Words(family.name) if family.name in READOUTS else family  # type: ignore[arg-type]
+
+
 def _kind(family: Family, columns: tuple[str, ...]) -> Kind:
     if len(columns) == 1:
         return family.kinds[0]
     for kind in family.kinds:
         if kind.is_of_several:
             return kind
-    several = [name for name, f in FAMILIES.items() if any(k.is_of_several for k in f.kinds)]
+    several = [name for name in NAMED if any(k.is_of_several for k in as_family(name).kinds)]
     raise SettingError(
         f"{family.name} models one column, not the {len(columns)} of {columns!r}. Families for "
         f"several columns: {listing(several, 20)}."

@@ -28,7 +28,7 @@ from priory.labels import label_key, label_token, token_label, union
 from priory.longtable import Entries
 from priory.parallel import in_parallel, stretches, thread_count, worthwhile
 from priory.schema import Block, Kind, Schema
-from priory.tables import TABLES, Table, WordsTable
+from priory.tables import Table, table_type
 from priory.typing import CodeArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Statistics:
                 frame[block.name].take(some),
                 weight if weight is None else weight[some],
             )
-            return TABLES[block.kind].count(block, column, codes[some], weights, len(classes))
+            return table_type(block.kind).count(block, column, codes[some], weights, len(classes))
 
         texts = [block for block in schema.counted if block.kind is Kind.WORDS]
         others = [block for block in schema.counted if block.kind is not Kind.WORDS]
@@ -112,9 +112,8 @@ class Statistics:
             counts[name] = counts[name] + table if name in counts else table
         for block in texts:  # whose threads number the words together in the end
             column: Any = frame[block.name]
-            counts[block.name] = WordsTable.count(
-                block, column, codes, weight, len(classes), threads
-            )
+            of_words: Any = table_type(block.kind)
+            counts[block.name] = of_words.count(block, column, codes, weight, len(classes), threads)
         tables = {block.name: counts[block.name] for block in schema.counted}
         return cls(schema, classes, rows, total, tables)
 
@@ -266,7 +265,7 @@ class Statistics:
         totals = blocks.get(None, {}).get("classes", Entries.none("classes"))
         rows, weight = totals.grid(len(classes), 1)
         tables = {
-            block.name: TABLES[block.kind].from_entries(
+            block.name: table_type(block.kind).from_entries(
                 block, len(classes), header["tables"][block.name], blocks.get(block.name, {})
             )
             for block in schema.counted
@@ -287,7 +286,7 @@ class Statistics:
         for block in schema.counted:
             known = self.tables.get(block.name)
             if known is None:
-                known = TABLES[block.kind].from_entries(block, len(self.classes), {}, {})
+                known = table_type(block.kind).from_entries(block, len(self.classes), {}, {})
             tables[block.name] = known
         return Statistics(schema, self.classes, self.rows, self.weight, tables)
 

@@ -31,15 +31,8 @@ from priory.provenance import Provenance
 from priory.schema import Block, Kind, Schema
 from priory.settings import Settings
 from priory.statistics import Statistics
-from priory.tables import (
-    CellsTable,
-    LabelsTable,
-    NumbersTable,
-    PairsTable,
-    Table,
-    WordsTable,
-)
-from priory.tuning import Tuning
+from priory.tables import CellsTable, LabelsTable, NumbersTable, Table
+from priory.tuned import Tuning
 from priory.typing import Label
 
 try:  # a prediction must not wait for OpenSSL, which hashlib loads
@@ -49,6 +42,8 @@ except ImportError:
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from priory.tables import PairsTable, WordsTable
 
 __all__ = ["Stored", "read", "sealed", "write"]
 
@@ -476,13 +471,14 @@ def _check_table(table: Table, block: Block) -> None:
         wanted = {len(block.columns) if block.kind is Kind.JOINT else 0}
         if {len(v) if isinstance(v, tuple) else 0 for v in table.labels} - wanted:
             raise _DamageError(f"a value of {name!r:.60} is not of its columns")
-    if isinstance(table, WordsTable):
-        _check_words(table, name)
-    if isinstance(table, PairsTable):
-        for column, labels in zip(block.columns, table.labels, strict=True):
+    there: Any = table
+    if block.kind is Kind.WORDS:
+        _check_words(there, name)
+    if block.kind is Kind.PAIRS:
+        for column, labels in zip(block.columns, there.labels, strict=True):
             _in_order(labels, f"values of column {column!r:.60} in {name!r:.60}")
-    if isinstance(table, PairsTable | LabelsTable) and block.pairing is not None:
-        _check_bins(table, block.pairing, name)
+    if block.pairing is not None:
+        _check_bins(there, block.pairing, name)
     cells = table.cells if isinstance(table, NumbersTable) else table
     if isinstance(cells, CellsTable):
         if not 0 <= cells.level <= 62 or not (cells.keys[:-1] < cells.keys[1:]).all():
@@ -496,7 +492,7 @@ def _check_bins(table: PairsTable | LabelsTable, pairing: Pairing, name: str) ->
     for j, ends in enumerate(pairing.edges):
         if ends is not None:
             bins = range(len(ends) - 1)
-            values = table.labels[j] if isinstance(table, PairsTable) else _parts(table, j)
+            values = _parts(table, j) if isinstance(table, LabelsTable) else table.labels[j]
             if any(type(v) is not int or v not in bins for v in values):
                 raise _DamageError(f"a bin of {name!r:.60} is none of those it has")
 

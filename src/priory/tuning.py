@@ -40,7 +40,7 @@ from priory.families import (
     Words,
 )
 from priory.labels import label_key
-from priory.model import Choice, Model, Term, presence, present_share
+from priory.model import Choice, Model, presence, present_share
 from priory.priors import Laplace, MEstimate, Prior
 from priory.sampling import bottom_rows, row_hashes
 from priory.schema import Block, Kind
@@ -48,9 +48,10 @@ from priory.settings import Settings
 from priory.statistics import Statistics
 from priory.subtraction import term_scores_without
 from priory.tables import Table
-from priory.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.tuned import Tuning
+from priory.typing import AnyArray, CodeArray, FloatArray
 
-__all__ = ["FEWEST_ROWS", "Tuning", "tune"]
+__all__ = ["FEWEST_ROWS", "tune"]
 
 FEWEST_ROWS = 20
 """Fewer rows say too little of families and weights."""
@@ -67,36 +68,6 @@ STRENGTHS = (0.5, 2.0, 8.0, 32.0)
 
 ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """What smooths words."""
-
-
-@dataclass(frozen=True, eq=False)
-class Tuning:
-    """Hold what was chosen, and the scores of the sampled rows that it was chosen on."""
-
-    choices: Mapping[str, Choice]
-    weights: Mapping[tuple[str, str], float]
-    temperature: float
-    classes: tuple[Label, ...]
-    bias: FloatArray
-    labels: CodeArray
-    """The class of each sampled row, as a position in `classes`."""
-    log_posterior: FloatArray
-    """log P(k | row) under weights that were learned without the row's fold."""
-    sample_weight: FloatArray | None
-    how: str
-
-    def applied(self, model: Model) -> Model:
-        """Return a model with the weights and biases; what came since has the temperature."""
-        terms = tuple(
-            replace(term, weight=self.weights.get((term.block.name, term.about), self._new(term)))
-            for term in model.terms
-        )
-        known = {label_key(label): b for label, b in zip(self.classes, self.bias, strict=True)}
-        bias = np.array([known.get(label_key(label), 0.0) for label in model.classes])
-        return replace(model, terms=terms, bias=bias)
-
-    def _new(self, term: Term) -> float:
-        return 0.0 if term.about == "edge" else self.temperature
 
 
 def tune(

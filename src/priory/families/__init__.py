@@ -1,28 +1,38 @@
-"""Families: one likelihood a file, each a read-out of a table of sums."""
+"""Families: one likelihood a file, each a read-out of a table of sums.
+
+A family is imported when it is first asked for: most models need a few of them, and a single
+prediction from the shell does not wait for the others.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from priory.errors import SettingError, did_you_mean, listing
-from priory.families.aode import Aode
 from priory.families.base import Family, Linear
-from priory.families.bernoulli import Bernoulli
-from priory.families.binomial import Binomial
-from priory.families.categorical import Categorical
-from priory.families.complement import Complement
-from priory.families.conditional import Conditional
-from priory.families.edge import Edge
-from priory.families.gaussian import Gaussian
-from priory.families.histogram import Histogram
-from priory.families.joint import Joint
-from priory.families.kernel_density import KernelDensity
-from priory.families.multinomial import Multinomial
-from priory.families.multivariate_gaussian import MultivariateGaussian
-from priory.families.poisson import Poisson
-from priory.families.student_t import StudentT
-from priory.families.words import Words
+
+if TYPE_CHECKING:
+    from priory.families.aode import Aode
+    from priory.families.bernoulli import Bernoulli
+    from priory.families.binomial import Binomial
+    from priory.families.categorical import Categorical
+    from priory.families.complement import Complement
+    from priory.families.conditional import Conditional
+    from priory.families.edge import Edge
+    from priory.families.gaussian import Gaussian
+    from priory.families.histogram import Histogram
+    from priory.families.joint import Joint
+    from priory.families.kernel_density import KernelDensity
+    from priory.families.multinomial import Multinomial
+    from priory.families.multivariate_gaussian import MultivariateGaussian
+    from priory.families.poisson import Poisson
+    from priory.families.student_t import StudentT
+    from priory.families.words import Words
 
 __all__ = [
-    "FAMILIES",
+    "FAMILY_TYPES",
+    "NAMED",
     "Aode",
     "Bernoulli",
     "Binomial",
@@ -44,25 +54,53 @@ __all__ = [
     "as_family",
 ]
 
-FAMILIES: dict[str, Family] = {
-    "categorical": Categorical(),
-    "bernoulli": Bernoulli(),
-    "multinomial": Multinomial(),
-    "complement": Complement(),
-    "gaussian": Gaussian(),
-    "gaussian-shared": Gaussian(shared=True),
-    "student-t": StudentT(),
-    "log-normal": StudentT(transform="log"),
-    "rank-normal": StudentT(transform="rank"),
-    "histogram": Histogram(),
-    "histogram-mdl": Histogram(cut="mdl"),
-    "kernel-density": KernelDensity(),
-    "poisson": Poisson(),
-    "multivariate-gaussian": MultivariateGaussian(),
-    "joint": Joint(),
-    "words": Words(),
+FAMILY_TYPES = {
+    "Aode": "aode",
+    "Bernoulli": "bernoulli",
+    "Binomial": "binomial",
+    "Categorical": "categorical",
+    "Complement": "complement",
+    "Conditional": "conditional",
+    "Edge": "edge",
+    "Gaussian": "gaussian",
+    "Histogram": "histogram",
+    "Joint": "joint",
+    "KernelDensity": "kernel_density",
+    "Multinomial": "multinomial",
+    "MultivariateGaussian": "multivariate_gaussian",
+    "Poisson": "poisson",
+    "StudentT": "student_t",
+    "Words": "words",
 }
-"""The families that have a name; others are made by their class."""
+"""The families, and the file of each."""
+
+NAMED: dict[str, tuple[str, dict[str, Any]]] = {
+    "categorical": ("Categorical", {}),
+    "bernoulli": ("Bernoulli", {}),
+    "multinomial": ("Multinomial", {}),
+    "complement": ("Complement", {}),
+    "gaussian": ("Gaussian", {}),
+    "gaussian-shared": ("Gaussian", {"shared": True}),
+    "student-t": ("StudentT", {}),
+    "log-normal": ("StudentT", {"transform": "log"}),
+    "rank-normal": ("StudentT", {"transform": "rank"}),
+    "histogram": ("Histogram", {}),
+    "histogram-mdl": ("Histogram", {"cut": "mdl"}),
+    "kernel-density": ("KernelDensity", {}),
+    "poisson": ("Poisson", {}),
+    "multivariate-gaussian": ("MultivariateGaussian", {}),
+    "joint": ("Joint", {}),
+    "words": ("Words", {}),
+}
+"""The families that have a name, and what each is; others are made by their class."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in FAMILY_TYPES:
+        raise AttributeError(f"module 'priory.families' has no attribute {name!r}")
+    value = getattr(import_module(f"priory.families.{FAMILY_TYPES[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def as_family(family: object) -> Family:
@@ -73,9 +111,11 @@ def as_family(family: object) -> Family:
     """
     if isinstance(family, Family):
         return family
-    if isinstance(family, str) and family in FAMILIES:
-        return FAMILIES[family]
+    if isinstance(family, str) and family in NAMED:
+        name, options = NAMED[family]
+        made: Family = __getattr__(name)(**options)
+        return made
     raise SettingError(
-        f"There is no family {family!r}. Families: {listing(FAMILIES, 20)}."
-        f"{did_you_mean(str(family), FAMILIES)}"
+        f"There is no family {family!r}. Families: {listing(NAMED, 20)}."
+        f"{did_you_mean(str(family), NAMED)}"
     )

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import lgamma
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -21,11 +21,13 @@ from priory.columns import Column, Combined, Counts, Labels, Numbers, Texts
 from priory.errors import NoLikelihoodError, NoPosteriorError, NotLinearError, SettingError
 from priory.families.left_out import LeftOut, distinct
 from priory.kernels.score import Lookups
-from priory.posteriors import ParameterPosterior
 from priory.priors import Dirichlet, Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
 from priory.tables import LabelsTable, NumbersTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
+
+if TYPE_CHECKING:
+    from priory.posteriors import ParameterPosterior
 
 __all__ = [
     "DISCRETE_PRIORS",

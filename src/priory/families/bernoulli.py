@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,11 +13,13 @@ from priory.evidence import log_dirichlet_evidence
 from priory.families.base import Adder, Family, Linear, Lookup, log_shares, times
 from priory.families.left_out import LeftOut, log_share, one_column, tabulate
 from priory.kernels.score import add_counts_csr, add_present_dense
-from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior, Laplace
 from priory.schema import Block, Kind
 from priory.tables import CountsTable, LabelsTable, NumbersTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
+
+if TYPE_CHECKING:
+    from priory.posteriors import DirichletPosterior
 
 __all__ = ["Bernoulli", "BernoulliParameters"]
 
@@ -89,6 +91,8 @@ class Bernoulli(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Beta over p_k, as a Dirichlet over absent and present."""
+        from priory.posteriors import DirichletPosterior
+
         counts, pseudo = self._counts(table, prior)
         after = (counts + pseudo)[:, block.columns.index(column)]
         return DirichletPosterior(classes, (False, True), after)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -20,11 +20,13 @@ from priory.families.base import (
     times,
 )
 from priory.families.left_out import LeftOut, one_column
-from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
+
+if TYPE_CHECKING:
+    from priory.posteriors import DirichletPosterior
 
 __all__ = ["Binomial", "BinomialParameters"]
 
@@ -92,6 +94,8 @@ class Binomial(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Beta over p_k, as a Dirichlet over failure and success."""
+        from priory.posteriors import DirichletPosterior
+
         counts, pseudo = self._counts(table, prior)
         after = (counts + pseudo)[:, block.columns.index(column)]
         return DirichletPosterior(classes, ("failure", "success"), after)

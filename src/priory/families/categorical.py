@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -14,12 +14,14 @@ from priory.evidence import log_dirichlet_evidence
 from priory.families.base import Family, Linear, Lookup, log_shares
 from priory.families.left_out import LeftOut, log_share, own_pseudo, reduced, tabulate
 from priory.labels import label_key, sorted_labels
-from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
 from priory.tables import LabelsTable, NumbersTable
 from priory.tables.base import spread_keys
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
+
+if TYPE_CHECKING:
+    from priory.posteriors import DirichletPosterior
 
 __all__ = ["Categorical", "CategoricalParameters", "draw"]
 
@@ -88,6 +90,8 @@ class Categorical(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Dirichlet over P(v | k): counts and pseudo-counts together."""
+        from priory.posteriors import DirichletPosterior
+
         labels, counts, pseudo = self._counts(table, prior)
         values = (*labels, "any other") if self.unseen == "smooth" else labels
         return DirichletPosterior(classes, values, counts + pseudo)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,12 +16,14 @@ from priory.families.base import Adder, Family, Linear, times
 from priory.families.left_out import LeftOut
 from priory.kernels.rows_without import GaussianSums
 from priory.kernels.score import add_gaussian
-from priory.posteriors import NormalInverseGammaPosterior
 from priory.priors import NormalInverseGamma, PosteriorNIG, Prior
 from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
 from priory.tables.sums import divisor
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
+
+if TYPE_CHECKING:
+    from priory.posteriors import NormalInverseGammaPosterior
 
 __all__ = [
     "ClassMoments",
@@ -296,6 +298,8 @@ class ClassMoments:
         self, prior: NormalInverseGamma, column: int, classes: tuple[Label, ...]
     ) -> NormalInverseGammaPosterior:
         """Return what is believed of one column's mean and variance in each class."""
+        from priory.posteriors import NormalInverseGammaPosterior
+
         after = self.posterior(prior)
         parameters = (after.mean, after.kappa, after.alpha, after.beta)
         return NormalInverseGammaPosterior(classes, *(p[:, column] for p in parameters))

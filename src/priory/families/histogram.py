@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -16,11 +16,13 @@ from priory.families.categorical import draw
 from priory.families.cells_without import CellPairs, cell_without
 from priory.families.cuts import between_cells, equal_frequency, mdl
 from priory.families.left_out import LeftOut, log_share, own_pseudo, reduced
-from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
 from priory.tables import CellsTable, LabelsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
+
+if TYPE_CHECKING:
+    from priory.posteriors import DirichletPosterior
 
 __all__ = ["Histogram", "HistogramParameters"]
 
@@ -116,6 +118,8 @@ class Histogram(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Dirichlet over the bins."""
+        from priory.posteriors import DirichletPosterior
+
         after, counts, pseudo = self._counts(table, prior)
         names = _bin_names(between_cells(table.cells, after))
         return DirichletPosterior(classes, names, counts + pseudo)

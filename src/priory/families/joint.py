@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,11 +16,13 @@ from priory.families.base import Adder, Family, adder_of, log
 from priory.families.categorical import draw
 from priory.families.left_out import LeftOut, log_share, reduced
 from priory.labels import label_key, sorted_labels
-from priory.posteriors import DirichletPosterior
 from priory.priors import Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
 from priory.tables import LabelsTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
+
+if TYPE_CHECKING:
+    from priory.posteriors import DirichletPosterior
 
 __all__ = ["Joint", "JointParameters"]
 
@@ -82,6 +84,8 @@ class Joint(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Dirichlet over the combinations that were seen and all others together."""
+        from priory.posteriors import DirichletPosterior
+
         found = self.parameters(table, prior)
         whole = np.ones(len(found.domains), dtype=bool)
         after = found.weight + found.pseudo(whole, found.weight.sum(axis=0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -15,11 +15,13 @@ from priory.families.left_out import LeftOut, log_share
 from priory.kernels.score import add_counts_csr, add_counts_dense
 from priory.kernels.score import log_shares as fast_log_shares
 from priory.parallel import in_parallel, stretches, thread_count
-from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior, MEstimate
 from priory.schema import Block, Kind
 from priory.tables import CountsTable
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
+
+if TYPE_CHECKING:
+    from priory.posteriors import DirichletPosterior
 
 __all__ = ["Entries", "Multinomial", "MultinomialParameters", "add_counts", "rest", "row_totals"]
 
@@ -72,6 +74,8 @@ class Multinomial(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Dirichlet over the shares of all the block's columns."""
+        from priory.posteriors import DirichletPosterior
+
         columns = range(table.s1.shape[1])
         after = table.s1 + prior.pseudo_counts(columns, table.s1.sum(axis=0))
         return DirichletPosterior(classes, block.columns, after)

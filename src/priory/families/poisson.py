@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -13,11 +13,13 @@ from priory.evidence import log_gamma_evidence
 from priory.families.base import Adder, Family, Linear, counted_values, log, log_gamma, times
 from priory.families.gaussian import class_moments
 from priory.families.left_out import LeftOut, reduced
-from priory.posteriors import GammaPosterior
 from priory.priors import Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
+
+if TYPE_CHECKING:
+    from priory.posteriors import GammaPosterior
 
 __all__ = ["Poisson", "PoissonParameters"]
 
@@ -82,6 +84,8 @@ class Poisson(Family):
         classes: tuple[Label, ...],
     ) -> GammaPosterior:
         """Return the Gamma over the rate of each class."""
+        from priory.posteriors import GammaPosterior
+
         shape, weight, _ = self._after(table, prior)
         j = block.columns.index(column)
         return GammaPosterior(classes, shape[:, j], weight[:, j])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -17,11 +17,13 @@ from priory.families.gaussian import ClassMoments, class_moments, moments_withou
 from priory.families.left_out import LeftOut
 from priory.families.transforms import Identity, Transform, log_transform, rank_transform
 from priory.kernels.score import add_student_t
-from priory.posteriors import NormalInverseGammaPosterior
 from priory.priors import NormalInverseGamma, Prior
 from priory.schema import Block, Kind
 from priory.tables import CellsTable, MomentsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
+
+if TYPE_CHECKING:
+    from priory.posteriors import NormalInverseGammaPosterior
 
 __all__ = ["StudentT", "StudentTParameters"]
 

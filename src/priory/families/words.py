@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -19,11 +19,13 @@ from priory.families.wordweights import Sums, WordWeights, bernoulli, complement
 from priory.kernels.vocabulary import Vocabulary
 from priory.kernels.word_scores import score_words
 from priory.kernels.words import count_matrix
-from priory.posteriors import DirichletPosterior
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
 from priory.tables import WordsTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
+
+if TYPE_CHECKING:
+    from priory.posteriors import DirichletPosterior
 
 __all__ = ["READOUTS", "Words", "WordsParameters"]
 
@@ -112,7 +114,7 @@ class Words(Family):
         if not self.idf:
             return None
         texts = table.documents_weight.sum()
-        return 1.0 + np.log((1.0 + texts) / (1.0 + table.per_word(table.pairs.weight)))
+        return 1.0 + np.log((1.0 + texts) / (1.0 + table.per_word(table.weight)))
 
     def _counted(self, table: WordsTable, kept: BoolArray, prior: DiscretePrior) -> WordWeights:
         """Return log P(w | k), or −log P(w | not k), for the words that are kept."""
@@ -128,7 +130,7 @@ class Words(Family):
     def _bernoulli(self, table: WordsTable, kept: BoolArray, prior: DiscretePrior) -> WordWeights:
         """Return the weights of words that are there, and the bias of all that are not."""
         texts = table.documents_weight
-        sums = _sums(table, kept, table.pairs.weight)
+        sums = _sums(table, kept, table.weight)
         both = np.stack([np.maximum(texts.sum() - sums.total, 0.0), sums.total], axis=1)
         return bernoulli(sums, prior.pseudo_counts([False, True], both), texts)
 
@@ -231,7 +233,7 @@ class Words(Family):
         self._check_likelihood()
         weights, pairs = parameters.weights, table.pairs
         some = weights.kept[pairs.word]
-        seen = pairs.weight if self.readout == "bernoulli" else pairs.count
+        seen = table.weight if self.readout == "bernoulli" else pairs.count
         word, label, seen = pairs.word[some], pairs.label[some], seen[some]
         total = 0.0 if weights.bias is None else times(table.present, weights.bias)
         height = max(1, CHUNK // table.n_classes)
@@ -264,6 +266,8 @@ class Words(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Dirichlet over the words of each class, for the multinomial of counts."""
+        from priory.posteriors import DirichletPosterior
+
         if (self.readout, self.term, self.idf) != ("multinomial", "count", False):
             super().posterior(table, prior, block, column, classes)
         kept = self._kept(table)
@@ -314,7 +318,7 @@ class Words(Family):
             counts = np.zeros((min(height, table.n_words - first), table.n_classes))
             low, high = np.searchsorted(pairs.word, [first, first + len(counts)])
             place = pairs.word[low:high] - first, pairs.label[low:high]
-            seen = pairs.weight if self.readout == "bernoulli" else pairs.count
+            seen = table.weight if self.readout == "bernoulli" else pairs.count
             counts[place] = seen[low:high]
             yield [words[w] for w in some], parameters.weights.of(some), counts[some - first]
 

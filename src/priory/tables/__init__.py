@@ -3,24 +3,29 @@
 A table knows nothing of families, priors or predictions. Its life is: `count` some rows,
 then `+`, `-`, `*` with other tables of the same column. Beside each float `weight` stands the
 integer number of `rows` behind it: when rows reach zero the entry is gone, exactly, whatever
-the rounding of the weights.
+the rounding of the weights. The tables of texts, pairs and matrices are imported when they are
+first asked for.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from priory.schema import Kind
 from priory.tables.base import Table
 from priory.tables.cells import CellsTable
-from priory.tables.counts import CountsTable
 from priory.tables.labels import LabelsTable
 from priory.tables.moments import MomentsTable
 from priory.tables.numbers import NumbersTable
-from priory.tables.pairs import PairsTable
-from priory.tables.scatter import ScatterTable
-from priory.tables.words import WordsTable
+
+if TYPE_CHECKING:
+    from priory.tables.counts import CountsTable
+    from priory.tables.pairs import PairsTable
+    from priory.tables.scatter import ScatterTable
+    from priory.tables.words import WordsTable
 
 __all__ = [
-    "TABLES",
     "CellsTable",
     "CountsTable",
     "LabelsTable",
@@ -30,16 +35,41 @@ __all__ = [
     "ScatterTable",
     "Table",
     "WordsTable",
+    "table_type",
 ]
 
-TABLES: dict[Kind, type[Table]] = {
-    Kind.LABELS: LabelsTable,
-    Kind.NUMBERS: NumbersTable,
-    Kind.MOMENTS: MomentsTable,
-    Kind.COUNTS: CountsTable,
-    Kind.SCATTER: ScatterTable,
-    Kind.WORDS: WordsTable,
-    Kind.JOINT: LabelsTable,  # of combinations
-    Kind.PAIRS: PairsTable,
+_LATER = {
+    "CountsTable": "counts",
+    "PairsTable": "pairs",
+    "ScatterTable": "scatter",
+    "WordsTable": "words",
 }
-"""The table of each kind that is counted."""
+_OF_KIND = {
+    Kind.LABELS: "LabelsTable",
+    Kind.NUMBERS: "NumbersTable",
+    Kind.MOMENTS: "MomentsTable",
+    Kind.COUNTS: "CountsTable",
+    Kind.SCATTER: "ScatterTable",
+    Kind.WORDS: "WordsTable",
+    Kind.JOINT: "LabelsTable",  # of combinations
+    Kind.PAIRS: "PairsTable",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'priory.tables' has no attribute {name!r}")
+    value = getattr(import_module(f"priory.tables.{_LATER[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def table_type(kind: Kind) -> type[Table]:
+    """Return the table of a kind that is counted.
+
+    >>> table_type(Kind.NUMBERS).__name__
+    'NumbersTable'
+    """
+    name = _OF_KIND[kind]
+    found: type[Table] = globals().get(name) or __getattr__(name)
+    return found
