@@ -31,7 +31,7 @@ from priory.typing import CodeArray, FloatArray, IntArray, Key
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["COLUMNS", "SUMS", "Entries", "coded", "read", "values", "write"]
+__all__ = ["COLUMNS", "SUMS", "Entries", "arrow_gaps", "arrow_values", "coded", "read", "write"]
 
 COLUMNS = ("block", "part", "class", "key", "rows")
 SUMS = ("weight", "weight_lo", "s1", "s1_lo", "s2", "s2_lo")
@@ -150,8 +150,8 @@ def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, dict[str, En
         )
     class_codes = {token: code for code, token in enumerate(header["classes"])}
     texts = {name: coded(table[name]) for name in COLUMNS[:4]}
-    numbers = {name: values(table[name], np.float64) for name in SUMS}
-    numbers["rows"] = values(table["rows"], np.int64)
+    numbers = {name: arrow_values(table[name], np.float64) for name in SUMS}
+    numbers["rows"] = arrow_values(table["rows"], np.int64)
     (blocks, block_names), (parts, part_names) = texts["block"], texts["part"]
     group = (blocks.astype(np.int64) + 1) * len(part_names) + parts
     order = np.argsort(group, kind="stable")
@@ -201,11 +201,9 @@ def coded(column: Any) -> tuple[CodeArray, list[str]]:
             return np.zeros(0, dtype=np.int32), []
         column = column.chunk(0)
     indices, dictionary = column.indices, column.dictionary
-    codes = values(indices, np.int32)
+    codes = arrow_values(indices, np.int32)
     if indices.null_count:
-        bits = np.frombuffer(indices.buffers()[0], dtype=np.uint8)
-        valid = np.unpackbits(bits, bitorder="little")[indices.offset :][: len(indices)]
-        codes = np.where(valid == 1, codes, -1).astype(np.int32)
+        codes = np.where(arrow_gaps(indices), np.int32(-1), codes)
     if not len(dictionary):
         return codes, []
     ends = np.frombuffer(dictionary.buffers()[1], dtype=np.int32)[dictionary.offset :].tolist()
@@ -215,19 +213,38 @@ def coded(column: Any) -> tuple[CodeArray, list[str]]:
     return codes, strings
 
 
-def values(column: Any, dtype: Any) -> Any:
-    """Return the numbers of an Arrow column; Arrow itself would load pandas to do this."""
-    import pyarrow as pa
+def arrow_values(column: Any, dtype: Any) -> Any:
+    """Return the numbers of an Arrow column, anything where there is a gap.
 
-    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    Arrow itself would load pandas to do this.
+    """
     arrays = [
         np.frombuffer(chunk.buffers()[1], dtype=dtype)[chunk.offset : chunk.offset + len(chunk)]
-        for chunk in chunks
-        if len(chunk)
+        for chunk in _chunks(column)
     ]
     if len(arrays) == 1:
         return arrays[0]
     return np.concatenate(arrays) if arrays else np.zeros(0, dtype=dtype)
+
+
+def arrow_gaps(column: Any) -> Any:
+    """Return which values of an Arrow column are missing."""
+    gaps = [np.zeros(0, dtype=np.bool_)]
+    for chunk in _chunks(column):
+        gone = np.zeros(len(chunk), dtype=np.bool_)
+        if chunk.null_count:
+            bits = np.frombuffer(chunk.buffers()[0], dtype=np.uint8)
+            valid = np.unpackbits(bits, bitorder="little")[chunk.offset :][: len(chunk)]
+            gone = valid == 0
+        gaps.append(gone)
+    return np.concatenate(gaps)
+
+
+def _chunks(column: Any) -> list[Any]:
+    import pyarrow as pa
+
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    return [chunk for chunk in chunks if len(chunk)]
 
 
 def _entries(

@@ -14,6 +14,7 @@ from priory.errors import InputError, SchemaError, listing
 from priory.kernels.labels import encode_integers, encode_objects
 from priory.kernels.strings import encode_fixed_strings, encode_strings
 from priory.kernels.text import Splitter, text_sizes
+from priory.longtable import arrow_gaps, arrow_values
 from priory.parallel import in_parallel, thread_count, worthwhile
 from priory.typing import AnyArray, Label
 
@@ -429,7 +430,9 @@ def _natural_arrow(array: Any, name: str) -> Natural:
         categories = np.array(array.dictionary.to_pylist(), dtype=object)
         return _coded(codes.to_numpy(zero_copy_only=False), categories)
     if t.is_boolean(kind):
-        codes = array.cast(pa.int8()).fill_null(-1).to_numpy()
+        codes = arrow_values(array.cast(pa.int8()), np.int8)
+        if array.null_count:
+            codes = np.where(arrow_gaps(array), np.int8(-1), codes)
         return Natural(Labels(codes, (False, True)), "boolean")
     if t.is_integer(kind) and kind.bit_width == 64 and _beyond_exact(array):
         encoded = _natural_arrow(pc.dictionary_encode(array), name)
@@ -494,8 +497,5 @@ def _arrow_floats(array: Any) -> AnyArray:
 
     if pa.types.is_integer(array.type) or pa.types.is_float16(array.type):
         array = array.cast(pa.float64(), safe=False)
-    if array.null_count:
-        array = array.fill_null(float("nan"))
-    if isinstance(array, pa.ChunkedArray):
-        return np.asarray(array.to_numpy())
-    return np.asarray(array.to_numpy(zero_copy_only=False))
+    numbers = arrow_values(array, np.float32 if pa.types.is_float32(array.type) else np.float64)
+    return np.where(arrow_gaps(array), np.nan, numbers) if array.null_count else numbers

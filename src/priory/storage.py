@@ -24,7 +24,7 @@ import numpy as np
 from priory.errors import InputError, ModelFileError, PrioryError, SettingError, listing
 from priory.footer import Chunk, page_sizes, read_footer
 from priory.labels import label_key
-from priory.longtable import COLUMNS, SUMS, coded, values
+from priory.longtable import COLUMNS, SUMS, arrow_values, coded
 from priory.pairing import Pairing
 from priory.plain import from_plain, to_plain, tuning_from_plain, tuning_to_plain
 from priory.provenance import Provenance
@@ -410,13 +410,13 @@ def _check_numbers(table: pa.Table) -> None:
     for name in ("rows", *SUMS):
         if table[name].null_count:
             raise _DamageError(f"column {name!r} has gaps")
-    rows = values(table["rows"], np.int64)
+    rows = arrow_values(table["rows"], np.int64)
     if len(rows) and (rows.min() < 0 or rows.max() > 2**53):
         raise _DamageError("a number of rows is negative or beyond belief")
     for name in SUMS:
-        if not np.isfinite(values(table[name], np.float64)).all():
+        if not np.isfinite(arrow_values(table[name], np.float64)).all():
             raise _DamageError(f"column {name!r} holds a number that is not finite")
-    if (values(table["weight"], np.float64) < 0).any():
+    if (arrow_values(table["weight"], np.float64) < 0).any():
         raise _DamageError("a weight is negative")
 
 

@@ -21,6 +21,9 @@ LARGE = 1 << 25
 PIECE = 1 << 24
 """So many bytes are parsed at once."""
 
+BLOCK = PIECE // 4
+"""The parts of it that several threads parse."""
+
 LONGEST = 1 << 23
 """The head has no more bytes, and rows within quotes no more than a piece."""
 
@@ -95,7 +98,7 @@ class CsvSource(Source):
         )
         self._done = 0
         for head in self._heads:
-            read = csv.ReadOptions(column_names=list(head.columns))
+            read = csv.ReadOptions(column_names=list(head.columns), block_size=BLOCK)
             for piece in _pieces(head.path):
                 parse = csv.ParseOptions(delimiter=head.delimiter, newlines_in_values=piece.quoted)
                 table = csv.read_csv(pa.BufferReader(piece.rows), read, parse, convert)

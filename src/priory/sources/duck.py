@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from priory.errors import InputError, SettingError
+from priory.longtable import arrow_values
 from priory.parallel import thread_count
 from priory.sources.base import SAMPLE_ROWS, Batch, Form, Source
 from priory.sources.csv import FALSE, TRUE, CsvSource, is_large
@@ -118,7 +119,7 @@ class DuckSource(Source):
         for table in self._tables(query, size):
             misread = set[str]()
             for i in range(0, len(checked), BITS):
-                bits = int(np.bitwise_or.reduce(table[f"m{i // BITS}"].to_numpy(), initial=0))
+                bits = int(np.bitwise_or.reduce(arrow_values(table[f"m{i // BITS}"], np.int64)))
                 misread |= {n for k, n in enumerate(checked[i : i + BITS]) if bits >> k & 1}
             columns = {name: table.column(i) for i, name in enumerate(names)}
             yield Batch(columns, table.num_rows, frozenset(misread))

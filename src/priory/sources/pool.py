@@ -47,7 +47,8 @@ class _Part:
     def _taken(self, rows: AnyArray, hashes: AnyArray | None) -> _Part:
         if len(rows) == len(self.labels):
             return self
-        columns = {name: column.take(rows) for name, column in self.columns.items()}
+        where = _indices(rows)
+        columns = {name: column.take(where) for name, column in self.columns.items()}
         labels, weight = self.labels.take(rows), self.weight[rows]
         kept = None if hashes is None else hashes[rows]
         return _Part(columns, labels, weight, _table(columns, len(rows)), self.schema, kept)
@@ -97,6 +98,14 @@ class Pool:
         weight = np.concatenate([part.weight for part in self._parts])
         y = _joined_labels([part.labels for part in self._parts])
         return _joined(self._parts), y, None if (weight == 1).all() else weight
+
+
+def _indices(rows: AnyArray) -> Any:
+    """Return positions as Arrow has them; given an array of NumPy, Arrow would load pandas."""
+    import pyarrow as pa
+
+    buffer = pa.py_buffer(np.ascontiguousarray(rows, dtype=np.int64))
+    return pa.Array.from_buffers(pa.int64(), len(rows), [None, buffer])
 
 
 def _table(columns: Mapping[str, Any], n_rows: int) -> RawTable:
