@@ -198,10 +198,9 @@ def _runs(peer: Peer, work: Work, not_run: list[str]) -> bool:
     """Try a peer that learns another model, and note if it fails on these data."""
     if peer.difference is not None:
         return True
-    try:
-        peer.call()
-    except RuntimeError as error:  # such as "Encountered NaN"
-        not_run.append(f"{peer.name}, {work.name}: it failed ({error})")
+    result = peer.call()
+    if isinstance(result, RuntimeError):  # such as "Encountered NaN"
+        not_run.append(f"{peer.name}, {work.name}: it failed ({result})")
         return False
     return True
 

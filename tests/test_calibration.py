@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize, minimize_scalar
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize, minimize_scalar, nnls
 from scipy.special import logsumexp
 
 from priory.calibration import (
@@ -13,6 +15,7 @@ from priory.calibration import (
     learn_temperature,
     learn_weights,
     log_loss,
+    nonnegative,
 )
 
 
@@ -111,3 +114,21 @@ def test_no_terms_leave_the_prior():
     found = learn_weights(np.zeros((0, *rows.prior.shape), dtype=np.float32), rows)
     assert found.terms.shape == (0,)
     assert not found.bias.any()
+
+
+@given(st.integers(1, 30), st.integers(0, 2**32 - 1), st.sampled_from([1e-6, 1e-2, 3.0]))
+def test_the_least_point_without_negative_weights_is_that_of_scipy(n, seed, ridge):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n + 5, n)) * np.exp(rng.normal(size=n))
+    y = X @ rng.normal(size=n) + rng.normal(size=n + 5)
+    A, b = X.T @ X + ridge * np.eye(n), X.T @ y
+    root = np.linalg.cholesky(A)
+    expected, _ = nnls(root.T, np.linalg.solve(root, b))
+    np.testing.assert_allclose(nonnegative(A, b), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_the_least_point_of_terms_that_are_all_alike():
+    A, b = np.ones((5, 5)) + 1e-9 * np.eye(5), np.full(5, 2.0)
+    assert nonnegative(A, b).sum() == pytest.approx(2.0)
+    assert nonnegative(A, -b).tolist() == [0.0] * 5
+    assert nonnegative(np.zeros((0, 0)), np.zeros(0)).shape == (0,)

@@ -18,7 +18,15 @@ import numpy as np
 
 from priory.typing import AnyArray, CodeArray, FloatArray
 
-__all__ = ["Rows", "Weights", "cross_fitted", "learn_temperature", "learn_weights", "log_loss"]
+__all__ = [
+    "Rows",
+    "Weights",
+    "cross_fitted",
+    "learn_temperature",
+    "learn_weights",
+    "log_loss",
+    "nonnegative",
+]
 
 RIDGE = 3.0
 """How strongly weights are held to the temperature: (3/2) Σ (w − t)²."""
@@ -32,6 +40,9 @@ STEPS = 2
 
 BLOCK = 4_000_000
 """So many scores are worked on at once."""
+
+PATIENCE = 3
+"""So often may no fewer coordinates be wrong than before."""
 
 COLDEST, HOTTEST = 0.005, 100.0
 FOLDS = 10
@@ -228,25 +239,50 @@ def _derivatives(terms: AnyArray, rows: Rows, weights: Weights) -> tuple[FloatAr
 
 def _step(gradient: FloatArray, hessian: FloatArray, weights: Weights, held: _Held) -> Weights:
     """Return the least point of the quadratic with w ≥ 0; the biases, which are free, follow."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
-    from scipy.optimize import nnls
-
     n_terms = len(weights.terms)
     g, H = gradient.copy(), hessian.copy()
     g[:n_terms] += held.ridge * (weights.terms - held.centre)
     g[n_terms:] += BIAS_RIDGE * weights.bias
     H[np.diag_indices(len(H))] += np.r_[held.ridge, np.full(len(H) - n_terms, BIAS_RIDGE)]
     aim = H @ np.r_[weights.terms, weights.bias] - g  # the quadratic is ½ zᵀHz − aimᵀz
-    free = cho_factor(H[n_terms:, n_terms:])
-    reduced = H[:n_terms, :n_terms] - H[:n_terms, n_terms:] @ cho_solve(free, H[n_terms:, :n_terms])
-    target = aim[:n_terms] - H[:n_terms, n_terms:] @ cho_solve(free, aim[n_terms:])
+    across = H[:n_terms, n_terms:]
+    follow = np.linalg.solve(H[n_terms:, n_terms:], np.c_[across.T, aim[n_terms:]])
+    reduced = H[:n_terms, :n_terms] - across @ follow[:, :-1]
     try:
-        root = cholesky((reduced + reduced.T) / 2, lower=True)
-        terms, _ = nnls(root.T, solve_triangular(root, target, lower=True))
-    except (LinAlgError, RuntimeError):  # rounding: stay where we are for the terms
+        terms = nonnegative((reduced + reduced.T) / 2, aim[:n_terms] - across @ follow[:, -1])
+    except np.linalg.LinAlgError:  # rounding: stay where we are for the terms
         terms = weights.terms
-    bias = cho_solve(free, aim[n_terms:] - H[n_terms:, :n_terms] @ terms)
-    return Weights(terms, bias, weights.temperature)
+    return Weights(terms, follow[:, -1] - follow[:, :-1] @ terms, weights.temperature)
+
+
+def nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the least point of ½ wᵀAw − bᵀw with w ≥ 0, for a positive definite A.
+
+    By block principal pivoting (Portugal, Júdice and Vicente, 1994): solve for the free
+    coordinates, then let those go free that would fall below 0, or fix them there, all at once as
+    long as fewer are wrong each time, else the last of them alone, which cannot go round in
+    circles. `scipy.optimize.nnls` does this too, but takes longer to import than to run.
+
+    >>> nonnegative(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([3.0, 0.0]))
+    array([1.5, 0. ])
+    """
+    n = len(b)
+    free, fewest, patience = np.ones(n, dtype=np.bool_), n + 1, PATIENCE
+    rounding = 1e-12 * (1.0 + np.abs(b).max(initial=0.0))
+    for _ in range(10 * n + PATIENCE):
+        w = np.zeros(n)
+        w[free] = np.linalg.solve(A[np.ix_(free, free)], b[free])
+        wrong = np.where(free, w < 0, A @ w - b < -rounding)
+        if not np.isfinite(w).all():
+            break
+        if not wrong.any():
+            return w
+        patience = PATIENCE if wrong.sum() < fewest else patience - 1
+        fewest = min(fewest, int(wrong.sum()))
+        if patience < 0:
+            wrong[: np.flatnonzero(wrong)[-1]] = False
+        free ^= wrong
+    raise np.linalg.LinAlgError("No least point was found.")
 
 
 def _blocks(n: int, entries_per_row: int) -> Iterator[slice]:
