@@ -11,7 +11,7 @@ TEXT = ("loops", "text_utf8", "vocabulary", "text", "pairs", "words", "word_scor
 HEADERS = {
     **dict.fromkeys(("labels", "numbers", "counts", "score", "hashes"), ("loops",)),
     **dict.fromkeys(("vocabulary", "text", "pairs", "words", "word_scores"), TEXT),
-    "strings": ("loops", "vocabulary", "strings"),
+    "strings": ("loops", "vocabulary", "string_codes"),
     "words_without": ("loops", "words_without"),
     "rows_without": ("loops", "rows_without"),
 }

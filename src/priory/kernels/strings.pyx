@@ -14,7 +14,7 @@ cdef extern from "Python.h":
     enum: PyUnicode_4BYTE_KIND
     object PyUnicode_FromKindAndData(int, const void*, Py_ssize_t)
 
-cdef extern from "strings.h" nogil:
+cdef extern from "string_codes.h" nogil:
     enum: OFFSETS_32
     enum: OFFSETS_64
     enum: VIEWS

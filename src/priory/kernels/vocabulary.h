@@ -58,11 +58,11 @@ typedef struct {
     int32_t code;   /* + 1; 0: free */
 } text_slot;
 
-#define TEXT_SHORT 8 /* bytes of a word that a slot has whole */
+#define SLOT_BYTES 8 /* bytes of a word that a slot has whole */
 
 static inline uint32_t text_rest(const text_word *word)
 {
-    return word->size <= TEXT_SHORT ? word->size : word->hash | TEXT_SHORT << 1;
+    return word->size <= SLOT_BYTES ? word->size : word->hash | SLOT_BYTES << 1;
 }
 
 typedef struct {
@@ -246,7 +246,7 @@ static inline text_slot *vocabulary_slot(const vocabulary *v, const text_word *w
         if (slot->code == 0)
             return slot;
         if (slot->first == word->first && slot->rest == rest
-            && (rest <= TEXT_SHORT || vocabulary_is(v, slot->code - 1, word)))
+            && (rest <= SLOT_BYTES || vocabulary_is(v, slot->code - 1, word)))
             return slot;
     }
 }
