@@ -5,9 +5,9 @@ Any table in, one pass, and out comes a model that says which class, how sure, a
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from priory.later import importer
 from priory.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -158,12 +158,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'priory' has no attribute {name!r}")
-    value = getattr(import_module(f"priory.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = importer(globals(), _HOME)
 
 
 def __dir__() -> list[str]:

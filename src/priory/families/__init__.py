@@ -6,11 +6,11 @@ prediction from the shell does not wait for the others.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from priory.errors import SettingError, did_you_mean, listing
 from priory.families.base import Family, Linear
+from priory.later import importer
 
 if TYPE_CHECKING:
     from priory.families.aode import Aode
@@ -95,12 +95,7 @@ NAMED: dict[str, tuple[str, dict[str, Any]]] = {
 """The families that have a name, and what each is; others are made by their class."""
 
 
-def __getattr__(name: str) -> Any:
-    if name not in FAMILY_TYPES:
-        raise AttributeError(f"module 'priory.families' has no attribute {name!r}")
-    value = getattr(import_module(f"priory.families.{FAMILY_TYPES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = importer(globals(), FAMILY_TYPES)
 
 
 def as_family(family: object) -> Family:

@@ -9,9 +9,9 @@ first asked for.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from priory.later import importer
 from priory.schema import Kind
 from priory.tables.base import Table
 from priory.tables.cells import CellsTable
@@ -56,12 +56,7 @@ _OF_KIND = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module 'priory.tables' has no attribute {name!r}")
-    value = getattr(import_module(f"priory.tables.{_LATER[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = importer(globals(), _LATER)
 
 
 def table_type(kind: Kind) -> type[Table]:

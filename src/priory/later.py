@@ -1,0 +1,25 @@
+"""Names of a package that are imported when they are first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+__all__ = ["importer"]
+
+
+def importer(package: dict[str, Any], homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package, whose globals these are, for the module of each name.
+
+    >>> importer({"__name__": "priory"}, {"listing": "errors"})("listing").__name__
+    'listing'
+    """
+
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
+        package[name] = getattr(import_module(f"{package['__name__']}.{homes[name]}"), name)
+        return package[name]
+
+    return get
