@@ -247,9 +247,9 @@ class Classifier:
         return self._tune(frame, labels, weights)
 
     def _tune(self, frame: Frame, y: Labels, weight: FloatArray | None) -> Self:
-        from priory.tuning import tune
-
         if self.settings.is_tuned and self._can_be_tuned(weight):
+            from priory.tuning import tune
+
             self._tuning = tune(self.statistics, self.settings, frame, y, weight)
         self._is_stale, self._model = False, None
         return self

@@ -399,7 +399,8 @@ def _of_words(family: Family) -> Family:
     """Return the read-out of words that a family of counts means."""
     from priory.families.words import READOUTS, Words
 
-    return Words(family.name) if family.name in READOUTS else family  # type: ignore[arg-type]
+    name: Any = family.name
+    return Words(name) if name in READOUTS else family
 
 
 def _kind(family: Family, columns: tuple[str, ...]) -> Kind:

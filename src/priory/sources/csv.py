@@ -142,7 +142,7 @@ def _pieces(path: str) -> Iterator[_Piece]:
         if not head.endswith(b"\n") or head.count(b'"') % 2:
             raise pa.ArrowInvalid("The head is not one line.")
         start, buffer = len(head), bytearray(PIECE)
-        while file.seek(start) >= 0 and (size := file.readinto(buffer)):
+        while size := file.readinto(buffer):
             end = size if size < PIECE else buffer.rfind(b"\n") + 1
             quoted = buffer.find(b'"', 0, end) >= 0
             while quoted and size == PIECE and end and buffer.count(b'"', 0, end) % 2:
@@ -151,3 +151,4 @@ def _pieces(path: str) -> Iterator[_Piece]:
                 raise pa.ArrowInvalid("A row does not end.")
             yield _Piece(memoryview(buffer)[:end], quoted)
             start += end
+            file.seek(start)
