@@ -361,6 +361,8 @@ def _pseudo_counts(
     table: WordsTable, kept: BoolArray, prior: DiscretePrior, total: FloatArray
 ) -> FloatArray:
     """Return the pseudo-count of each word; words that are left out have none."""
+    if kept.all() and not prior.values():
+        return prior.pseudo_counts(range(table.n_words), total)
     pseudo = np.zeros(table.n_words)
     values: list[Label | None] | range = range(int(kept.sum()))
     if prior.values():  # the prior speaks of words by name

@@ -16,23 +16,23 @@ from functools import cached_property
 
 import numpy as np
 
-from priory.kernels.word_scores import WordScores, spread_pairs
+from priory.kernels.pairs import log_plus, sum_by
+from priory.kernels.word_scores import WordScores, place_pairs, place_words
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 
 __all__ = ["Sums", "WordWeights", "bernoulli", "complement", "multinomial"]
 
 FEW_CLASSES = 4
 ROW_SHARE = 4
-"""A word seen in more than one class of so many gets a whole row of weights."""
+"""A word seen in at least one class of so many gets a whole row of weights."""
 
 BLOCK = 1 << 16
 DROPPED, NO_ROW = -2, -1
-_NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Hold n_wk of the words that are read out: entry i is of word[i] and label[i]."""
+    """Hold n_wk of the words that are read out: entry i is of word[i] and label[i], in their order."""
 
     word: CodeArray
     label: CodeArray
@@ -43,12 +43,12 @@ class Sums:
     @cached_property
     def total(self) -> FloatArray:
         """Return the sum of each word over the classes."""
-        return np.bincount(self.word, self.n, len(self.kept)).astype(np.float64)
+        return sum_by(self.word, self.n, len(self.kept))
 
     @cached_property
     def size(self) -> FloatArray:
         """Return the sum of each class over the words."""
-        return np.bincount(self.label, self.n, self.n_classes).astype(np.float64)
+        return sum_by(self.label, self.n, self.n_classes)
 
     def table(self) -> FloatArray:
         """Return the sums as words × classes."""
@@ -66,12 +66,11 @@ class Sums:
         words = np.flatnonzero(self.kept & (self.total > 0)).astype(np.int32)
         some = ~unknown[self.label]
         labels = np.flatnonzero(unknown).astype(np.int32)
-        return replace(
-            self,
-            word=np.concatenate([self.word[some], np.tile(words, len(labels))]),
-            label=np.concatenate([self.label[some], np.repeat(labels, len(words))]),
-            n=np.concatenate([self.n[some], np.tile(self.total[words], len(labels))]),
-        )
+        word = np.concatenate([self.word[some], np.tile(words, len(labels))])
+        label = np.concatenate([self.label[some], np.repeat(labels, len(words))])
+        n = np.concatenate([self.n[some], np.tile(self.total[words], len(labels))])
+        order = np.lexsort((label, word))
+        return replace(self, word=word[order], label=label[order], n=n[order])
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,33 +126,24 @@ class WordWeights:
             scale = np.ones(len(kept))
         else:
             constant = constant * scale
-        entries = np.bincount(word, minlength=len(kept))
-        whole = kept & ((ROW_SHARE * entries >= sums.n_classes) | (sums.n_classes <= FEW_CLASSES))
-        place = np.where(kept, NO_ROW, DROPPED).astype(np.int32)
-        place[whole] = np.arange(int(whole.sum()))
+        enough = -(-sums.n_classes // ROW_SHARE) if sums.n_classes > FEW_CLASSES else 0
+        place, starts = place_words(word, kept, enough)
+        whole = place >= 0
         if is_zero:
             rows = np.full((int(whole.sum()), sums.n_classes), -np.inf)
         else:
             rows = np.multiply.outer(scale[whole], of_class) if factor is not None else of_class
             rows = rows + constant[whole, None]
-        without_row = place == NO_ROW
-        entries_of, deltas_of = [_NONE], [np.zeros(0)]
+        few, few_labels = np.empty(starts[-1]), np.empty(starts[-1], dtype=np.int32)
+        at = 0
         for first in range(0, len(word), BLOCK):
             some = slice(first, first + BLOCK)
             part = deltas(some) if callable(deltas) else deltas[some]
             if factor is not None:
                 part = part * factor[word[some]]
-            spread_pairs(word[some], label[some], part, place, scale, constant, of_class, rows)
-            few = np.flatnonzero(without_row[word[some]])
-            entries_of.append(few + first)
-            deltas_of.append(part[few])
-        few, parts = np.concatenate(entries_of), np.concatenate(deltas_of)
-        if (np.diff(word[few]) < 0).any():
-            order = np.argsort(word[few], kind="stable")
-            few, parts = few[order], parts[order]
-        starts = np.zeros(len(kept) + 1, dtype=np.int64)
-        np.cumsum(np.where(without_row, entries, 0), out=starts[1:])
-        rest = (starts, label[few], parts, scale, constant)
+            shares = (place, scale, constant, of_class, rows)
+            at += place_pairs(word[some], label[some], part, *shares, few_labels[at:], few[at:])
+        rest = (starts, few_labels, few, scale, constant)
         return cls(place, rows, *rest, of_class, is_zero, bias)
 
     @cached_property
@@ -221,11 +211,10 @@ def multinomial(sums: Sums, pseudo: FloatArray, idf: FloatArray | None = None) -
             constant = np.log(np.where(pseudo > 0, pseudo, 1.0))
 
         def deltas(some: slice) -> FloatArray:
-            word = 0 if same else sums.word[some]
-            part = sums.n[some] + pseudo[word]
-            np.log(part, out=part)
-            part -= constant[word]
-            return part
+            if same:
+                return log_plus(sums.n[some], pseudo[0]) - constant[0]
+            word = sums.word[some]
+            return np.log(sums.n[some] + pseudo[word]) - constant[word]
 
         return WordWeights.of_pairs(sums, deltas, constant, of_class, idf, is_zero)
     with np.errstate(divide="ignore"):  # some words have a prior, some have none

@@ -2,6 +2,7 @@
 
 from collections import namedtuple
 
+from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
@@ -12,6 +13,9 @@ cdef extern from "pairs.h" nogil:
     int64_t pairs_union(const pair_arrays*, const pair_arrays*)
     void pairs_sum(const pair_arrays*, const pair_arrays*, const pair_arrays*)
     int64_t pairs_difference(const pair_arrays*, const pair_arrays*, const pair_arrays*, int64_t*, int64_t*)
+
+cdef enum:
+    SMALL = 256
 
 Pairs = namedtuple("Pairs", "word label rows weight count log_tf", module=__name__)
 Pairs.__doc__ = """Sums over texts, per word and class that occur together.
@@ -98,6 +102,42 @@ def subtract_pairs(a, b):
     return out.pairs
 
 
+def sum_by(const int32_t[::1] codes, const double[::1] values, Py_ssize_t size):
+    """Return the sum of the values of each code below `size`; with None, how many there are.
+
+    As np.bincount, without a copy of the codes.
+    """
+    cdef Py_ssize_t n = codes.shape[0], i
+    if values is not None and values.shape[0] != n:
+        raise ValueError(f"There are {n} codes and {values.shape[0]} values.")
+    for i in range(n):
+        if not 0 <= codes[i] < size:
+            raise ValueError(f"Codes must be from 0 to {size - 1}, not {codes[i]}.")
+    sums = np.zeros(size)
+    cdef double[::1] out = sums
+    with nogil:
+        for i in range(n):
+            out[codes[i]] += 1.0 if values is None else values[i]
+    return sums
+
+
+def log_plus(const double[::1] n, double a):
+    """Return log(n + a) of each n ≥ 0. Most counts are small: their logarithms are taken once."""
+    logs = np.empty(n.shape[0])
+    cdef double[::1] out = logs
+    cdef double known[SMALL]
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(SMALL):
+            known[i] = log(i + a)
+        for i in range(n.shape[0]):
+            if 0 <= n[i] < SMALL and n[i] == <int> n[i]:
+                out[i] = known[<int> n[i]]
+            else:
+                out[i] = log(n[i] + a)
+    return logs
+
+
 cdef class Arrays:
     # pairs.pxd says what it keeps.
 
@@ -119,9 +159,12 @@ cdef class Arrays:
 
     @staticmethod
     cdef Arrays empty(Py_ssize_t n, bint weighted):
-        rows = np.empty(n, dtype=np.int64)
-        weight = np.empty(n) if weighted else rows
-        return Arrays((np.empty(n, np.int32), np.empty(n, np.int32), rows, weight, np.empty(n), np.empty(n)))
+        # One piece of memory: NumPy asks for large pages where it is large.
+        memory = np.empty(((5 if weighted else 4) * n), dtype=np.int64)
+        count, log_tf = memory[:n].view(np.float64), memory[n:2 * n].view(np.float64)
+        codes, rows = memory[2 * n:3 * n].view(np.int32), memory[3 * n:4 * n]
+        weight = memory[4 * n:].view(np.float64) if weighted else rows
+        return Arrays((codes[:n], codes[n:], rows, weight, count, log_tf))
 
     cdef int check_order(self) except -1:
         cdef int64_t at

@@ -98,12 +98,18 @@ typedef struct {
     int32_t recent_codes[1 << STRINGS_RECENT];
 } string_table;
 
+static void strings_free_slots(string_table *t)
+{
+    if (t->slots != NULL)
+        free_array(t->slots, (int64_t)1 << t->bits, sizeof(string_slot));
+}
+
 /* Double the slots, or make the first. */
 static int strings_grow(string_table *t)
 {
     int bits = t->slots == NULL ? 8 : t->bits + 1;
     size_t mask = ((size_t)1 << bits) - 1;
-    string_slot *grown = bits > 31 ? NULL : (string_slot *)scattered_memory(mask + 1, sizeof(string_slot));
+    string_slot *grown = bits > 31 ? NULL : (string_slot *)zeros((int64_t)1 << bits, sizeof(string_slot));
     if (grown == NULL)
         return -1;
     for (size_t i = 0; t->slots != NULL && i < (size_t)1 << t->bits; i++) {
@@ -115,7 +121,7 @@ static int strings_grow(string_table *t)
             at = (at + 1) & mask;
         grown[at] = slot;
     }
-    free(t->slots);
+    strings_free_slots(t);
     t->slots = grown;
     t->bits = bits;
     return 0;
@@ -130,8 +136,8 @@ PRIORY_UNUSED static int strings_start(string_table *t)
 
 PRIORY_UNUSED static void strings_end(string_table *t)
 {
-    free(t->slots);
-    free(t->strings);
+    strings_free_slots(t);
+    free_array(t->strings, t->room, sizeof *t->strings);
 }
 
 /* Give a string that is not there the next code; −1: no memory. */

@@ -301,6 +301,12 @@ typedef struct {
     int64_t starts_room, count;
 } word_row;
 
+PRIORY_UNUSED static void word_row_free(word_row *row)
+{
+    free_array(row->bytes, row->bytes_room, 1);
+    free_array(row->starts, row->starts_room, sizeof(int64_t));
+}
+
 /* Add words to the row, and write the n-grams of `low` to `high` words that end with each of them,
  * shorter ones first; return how many. */
 PRIORY_UNUSED static ptrdiff_t word_ngrams(word_row *row, const text_word *words, ptrdiff_t n,

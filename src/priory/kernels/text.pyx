@@ -53,8 +53,6 @@ cdef extern from "text.h" nogil:
         TEXT_BLOCK
 
     ctypedef struct word_row:
-        uint8_t* bytes
-        int64_t* starts
         int64_t count
 
     ctypedef struct character_row:
@@ -74,6 +72,7 @@ cdef extern from "text.h" nogil:
     ptrdiff_t text_split_cased(const uint8_t**, const uint8_t*, uint8_t*, text_word*, ptrdiff_t)
     ptrdiff_t text_split_given(const uint8_t**, const uint8_t*, uint8_t*, text_word*, ptrdiff_t)
     ptrdiff_t drop_words(const vocabulary*, text_word*, ptrdiff_t)
+    void word_row_free(word_row*)
     ptrdiff_t word_ngrams(word_row*, const text_word*, ptrdiff_t, int64_t, int64_t, text_word*)
     ptrdiff_t text_characters(const uint8_t*, const uint8_t*, int, int, uint8_t*, int*)
     ptrdiff_t character_ngrams(character_row*, int, int64_t, int64_t, text_word*, ptrdiff_t)
@@ -318,8 +317,7 @@ cdef class Reader:
 
     def __dealloc__(self):
         if self.joined != NULL:
-            free((<word_row*> self.joined).bytes)
-            free((<word_row*> self.joined).starts)
+            word_row_free(<word_row*> self.joined)
         free(self.joined)
         free(self.characters)
         free(self.block)

@@ -3,11 +3,7 @@
 #ifndef PRIORY_VOCABULARY_H
 #define PRIORY_VOCABULARY_H
 
-#include "loops.h"
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include "memory.h"
 
 #define TEXT_PADDING 16         /* readable bytes after a word */
 #define TEXT_LONGEST 0x7FFFFFFF /* bytes of a word, or of a text */
@@ -82,79 +78,18 @@ static inline size_t text_place(uint32_t hash, int bits)
     return hash >> (32 - bits);
 }
 
-/* Return zeroed memory that is looked into all over, in large pages where there are any: finding one
- * of many small pages takes as long as fetching from it. What is not used is not touched. */
-static void *scattered_memory(size_t count, size_t size)
+static void free_slots(vocabulary *v)
 {
-    void *memory = calloc(count, size);
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-    const uintptr_t page = (uintptr_t)2 << 20;
-    uintptr_t first = ((uintptr_t)memory + page - 1) & ~(page - 1), end = (uintptr_t)memory + count * size;
-    if (memory != NULL && first + page <= end)
-        madvise((void *)first, end - first, MADV_HUGEPAGE);
-#endif
-    return memory;
+    if (v->slots != NULL)
+        free_array(v->slots, (int64_t)1 << v->bits, sizeof(text_slot));
 }
-
-/* Make room for `needed` elements of `size` bytes, half as many again. */
-static int grow_array(void **array, int64_t *room, int64_t needed, size_t size)
-{
-    if (needed <= *room)
-        return 0;
-    int64_t wider = needed + needed / 2 + 64;
-    void *grown = realloc(*array, (size_t)wider * size);
-    if (grown == NULL)
-        return -1;
-    *array = grown;
-    *room = wider;
-    return 0;
-}
-
-/* The same for arrays of many megabytes, in pages of their own: freed, they are the system's again at
- * once, which malloc may put off. */
-#if defined(__linux__)
-PRIORY_UNUSED static int grow_pages(void **array, int64_t *room, int64_t needed, size_t size)
-{
-    if (needed <= *room)
-        return 0;
-    const size_t page = (size_t)2 << 20;
-    size_t bytes = ((size_t)(needed + needed / 2) * size + page - 1) / page * page;
-    void *grown = *array == NULL ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                                 : mremap(*array, (size_t)*room * size, bytes, MREMAP_MAYMOVE);
-    if (grown == MAP_FAILED)
-        return -1;
-#if defined(MADV_HUGEPAGE)
-    if (bytes > page)
-        madvise(grown, bytes, MADV_HUGEPAGE);
-#endif
-    *array = grown;
-    *room = (int64_t)(bytes / size);
-    return 0;
-}
-
-PRIORY_UNUSED static void free_pages(void *array, int64_t room, size_t size)
-{
-    if (array != NULL)
-        munmap(array, (size_t)room * size);
-}
-#else
-PRIORY_UNUSED static int grow_pages(void **array, int64_t *room, int64_t needed, size_t size)
-{
-    return grow_array(array, room, needed, size);
-}
-
-PRIORY_UNUSED static void free_pages(void *array, int64_t room, size_t size)
-{
-    free(array);
-}
-#endif
 
 /* Double the table of slots, or make the first. */
 static int grow_slots(vocabulary *v)
 {
     int bits = v->slots == NULL ? 8 : v->bits + 1;
     size_t mask = ((size_t)1 << bits) - 1;
-    text_slot *grown = bits > 31 ? NULL : (text_slot *)scattered_memory(mask + 1, sizeof(text_slot));
+    text_slot *grown = bits > 31 ? NULL : (text_slot *)zeros((int64_t)1 << bits, sizeof(text_slot));
     if (grown == NULL)
         return -1;
     for (size_t i = 0; v->slots != NULL && i < (size_t)1 << v->bits; i++) {
@@ -166,7 +101,7 @@ static int grow_slots(vocabulary *v)
             at = (at + 1) & mask;
         grown[at] = slot;
     }
-    free(v->slots);
+    free_slots(v);
     v->slots = grown;
     v->bits = bits;
     return 0;
@@ -183,10 +118,10 @@ PRIORY_UNUSED static int vocabulary_start(vocabulary *v)
 
 PRIORY_UNUSED static void vocabulary_end(vocabulary *v)
 {
-    free(v->slots);
-    free(v->starts);
-    free(v->hashes);
-    free(v->bytes);
+    free_slots(v);
+    free_array(v->starts, v->starts_room, sizeof(int64_t));
+    free_array(v->hashes, v->hashes_room, sizeof(uint32_t));
+    free_array(v->bytes, v->bytes_room, 1);
 }
 
 /* Make room for so many words and bytes in all. */
@@ -205,11 +140,11 @@ PRIORY_UNUSED static int vocabulary_reserve(vocabulary *v, int64_t words, int64_
 PRIORY_UNUSED static int vocabulary_copy(vocabulary *to, const vocabulary *from)
 {
     size_t slots = sizeof(text_slot) << from->bits;
-    text_slot *copied = (text_slot *)malloc(slots);
+    text_slot *copied = (text_slot *)zeros((int64_t)1 << from->bits, sizeof(text_slot));
     if (copied == NULL)
         return -1;
     memcpy(copied, from->slots, slots);
-    free(to->slots);
+    free_slots(to);
     to->slots = copied;
     to->bits = from->bits;
     int64_t size = from->starts[from->count];

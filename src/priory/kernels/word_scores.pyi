@@ -32,7 +32,10 @@ class WordScores:
         zero: bool = False,
     ) -> None: ...
 
-def spread_pairs(
+def place_words(
+    word: NDArray[np.int32], kept: NDArray[np.bool_], n_row: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+def place_pairs(
     word: NDArray[np.int32],
     label: NDArray[np.int32],
     deltas: NDArray[np.float64],
@@ -41,7 +44,9 @@ def spread_pairs(
     constant: NDArray[np.float64],
     class_part: NDArray[np.float64],
     rows: NDArray[np.float64],
-) -> None: ...
+    labels_out: NDArray[np.int32],
+    deltas_out: NDArray[np.float64],
+) -> int: ...
 def score_words(
     data: NDArray[np.uint8] | Borrowed,
     offsets: Offsets | None,

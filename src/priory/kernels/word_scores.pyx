@@ -4,7 +4,7 @@ Texts, and `missing`, are as priory.kernels.text says; a splitter of None finds 
 may score with the same vocabulary and the same scores.
 """
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 
 from priory.kernels.text cimport BLOCK, Reader, Splitter
@@ -14,12 +14,13 @@ import numpy as np
 
 cdef extern from "words.h" nogil:
     enum:
+        TEXT_SPARSE
         TEXT_DROPPED
 
     ctypedef struct document:
-        int32_t* tf
-        int32_t* seen
+        pass
 
+    void document_free(document*)
     int document_find(document*, const vocabulary*, int64_t, const int32_t*, const text_word*, ptrdiff_t)
     void fill_logs()
 
@@ -102,7 +103,37 @@ cdef class WordScores:
         )
 
 
-def spread_pairs(
+def place_words(const int32_t[::1] word, kept, Py_ssize_t n_row):
+    """Return (place, starts) as WordScores has them, given the word of each pair, in ascending order.
+
+    A word with at least `n_row` pairs gets a row, the next one; of the others that are kept, the pairs
+    have entries.
+    """
+    cdef const uint8_t[::1] kept_ = np.ascontiguousarray(kept, dtype=np.bool_).view(np.uint8)
+    cdef Py_ssize_t V = kept_.shape[0], n = word.shape[0], w, i = 0, first, rows = 0, entries = 0
+    place, starts = np.empty(V, dtype=np.int32), np.empty(V + 1, dtype=np.int64)
+    cdef int32_t[::1] place_ = place
+    cdef int64_t[::1] starts_ = starts
+    starts_[0] = 0
+    for w in range(V):
+        first = i
+        while i < n and word[i] == w:
+            i += 1
+        if not kept_[w]:
+            place_[w] = TEXT_DROPPED
+        elif i - first >= n_row:
+            place_[w] = rows
+            rows += 1
+        else:
+            place_[w] = TEXT_SPARSE
+            entries += i - first
+        starts_[w + 1] = entries
+    if i < n:
+        raise ValueError(f"The word {word[i]} is not below {V}, or not in its order.")
+    return place, starts
+
+
+def place_pairs(
     const int32_t[::1] word,
     const int32_t[::1] label,
     const double[::1] deltas,
@@ -111,9 +142,15 @@ def spread_pairs(
     const double[::1] constant,
     const double[::1] class_part,
     double[:, ::1] rows,
+    int32_t[::1] labels_out,
+    double[::1] deltas_out,
 ):
-    """Write constant + scale·class_part + delta to the row and class of every pair whose word has a row."""
-    cdef Py_ssize_t i, n = word.shape[0]
+    """Put each pair where WordScores wants it; return how many had words without a row.
+
+    A pair whose word has a row: constant + scale·class_part + delta, into the row. A pair of a word
+    that is sparse: its label and its delta, one after another.
+    """
+    cdef Py_ssize_t i, n = word.shape[0], sparse = 0, room = min(labels_out.shape[0], deltas_out.shape[0])
     cdef int32_t row
     if label.shape[0] != n or deltas.shape[0] != n:
         raise ValueError("word, label and deltas must be equally long.")
@@ -122,6 +159,14 @@ def spread_pairs(
             row = place[word[i]]
             if row >= 0:
                 rows[row, label[i]] = constant[word[i]] + scale[word[i]] * class_part[label[i]] + deltas[i]
+            elif row == TEXT_SPARSE:
+                if sparse == room:
+                    with gil:
+                        raise ValueError(f"There are more than {room} pairs of words without a row.")
+                labels_out[sparse] = label[i]
+                deltas_out[sparse] = deltas[i]
+                sparse += 1
+    return sparse
 
 
 def score_words(
@@ -183,8 +228,7 @@ cdef class Scored:
     cdef sparse_sums sums
 
     def __dealloc__(self):
-        free(self.counted.tf)
-        free(self.counted.seen)
+        document_free(&self.counted)
         free(self.sums.hits)
 
 

@@ -19,18 +19,15 @@ typedef struct {
 
 static int document_room(document *d, int64_t words)
 {
-    int64_t before = d->tf_room;
-    if (words > before && before == 0) { /* fresh pages are zero without being touched */
-        d->tf = (int32_t *)calloc((size_t)words, sizeof(int32_t));
-        if (d->tf == NULL)
-            return -1;
-        d->tf_room = words;
-    } else if (words > before) {
-        if (grow_array((void **)&d->tf, &d->tf_room, words, sizeof(int32_t)) < 0)
-            return -1;
-        memset(d->tf + before, 0, (size_t)(d->tf_room - before) * sizeof(int32_t));
-    }
+    if (grow_zeros((void **)&d->tf, &d->tf_room, words, sizeof(int32_t)) < 0)
+        return -1;
     return grow_array((void **)&d->seen, &d->seen_room, words + 1, sizeof(int32_t));
+}
+
+PRIORY_UNUSED static void document_free(document *d)
+{
+    free_array(d->tf, d->tf_room, sizeof(int32_t));
+    free_array(d->seen, d->seen_room, sizeof(int32_t));
 }
 
 static inline void document_see(document *d, int32_t code)
@@ -133,18 +130,16 @@ static inline void document_clear(document *d)
 PRIORY_UNUSED static void dense_clear(dense_table *t)
 {
     dense_table none = {NULL, 0, 0, NULL, t->K, 0, 0, 0};
-    free_pages(t->sums, t->sums_room, sizeof(dense_sum));
-    free(t->places);
+    free_array(t->sums, t->sums_room, sizeof(dense_sum));
+    free_array(t->places, t->K * t->room, sizeof(int32_t));
     *t = none;
 }
 
 /* Add a chunk, all zero. */
 static int dense_grow(dense_table *t)
 {
-    if (grow_pages((void **)&t->sums, &t->sums_room, (t->chunks + 1) * DENSE_CHUNK, sizeof(dense_sum)) < 0)
-        return -1;
-    memset(t->sums + t->chunks++ * DENSE_CHUNK, 0, DENSE_CHUNK * sizeof(dense_sum));
-    return 0;
+    t->chunks++;
+    return grow_zeros((void **)&t->sums, &t->sums_room, t->chunks * DENSE_CHUNK, sizeof(dense_sum));
 }
 
 /* Give the next chunk to a place. */
@@ -161,12 +156,12 @@ PRIORY_UNUSED static int dense_room(dense_table *t, int64_t words)
         return -1;
     if (words > t->room * DENSE_CHUNK) {
         int64_t room = 2 * words / DENSE_CHUNK + 1;
-        int32_t *grown = (int32_t *)calloc((size_t)(t->K * room), sizeof(int32_t));
+        int32_t *grown = (int32_t *)zeros(t->K * room, sizeof(int32_t));
         if (grown == NULL)
             return -1;
         for (int64_t k = 0; k < t->K && t->room; k++)
             memcpy(grown + k * room, t->places + k * t->room, (size_t)t->room * sizeof(int32_t));
-        free(t->places);
+        free_array(t->places, t->K * t->room, sizeof(int32_t));
         t->places = grown;
         t->room = room;
     }

@@ -26,8 +26,7 @@ cdef extern from "words.h" nogil:
         DENSE_CHUNK
 
     ctypedef struct document:
-        int32_t* tf
-        int32_t* seen
+        pass
 
     ctypedef struct text_count:
         int32_t word
@@ -36,6 +35,7 @@ cdef extern from "words.h" nogil:
     ctypedef struct count_list:
         text_count* counts
         int64_t count
+        int64_t room
 
     ctypedef struct text_pair:
         pass
@@ -43,6 +43,7 @@ cdef extern from "words.h" nogil:
     ctypedef struct pair_list:
         text_pair* pairs
         int64_t count
+        int64_t room
         int32_t* places
         int64_t class_start
 
@@ -51,8 +52,9 @@ cdef extern from "words.h" nogil:
         int64_t words
         int64_t total
 
+    void free_array(void*, int64_t, size_t)
     void dense_clear(dense_table*)
-
+    void document_free(document*)
     int document_add(document*, vocabulary*, const text_word*, ptrdiff_t)
     int document_find(document*, const vocabulary*, int64_t, const int32_t*, const text_word*, ptrdiff_t)
     int document_sum(document*, dense_table*, int64_t, int32_t)
@@ -147,10 +149,9 @@ cdef class Tally:
     cdef int64_t[::1] starts  # of each document among the counts
 
     def __dealloc__(self):
-        free(self.counted.tf)
-        free(self.counted.seen)
-        free(self.counts.counts)
-        free(self.pairs.pairs)
+        document_free(&self.counted)
+        free_array(self.counts.counts, self.counts.room, sizeof(text_count))
+        free_array(self.pairs.pairs, self.pairs.room, sizeof(text_pair))
         free(self.pairs.places)
 
     cdef Py_ssize_t write_down(

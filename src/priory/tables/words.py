@@ -12,7 +12,7 @@ import numpy as np
 from priory.columns import Texts
 from priory.doubledouble import DoubleDouble
 from priory.errors import ForgetError
-from priory.kernels.pairs import Pairs, add_pairs, sort_pairs, subtract_pairs, take_pairs
+from priory.kernels.pairs import Pairs, add_pairs, sort_pairs, subtract_pairs, sum_by, take_pairs
 from priory.kernels.vocabulary import Vocabulary
 from priory.kernels.words import WordCounter
 from priory.labels import label_token, token_label
@@ -139,11 +139,11 @@ class WordsTable(Table):
 
     def per_word(self, sums: AnyArray) -> FloatArray:
         """Return the sum over the classes of one of the sums of the pairs."""
-        return np.bincount(self.pairs.word, sums, self.n_words).astype(np.float64)
+        return sum_by(self.pairs.word, sums.astype(np.float64, copy=False), self.n_words)
 
     def per_label(self, sums: AnyArray) -> FloatArray:
         """Return the sum over the words of one of the sums of the pairs."""
-        return np.bincount(self.pairs.label, sums, self.n_classes).astype(np.float64)
+        return sum_by(self.pairs.label, sums.astype(np.float64, copy=False), self.n_classes)
 
     def most_frequent(self, n: int) -> BoolArray:
         """Return which words are among the n most frequent; of equal ones, the first by bytes."""
