@@ -56,6 +56,7 @@ PRIORY_UNUSED static ptrdiff_t text_code_points(const uint8_t *p, const uint8_t 
 /* ---- words -------------------------------------------------------------------------------- */
 
 #define TEXT_BLOCK 64 /* bytes looked at together */
+#define LAST_BYTE ((uint64_t)1 << (TEXT_BLOCK - 1))
 
 /* Of a block of bytes, a bit each: the ASCII word characters, and whatever is not ASCII. */
 typedef struct {
@@ -197,6 +198,27 @@ PRIORY_INLINE ptrdiff_t split_words(const uint8_t **from, const uint8_t *end, in
             block = rest;
         }
         byte_kinds kinds = copy_block(block, lower, low + at);
+        if (kinds.wide == 0 && !(open && wide) && room - n > TEXT_BLOCK / 2) { /* nearly every block */
+            uint64_t after = kinds.word << 1 | (uint64_t)open; /* a word character is before it */
+            uint64_t runs = kinds.word & (after | kinds.word >> 1 | LAST_BYTE); /* not those of one byte */
+            uint64_t starts = runs & ~after, ends = ~runs & (runs << 1 | (uint64_t)open);
+            if (open && ends) {
+                words[n] = text_word_of(low + first, (uint32_t)(at + lowest_bit(ends) - first));
+                n += words[n].size >= 2;
+                ends &= ends - 1;
+                open = 0;
+            }
+            for (; ends; starts &= starts - 1, ends &= ends - 1) {
+                int start = lowest_bit(starts);
+                words[n++] = text_word_of(low + at + start, (uint32_t)(lowest_bit(ends) - start));
+            }
+            if (starts) {
+                first = at + lowest_bit(starts);
+                open = 1;
+                wide = 0;
+            }
+            continue;
+        }
         uint64_t runs = kinds.word | kinds.wide, edges = runs ^ (runs << 1 | (uint64_t)open);
         while (edges) {
             uint64_t inside = kinds.wide;

@@ -14,14 +14,17 @@ typedef struct {
     uint32_t size, hash;
 } text_word;
 
-/* What keeps so many of eight bytes that were read as one number. */
-static const uint64_t text_masks[9] = {
+/* Eight bytes read as one number: entry 8 + n keeps the first n, entry n those of bytes 8 to n − 1. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    0, 0xFFu << 24 << 32, 0xFFFFull << 48, 0xFFFFFFull << 40, 0xFFFFFFFFull << 32, 0xFFFFFFFFFFull << 24,
-    0xFFFFFFFFFFFFull << 16, 0xFFFFFFFFFFFFFFull << 8, ~(uint64_t)0,
+#define FIRST_BYTES(n) (~(uint64_t)0 << (64 - 8 * (n)))
 #else
-    0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF, ~(uint64_t)0,
+#define FIRST_BYTES(n) (~(uint64_t)0 >> (64 - 8 * (n)))
 #endif
+static const uint64_t text_masks[25] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0,
+    FIRST_BYTES(1), FIRST_BYTES(2), FIRST_BYTES(3), FIRST_BYTES(4),
+    FIRST_BYTES(5), FIRST_BYTES(6), FIRST_BYTES(7), ~(uint64_t)0, ~(uint64_t)0,
+    ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0,
 };
 
 /* Read up to eight bytes as one number; all eight must be readable. */
@@ -29,37 +32,39 @@ static inline uint64_t some_bytes(const uint8_t *bytes, uint32_t size)
 {
     uint64_t eight;
     memcpy(&eight, bytes, 8);
-    return eight & text_masks[size < 8 ? size : 8];
+    return eight & text_masks[8 + (size < 8 ? size : 8)];
 }
+
+#define HASH_SIZES 31 /* bits of a hash that are the size of the word, at most 16: its place is in others */
 
 static inline text_word text_word_of(const uint8_t *bytes, uint32_t size)
 {
-    uint64_t first = some_bytes(bytes, size), second = some_bytes(bytes + 8, size > 8 ? size - 8 : 0);
-    uint64_t mixed = first * 0x9E3779B97F4A7C15u + second * 0xC2B2AE3D27D4EB4Fu + size;
+    uint64_t first, second;
+    uint32_t known = size < 16 ? size : 16;
+    memcpy(&first, bytes, 8);
+    memcpy(&second, bytes + 8, 8);
+    first &= text_masks[known + 8];
+    second &= text_masks[known];
+    uint64_t mixed = first * 0x9E3779B97F4A7C15u + second * 0xC2B2AE3D27D4EB4Fu;
     for (uint32_t i = 16; i < size; i += 8)
         mixed = (mixed ^ mixed >> 32 ^ some_bytes(bytes + i, size - i)) * 0x9E3779B97F4A7C15u;
-    text_word word = {bytes, first, second, size, (uint32_t)((mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93u >> 32)};
+    text_word word = {bytes, first, second, size, ((uint32_t)(mixed >> 32) & ~(uint32_t)HASH_SIZES) | known};
     return word;
 }
 
 /* ---- the vocabulary ---------------------------------------------------------------------------- */
 
-#define TEXT_AHEAD 6 /* words between a prefetch and its use */
+#define TEXT_AHEAD 6                /* words between a prefetch and its use */
+#define TEXT_TOGETHER 64            /* words looked up together */
+#define TF_NEAR ((int64_t)1 << 17) /* numbers of so many words are near anyway */
 
 /* Words of up to eight bytes are in the slot itself, of others enough to tell nearly all apart. Slots
  * are small, because most of the time goes into fetching them. */
 typedef struct {
     uint64_t first; /* as a text_word has it */
-    uint32_t rest;  /* see text_rest */
-    int32_t code;   /* + 1; 0: free */
+    uint32_t hash;
+    int32_t code; /* + 1; 0: free */
 } text_slot;
-
-#define SLOT_BYTES 8 /* bytes of a word that a slot has whole */
-
-static inline uint32_t text_rest(const text_word *word)
-{
-    return word->size <= SLOT_BYTES ? word->size : word->hash | SLOT_BYTES << 1;
-}
 
 typedef struct {
     text_slot *slots; /* 2^bits, at most two thirds taken; a word's place is its hash's first bits */
@@ -67,8 +72,6 @@ typedef struct {
     int64_t count;
     int64_t *starts; /* of each word in `bytes`, and the end of the last */
     int64_t starts_room;
-    uint32_t *hashes; /* of each word */
-    int64_t hashes_room;
     uint8_t *bytes;
     int64_t bytes_room;
 } vocabulary;
@@ -96,7 +99,7 @@ static int grow_slots(vocabulary *v)
         text_slot slot = v->slots[i];
         if (slot.code == 0)
             continue;
-        size_t at = text_place(v->hashes[slot.code - 1], bits);
+        size_t at = text_place(slot.hash, bits);
         while (grown[at].code != 0)
             at = (at + 1) & mask;
         grown[at] = slot;
@@ -120,7 +123,6 @@ PRIORY_UNUSED static void vocabulary_end(vocabulary *v)
 {
     free_slots(v);
     free_array(v->starts, v->starts_room, sizeof(int64_t));
-    free_array(v->hashes, v->hashes_room, sizeof(uint32_t));
     free_array(v->bytes, v->bytes_room, 1);
 }
 
@@ -130,8 +132,7 @@ PRIORY_UNUSED static int vocabulary_reserve(vocabulary *v, int64_t words, int64_
     while (3 * words > (int64_t)2 << v->bits)
         if (grow_slots(v) < 0)
             return -1;
-    if (grow_array((void **)&v->starts, &v->starts_room, words + 1, 8) < 0
-        || grow_array((void **)&v->hashes, &v->hashes_room, words, sizeof(uint32_t)) < 0)
+    if (grow_array((void **)&v->starts, &v->starts_room, words + 1, 8) < 0)
         return -1;
     return grow_array((void **)&v->bytes, &v->bytes_room, bytes + TEXT_PADDING, 1);
 }
@@ -149,12 +150,9 @@ PRIORY_UNUSED static int vocabulary_copy(vocabulary *to, const vocabulary *from)
     to->bits = from->bits;
     int64_t size = from->starts[from->count];
     if (grow_array((void **)&to->starts, &to->starts_room, from->count + 1, 8) < 0
-        || grow_array((void **)&to->hashes, &to->hashes_room, from->count, sizeof(uint32_t)) < 0
         || grow_array((void **)&to->bytes, &to->bytes_room, size + TEXT_PADDING, 1) < 0)
         return -1;
     memcpy(to->starts, from->starts, (size_t)(from->count + 1) * 8);
-    if (from->count)
-        memcpy(to->hashes, from->hashes, (size_t)from->count * sizeof(uint32_t));
     if (size)
         memcpy(to->bytes, from->bytes, (size_t)size);
     memset(to->bytes + size, 0, TEXT_PADDING);
@@ -171,27 +169,30 @@ static inline int vocabulary_is(const vocabulary *v, int64_t code, const text_wo
            && (size <= 16 || memcmp(bytes + 16, word->bytes + 16, size - 16) == 0);
 }
 
-/* Return where the word is, or the free slot where it would be. */
-static inline text_slot *vocabulary_slot(const vocabulary *v, const text_word *word)
+/* Return where the word is, or the free slot where it would be; slots and bits are the vocabulary's. */
+static inline text_slot *find_slot(const vocabulary *v, text_slot *slots, int bits, const text_word *word)
 {
-    size_t at = text_place(word->hash, v->bits), mask = ((size_t)1 << v->bits) - 1;
-    uint32_t rest = text_rest(word);
+    size_t at = text_place(word->hash, bits), mask = ((size_t)1 << bits) - 1;
     for (;; at = (at + 1) & mask) {
-        text_slot *slot = v->slots + at;
+        text_slot *slot = slots + at;
+        if (slot->first == word->first && slot->hash == word->hash
+            && (word->size <= 8 || slot->code == 0 || vocabulary_is(v, slot->code - 1, word)))
+            return slot;
         if (slot->code == 0)
             return slot;
-        if (slot->first == word->first && slot->rest == rest
-            && (rest <= SLOT_BYTES || vocabulary_is(v, slot->code - 1, word)))
-            return slot;
     }
+}
+
+static inline text_slot *vocabulary_slot(const vocabulary *v, const text_word *word)
+{
+    return find_slot(v, v->slots, v->bits, word);
 }
 
 /* Put a word where it is not yet, at the end of the words' bytes. */
 static inline void slot_take(vocabulary *v, text_slot *slot, const text_word *word)
 {
     slot->first = word->first;
-    slot->rest = text_rest(word);
-    v->hashes[v->count] = word->hash;
+    slot->hash = word->hash;
     v->starts[v->count + 1] = v->starts[v->count] + word->size;
     slot->code = (int32_t)++v->count;
 }
@@ -209,7 +210,6 @@ static inline int32_t vocabulary_add(vocabulary *v, const text_word *word)
         return slot->code - 1;
     int64_t start = v->starts[v->count], end = start + word->size;
     if (grow_array((void **)&v->starts, &v->starts_room, v->count + 2, 8) < 0
-        || grow_array((void **)&v->hashes, &v->hashes_room, v->count + 1, sizeof(uint32_t)) < 0
         || grow_array((void **)&v->bytes, &v->bytes_room, end + TEXT_PADDING, 1) < 0)
         return -1;
     if (3 * (v->count + 1) > (int64_t)2 << v->bits) {
@@ -229,16 +229,33 @@ static inline text_word vocabulary_word(const vocabulary *v, int64_t code)
     return text_word_of(v->bytes + v->starts[code], (uint32_t)(v->starts[code + 1] - v->starts[code]));
 }
 
+/* Bring near what looking for words will need: their slots, then the counts of the words that these
+ * name. Inlined in any case: a compiler may take a function that only prefetches for one that does
+ * nothing, and leave it out. */
+PRIORY_INLINE void prefetch_words(const vocabulary *v, const text_word *words, ptrdiff_t n, const int32_t *tf)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        PRIORY_PREFETCH(v->slots + text_place(words[i].hash, v->bits));
+    if (tf == NULL || v->count < TF_NEAR)
+        return;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        int32_t code = v->slots[text_place(words[i].hash, v->bits)].code;
+        PRIORY_PREFETCH(tf + (code ? code - 1 : 0));
+    }
+}
+
 /* Add the words of another, writing their codes here. */
 PRIORY_UNUSED static int vocabulary_extend(vocabulary *v, const vocabulary *other, int32_t *codes)
 {
-    for (int64_t i = 0; i < other->count; i++) {
-        if (i + TEXT_AHEAD < other->count)
-            PRIORY_PREFETCH(v->slots + text_place(other->hashes[i + TEXT_AHEAD], v->bits));
-        text_word word = vocabulary_word(other, i);
-        codes[i] = vocabulary_add(v, &word);
-        if (codes[i] < 0)
-            return -1;
+    text_word words[TEXT_TOGETHER];
+    for (int64_t first = 0; first < other->count; first += TEXT_TOGETHER) {
+        int64_t n = other->count - first < TEXT_TOGETHER ? other->count - first : TEXT_TOGETHER;
+        for (int64_t i = 0; i < n; i++)
+            words[i] = vocabulary_word(other, first + i);
+        prefetch_words(v, words, n, NULL);
+        for (int64_t i = 0; i < n; i++)
+            if ((codes[first + i] = vocabulary_add(v, words + i)) < 0)
+                return -1;
     }
     return 0;
 }
@@ -321,21 +338,6 @@ PRIORY_UNUSED static int vocabulary_order(const vocabulary *v, int32_t *codes)
         codes[i] = words[i].code;
     free(words);
     return 0;
-}
-
-/* Bring near what looking for words will need: their slots, then the counts of the words that these
- * name. Inlined in any case: a compiler may take a function that only prefetches for one that does
- * nothing, and leave it out. */
-PRIORY_INLINE void prefetch_words(const vocabulary *v, const text_word *words, ptrdiff_t n, const int32_t *tf)
-{
-    for (ptrdiff_t i = 0; i < n; i++)
-        PRIORY_PREFETCH(v->slots + text_place(words[i].hash, v->bits));
-    if (tf == NULL)
-        return;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        int32_t code = v->slots[text_place(words[i].hash, v->bits)].code;
-        PRIORY_PREFETCH(tf + (code ? code - 1 : 0));
-    }
 }
 
 #endif

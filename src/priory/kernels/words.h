@@ -17,6 +17,10 @@ typedef struct {
     int64_t tf_room, seen_room, n_seen;
 } document;
 
+typedef struct {
+    int32_t word, tf;
+} text_count;
+
 static int document_room(document *d, int64_t words)
 {
     if (grow_zeros((void **)&d->tf, &d->tf_room, words, sizeof(int32_t)) < 0)
@@ -45,9 +49,19 @@ static inline void document_see(document *d, int32_t code)
 #define DENSE_CHUNK 16                /* words of a class */
 
 typedef struct {
-    int32_t rows, count;
+    uint64_t numbers; /* of rows, and 2^32 times that of words */
     double log_tf;
 } dense_sum;
+
+static inline int64_t dense_rows(const dense_sum *sum)
+{
+    return (int64_t)(uint32_t)sum->numbers;
+}
+
+static inline int64_t dense_count(const dense_sum *sum)
+{
+    return (int64_t)(sum->numbers >> 32);
+}
 
 typedef struct {
     dense_sum *sums; /* chunk after chunk; the first is nobody's and stays zero */
@@ -55,6 +69,8 @@ typedef struct {
     int32_t *places; /* K × room: the chunk of these words, or 0 */
     int64_t K, room, words;
     int64_t total; /* of the words counted, so that no `count` overflows */
+    uint64_t *counts; /* of one document: the place of a sum, and 2^32·tf */
+    int64_t counts_room;
 } dense_table;
 
 static inline dense_sum *dense_at(const dense_table *t, int32_t label, int64_t word)
@@ -68,12 +84,22 @@ PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_wor
     if (document_room(d, v->count + n) < 0)
         return -1;
     prefetch_words(v, words, n, d->tf);
+    int32_t *tf = d->tf, *seen = d->seen;
+    int64_t n_seen = d->n_seen;
+    text_slot *slots = v->slots;
+    int bits = v->bits;
     for (ptrdiff_t i = 0; i < n; i++) {
-        int32_t code = vocabulary_add(v, words + i);
-        if (code < 0)
-            return -1;
-        document_see(d, code);
+        int32_t code = find_slot(v, slots, bits, words + i)->code - 1;
+        if (code < 0) {
+            if ((code = vocabulary_add(v, words + i)) < 0)
+                return -1;
+            slots = v->slots;
+            bits = v->bits;
+        }
+        seen[n_seen] = code; /* without a branch: nobody could tell */
+        n_seen += (uint32_t)tf[code]++ < 1;
     }
+    d->n_seen = n_seen;
     return 0;
 }
 
@@ -129,9 +155,10 @@ static inline void document_clear(document *d)
 
 PRIORY_UNUSED static void dense_clear(dense_table *t)
 {
-    dense_table none = {NULL, 0, 0, NULL, t->K, 0, 0, 0};
+    dense_table none = {NULL, 0, 0, NULL, t->K, 0, 0, 0, NULL, 0};
     free_array(t->sums, t->sums_room, sizeof(dense_sum));
     free_array(t->places, t->K * t->room, sizeof(int32_t));
+    free_array(t->counts, t->counts_room, sizeof(uint64_t));
     *t = none;
 }
 
@@ -172,23 +199,34 @@ PRIORY_UNUSED static int dense_room(dense_table *t, int64_t words)
 /* Add a counted document to the sums of its class, and clear it. */
 PRIORY_UNUSED static int document_sum(document *d, dense_table *t, int64_t words, int32_t label)
 {
-    if (dense_room(t, words) < 0)
+    int64_t n = d->n_seen, total = 0;
+    if (dense_room(t, words) < 0 || grow_array((void **)&t->counts, &t->counts_room, n, sizeof(uint64_t)) < 0)
         return -1;
-    int32_t *places = t->places + label * t->room;
-    for (int64_t i = 0; i < d->n_seen; i++)
-        PRIORY_PREFETCH(dense_at(t, label, d->seen[i]));
-    double scale = document_scale(d);
-    for (int64_t i = 0; i < d->n_seen; i++) {
-        int32_t word = d->seen[i], tf = d->tf[word];
-        if (places[word / DENSE_CHUNK] == 0 && dense_chunk(t, places + word / DENSE_CHUNK) < 0)
+    int32_t *places = t->places + label * t->room, *tf = d->tf;
+    const int32_t *seen = d->seen;
+    uint64_t *counts = t->counts;
+    double squares = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t word = (uint32_t)seen[i], chunk = word / DENSE_CHUNK, times = (uint32_t)tf[word];
+        if (places[chunk] == 0 && dense_chunk(t, places + chunk) < 0)
             return -1;
-        dense_sum *sum = t->sums + (int64_t)places[word / DENSE_CHUNK] * DENSE_CHUNK + word % DENSE_CHUNK;
-        sum->rows += 1;
-        sum->count += tf;
-        sum->log_tf += scale * log1p_tf(tf);
-        t->total += tf;
-        d->tf[word] = 0;
+        uint64_t at = (uint64_t)(uint32_t)places[chunk] * DENSE_CHUNK + word % DENSE_CHUNK;
+        PRIORY_PREFETCH(t->sums + at);
+        counts[i] = at | (uint64_t)times << 32;
+        tf[word] = 0;
+        double log_tf = log1p_tf((int32_t)times);
+        squares += log_tf * log_tf;
+        total += times;
     }
+    double scale = squares > 0.0 ? 1.0 / sqrt(squares) : 0.0;
+    dense_sum *sums = t->sums;
+    for (int64_t i = 0; i < n; i++) {
+        dense_sum *sum = sums + (uint32_t)counts[i];
+        uint64_t times = counts[i] >> 32;
+        sum->numbers += times << 32 | 1;
+        sum->log_tf += scale * log1p_tf((int32_t)times);
+    }
+    t->total += total;
     d->n_seen = 0;
     return 0;
 }
@@ -204,7 +242,7 @@ PRIORY_UNUSED static void dense_mark(dense_table *t, const dense_table *other, c
             int32_t chunk = other->places[k * other->room + word / DENSE_CHUNK];
             const dense_sum *from = other->sums + (int64_t)chunk * DENSE_CHUNK;
             for (int64_t j = 0; chunk && j < DENSE_CHUNK; j++)
-                if (from[j].rows && places[codes[word + j] / DENSE_CHUNK] == 0)
+                if (from[j].numbers && places[codes[word + j] / DENSE_CHUNK] == 0)
                     places[codes[word + j] / DENSE_CHUNK] = -1;
         }
     }
@@ -228,11 +266,10 @@ PRIORY_UNUSED static void dense_merge(dense_table *t, const dense_table *other, 
             int32_t chunk = other->places[k * other->room + word / DENSE_CHUNK];
             const dense_sum *from = other->sums + (int64_t)chunk * DENSE_CHUNK;
             for (int64_t j = 0; chunk && j < DENSE_CHUNK; j++) {
-                if (from[j].rows == 0)
+                if (from[j].numbers == 0)
                     continue;
                 dense_sum *to = dense_at(t, (int32_t)k, codes[word + j]);
-                to->rows += from[j].rows;
-                to->count += from[j].count;
+                to->numbers += from[j].numbers;
                 to->log_tf += from[j].log_tf;
             }
         }
@@ -246,7 +283,7 @@ PRIORY_UNUSED static int64_t dense_pairs(const dense_table *t, int64_t first, in
         for (int64_t at = first; at < end; at++) {
             const dense_sum *sums = t->sums + (int64_t)t->places[k * t->room + at] * DENSE_CHUNK;
             for (int64_t j = 0; j < DENSE_CHUNK; j++)
-                pairs += sums[j].rows > 0;
+                pairs += sums[j].numbers > 0;
         }
     return pairs;
 }
@@ -255,10 +292,6 @@ PRIORY_UNUSED static int64_t dense_pairs(const dense_table *t, int64_t first, in
  * First every document's (word, tf) are written down, in the order of the documents, which numbers
  * new words. Then the classes are summed one after another: the sums of a class are close together,
  * and a word's place among them is one look into an array, not a search in a table of all pairs. */
-
-typedef struct {
-    int32_t word, tf;
-} text_count;
 
 typedef struct {
     text_count *counts;
@@ -387,7 +420,7 @@ PRIORY_UNUSED static void pairs_of_dense(const dense_table *t, int64_t first, in
         for (int64_t k = 0; k < t->K; k++) {
             const dense_sum *sums = t->sums + (int64_t)t->places[k * t->room + at] * DENSE_CHUNK;
             for (int64_t j = 0; j < DENSE_CHUNK; j++)
-                next[j] += sums[j].rows > 0;
+                next[j] += sums[j].numbers > 0;
         }
         for (int64_t j = 0; j < DENSE_CHUNK; j++) { /* from how many there are to where they begin */
             int64_t pairs = next[j];
@@ -399,15 +432,15 @@ PRIORY_UNUSED static void pairs_of_dense(const dense_table *t, int64_t first, in
                 continue;
             const dense_sum *sums = t->sums + (int64_t)t->places[k * t->room + at] * DENSE_CHUNK;
             for (int64_t j = 0; j < DENSE_CHUNK; j++) {
-                if (sums[j].rows == 0)
+                if (sums[j].numbers == 0)
                     continue;
                 int64_t i = next[j]++;
                 out->word[i] = (int32_t)(at * DENSE_CHUNK + j);
                 out->label[i] = (int32_t)k;
-                out->rows[i] = sums[j].rows;
-                out->count[i] = sums[j].count;
+                out->rows[i] = dense_rows(sums + j);
+                out->count[i] = (double)dense_count(sums + j);
                 out->log_tf[i] = sums[j].log_tf;
-                words_of[k] += sums[j].count;
+                words_of[k] += (double)dense_count(sums + j);
             }
         }
     }
