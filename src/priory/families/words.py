@@ -93,12 +93,13 @@ class Words(Family):
     def parameters(self, table: WordsTable, prior: DiscretePrior) -> WordsParameters:
         """Return the weight of each word and class."""
         kept = self._kept(table)
+        counts = _sums(table, kept, table.pairs.count)
         if self.readout == "bernoulli":
             weights = self._bernoulli(table, kept, prior)
         else:
-            weights = self._counted(table, kept, prior)
-        n_words = _sums(table, kept, table.pairs.count).size
-        length = n_words / np.maximum(table.present, np.finfo(float).tiny)
+            log_tf = _sums(table, kept, table.pairs.log_tf) if self.term == "log" else None
+            weights = self._counted(table, counts if log_tf is None else log_tf, prior)
+        length = counts.size / np.maximum(table.present, np.finfo(float).tiny)
         return WordsParameters(table.vocabulary, weights, length)
 
     def _kept(self, table: WordsTable) -> BoolArray:
@@ -116,13 +117,12 @@ class Words(Family):
         texts = table.documents_weight.sum()
         return 1.0 + np.log((1.0 + texts) / (1.0 + table.per_word(table.weight)))
 
-    def _counted(self, table: WordsTable, kept: BoolArray, prior: DiscretePrior) -> WordWeights:
+    def _counted(self, table: WordsTable, sums: Sums, prior: DiscretePrior) -> WordWeights:
         """Return log P(w | k), or −log P(w | not k), for the words that are kept."""
         idf = self._idf(table)
-        sums = _sums(table, kept, table.pairs.log_tf if self.term == "log" else table.pairs.count)
         if idf is not None:
             sums = replace(sums, n=sums.n * idf[sums.word])
-        pseudo = _pseudo_counts(table, kept, prior, sums.total)
+        pseudo = _pseudo_counts(table, sums.kept, prior, sums.total)
         if self.readout == "complement":
             return complement(sums, pseudo, idf, self.norm)
         return multinomial(sums, pseudo, idf)

@@ -108,16 +108,23 @@ def sum_by(const int32_t[::1] codes, const double[::1] values, Py_ssize_t size):
     As np.bincount, without a copy of the codes.
     """
     cdef Py_ssize_t n = codes.shape[0], i
+    cdef int32_t below = 0, most = -1
     if values is not None and values.shape[0] != n:
         raise ValueError(f"There are {n} codes and {values.shape[0]} values.")
-    for i in range(n):
-        if not 0 <= codes[i] < size:
-            raise ValueError(f"Codes must be from 0 to {size - 1}, not {codes[i]}.")
     sums = np.zeros(size)
     cdef double[::1] out = sums
     with nogil:
         for i in range(n):
-            out[codes[i]] += 1.0 if values is None else values[i]
+            below, most = min(below, codes[i]), max(most, codes[i])
+        if below < 0 or most >= size:
+            with gil:
+                raise ValueError(f"Codes must be from 0 to {size - 1}, not {below if below < 0 else most}.")
+        if values is None:
+            for i in range(n):
+                out[codes[i]] += 1.0
+        else:
+            for i in range(n):
+                out[codes[i]] += values[i]
     return sums
 
 

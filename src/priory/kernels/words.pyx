@@ -74,6 +74,7 @@ cdef enum:
     MOST = 1 << 21  # words of documents written down (8 bytes each) before they are summed
     TOTAL = 1 << 30  # words counted before 32 bits might not hold them
     MANY = 1 << 17  # sums that are worth several threads
+    SHARES = 32  # parts of them for each thread
     AHEAD = 2  # texts between a prefetch and its use: in the order of classes nobody foresees the next
 
 WordCounts = namedtuple("WordCounts", "pairs class_rows class_weight class_words", module=__name__)
@@ -377,8 +378,9 @@ cdef class WordCounter:
 
 
 cdef list _shares(Py_ssize_t n, int threads):
-    """Return (first, end) of the part of n things that each thread does."""
-    return [(n * i // threads, n * (i + 1) // threads) for i in range(threads)]
+    """Return (first, end) of parts of n things. Each thread does many: some have much more to do."""
+    parts = min(n, SHARES * threads) if threads > 1 else 1
+    return [(n * i // parts, n * (i + 1) // parts) for i in range(parts)]
 
 
 cdef int _check(int code) except -1 nogil:
