@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from priory.kernels.pairs import Pairs, add_pairs, sort_pairs, subtract_pairs
+from priory.kernels.pairs import Pairs, add_pairs, log_plus, sort_pairs, subtract_pairs, sum_by
 from priory.kernels.text import Splitter, borrow_texts, encode_texts, encode_tokens
 from priory.kernels.vocabulary import Vocabulary
-from priory.kernels.word_scores import WordScores, score_words
+from priory.kernels.word_scores import WordScores, place_pairs, place_words, score_words
 from priory.kernels.words import WordCounter, count_matrix, count_words
 
 from .texts import NASTY, OPTIONS, TEXTS, analyze, analyzer, decoded, load, random_bytes, zipf_texts
@@ -561,3 +561,99 @@ def test_words_of_every_length_beside_other_characters():
         texts = [f"{'aZ_09'[n % 5] * n}{odd}{'Qz' * m}" for n in range(20) for m in range(6)]
         y, vocabulary = np.zeros(len(texts), np.int32), Vocabulary()
         check(count_words(*encode_texts(texts), y, None, vocabulary), vocabulary, texts, y)
+
+
+def test_words_at_the_edges_of_blocks():
+    """Of 64 bytes each: a letter alone, a word or other characters may end, begin or cross one."""
+    parts = ["x", "xy", "x y", "é", "é x", "x é", "", " ", "X-Y", "x" * 70, "é" + "x" * 70]
+    texts = [
+        f"{'ab ' * (n // 3)}{'-' * (n % 3)}{one}{gap}{two}"
+        for n in chain(range(58, 66), range(120, 130))
+        for one, gap, two in product(parts, ["", " "], parts)
+    ]
+    y, vocabulary = np.zeros(len(texts), np.int32), Vocabulary()
+    check(count_words(*encode_texts(texts), y, None, vocabulary), vocabulary, texts, y)
+
+
+def test_more_words_than_small_pages_hold():
+    words = [f"{i:x}{'z' * (i % 14)}" for i in range(400_000)]
+    texts = [" ".join(words[i : i + 1000]) for i in range(0, len(words), 1000)]
+    y, vocabulary = np.arange(len(texts), dtype=np.int32) % 7, Vocabulary()
+    found = count_words(*encode_texts(texts), y, None, vocabulary)
+    long = [word for word in words if len(word) > 1]
+    assert len(vocabulary) == len(long)
+    assert sorted(vocabulary.words()) == sorted(long)
+    assert vocabulary.find_all(vocabulary.words()).tolist() == list(range(len(long)))
+    assert (found.pairs.count == 1).all()
+    assert found.class_words.sum() == len(found.pairs.word) == len(long)
+
+
+# ---- reading out -----------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.floats(-5, 5))), st.integers(10, 12))
+def test_sum_by_is_bincount(entries, size):
+    codes = np.array([code for code, _ in entries], dtype=np.int32)
+    values = np.array([value for _, value in entries])
+    np.testing.assert_array_equal(sum_by(codes, values, size), np.bincount(codes, values, size))
+    np.testing.assert_array_equal(sum_by(codes, None, size), np.bincount(codes, minlength=size))
+
+
+def test_sum_by_refuses_what_cannot_be():
+    codes = np.array([0, 3], dtype=np.int32)
+    with pytest.raises(ValueError, match="from 0 to 2, not 3"):
+        sum_by(codes, None, 3)
+    with pytest.raises(ValueError, match="from 0 to 3, not -1"):
+        sum_by(codes - np.int32(1), None, 4)
+    with pytest.raises(ValueError, match="2 codes and 1 values"):
+        sum_by(codes, np.ones(1), 4)
+
+
+@given(st.lists(st.integers(0, 1000) | st.floats(0, 1e9)), st.floats(0, 10))
+def test_log_plus_is_the_logarithm(n, a):
+    n = np.array(n, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(log_plus(n, a), np.log(n + a), rtol=1e-15)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), unique=True),
+    st.lists(st.booleans(), min_size=10, max_size=10),
+    st.integers(0, 4),
+)
+def test_pairs_are_put_in_their_places(pairs, kept, n_row):
+    kept = np.array(kept)
+    pairs = sorted((word, label) for word, label in pairs if kept[word])
+    word, label = np.array(pairs, dtype=np.int32).reshape(-1, 2).T.copy()
+    place, starts = place_words(word, kept, n_row)
+    entries = np.bincount(word, minlength=10)
+    whole = kept & (entries >= n_row)
+    expected = np.where(kept, -1, -2)
+    expected[whole] = np.arange(whole.sum())
+    assert place.tolist() == expected.tolist()
+    assert np.diff(starts, prepend=0).tolist() == [0, *np.where(kept & ~whole, entries, 0)]
+    rng = np.random.default_rng(0)
+    deltas, scale, constant, of_class = (rng.normal(size=n) for n in (len(word), 10, 10, 4))
+    rows = np.zeros((whole.sum(), 4))
+    labels_out, deltas_out = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1])
+    shares = (place, scale, constant, of_class, rows, labels_out, deltas_out)
+    assert place_pairs(word, label, deltas, *shares) == starts[-1]
+    few = ~whole[word]
+    assert labels_out.tolist() == label[few].tolist()
+    assert deltas_out.tolist() == deltas[few].tolist()
+    table = np.zeros((10, 4))
+    table[word, label] = constant[word] + scale[word] * of_class[label] + deltas
+    np.testing.assert_array_equal(rows, table[whole])
+
+
+def test_words_out_of_their_order_have_no_place():
+    kept = np.ones(3, dtype=bool)
+    with pytest.raises(ValueError, match="The word 0 is not below 3, or not in its order"):
+        place_words(np.array([1, 0], dtype=np.int32), kept, 1)
+    with pytest.raises(ValueError, match="The word 3 is not below 3"):
+        place_words(np.array([0, 3], dtype=np.int32), kept, 1)
+    place, _ = place_words(np.array([0, 1], dtype=np.int32), kept, 2)
+    nothing = (np.zeros(3), np.zeros(3), np.zeros(2), np.zeros((0, 2)))
+    word, label = np.array([0, 1], dtype=np.int32), np.zeros(2, dtype=np.int32)
+    with pytest.raises(ValueError, match="more than 1 pairs of words without a row"):
+        place_pairs(word, label, np.ones(2), place, *nothing, np.empty(1, np.int32), np.empty(1))

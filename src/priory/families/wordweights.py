@@ -32,7 +32,7 @@ DROPPED, NO_ROW = -2, -1
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Hold n_wk of the words that are read out: entry i is of word[i] and label[i], in their order."""
+    """Hold n_wk of the words that are read out, in the order of word and label."""
 
     word: CodeArray
     label: CodeArray
