@@ -588,6 +588,29 @@ def test_more_words_than_small_pages_hold():
     assert found.class_words.sum() == len(found.pairs.word) == len(long)
 
 
+@pytest.mark.parametrize("n_words", [50, 60_000])
+def test_a_counter_begins_in_the_memory_of_one_that_rests(n_words):
+    rng = np.random.default_rng(n_words)
+    for K in (3, 3, 5, 2):
+        texts = zipf_texts(400, n_words // 50, n_words, seed=int(rng.integers(1000)))
+        y = rng.integers(0, K, len(texts)).astype(np.int32)
+        half = len(texts) // 2
+        counters = [WordCounter.start(K), WordCounter.start(K)]
+        for counter, some in zip(counters, [slice(0, half), slice(half, None)], strict=True):
+            counter.add(*encode_texts(texts[some]), y[some])
+        total, other = counters
+        total.merge(other)
+        other.rest()
+        found, vocabulary = total.result(), total.vocabulary
+        total.rest()
+        check(found, vocabulary, texts, y, fresh=False)
+        for rests in counters:
+            with pytest.raises(RuntimeError, match="This counter rests"):
+                rests.result()
+            with pytest.raises(RuntimeError, match="This counter rests"):
+                WordCounter(Vocabulary(), K).merge(rests)
+
+
 # ---- reading out -----------------------------------------------------------------------------
 
 

@@ -1,7 +1,7 @@
 /* Arrays that grow. Small ones are malloc's; large ones have pages of their own, which are the
- * system's again once they are freed, where malloc may put that off. Large pages, if there are any:
- * the first touch of a small one takes as long as 300 words do, and finding one of many takes as long
- * as fetching from it. Pages that nobody touches take no memory. */
+ * system's again once they are freed, where malloc may put that off. Very large ones have large pages,
+ * if there are any: finding one of many small pages takes as long as fetching from it. Pages that
+ * nobody touches take no memory. */
 #ifndef PRIORY_MEMORY_H
 #define PRIORY_MEMORY_H
 
@@ -30,7 +30,8 @@ static void *take_pages(void *array, size_t before, size_t bytes)
     if (pages == MAP_FAILED)
         return NULL;
 #if defined(MADV_HUGEPAGE)
-    madvise(pages, bytes, MADV_HUGEPAGE);
+    if (bytes > LARGE_PAGE)
+        madvise(pages, bytes, MADV_HUGEPAGE);
 #endif
     return pages;
 }
@@ -57,6 +58,18 @@ PRIORY_UNUSED static void free_array(void *array, int64_t room, size_t size)
     }
 #endif
     free(array);
+}
+
+/* Let the system have the memory of an array if it lacks some: then all its elements become zero, else
+ * they stay as they are. */
+PRIORY_UNUSED static void lend_array(void *array, int64_t room, size_t size)
+{
+#if defined(__linux__) && defined(MADV_FREE)
+    if (array_pages(room, size))
+        madvise(array, array_pages(room, size), MADV_FREE);
+#else
+    (void)array, (void)room, (void)size;
+#endif
 }
 
 /* Return an array of zeros, or NULL. */

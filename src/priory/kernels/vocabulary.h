@@ -126,6 +126,27 @@ PRIORY_UNUSED static void vocabulary_end(vocabulary *v)
     free_array(v->bytes, v->bytes_room, 1);
 }
 
+/* Return how many bytes of memory it has, at least. */
+PRIORY_UNUSED static int64_t vocabulary_size(const vocabulary *v)
+{
+    return (int64_t)(sizeof(text_slot) << v->bits) + v->starts_room * 8 + v->bytes_room;
+}
+
+/* Lend the memory of a vocabulary that nobody needs any more; it must be cleared before it is used. */
+PRIORY_UNUSED static void vocabulary_lend(vocabulary *v)
+{
+    lend_array(v->slots, (int64_t)1 << v->bits, sizeof(text_slot));
+    lend_array(v->starts, v->starts_room, sizeof(int64_t));
+    lend_array(v->bytes, v->bytes_room, 1);
+}
+
+/* Leave no word in it. */
+PRIORY_UNUSED static void vocabulary_clear(vocabulary *v)
+{
+    memset(v->slots, 0, sizeof(text_slot) << v->bits);
+    v->starts[0] = v->count = 0;
+}
+
 /* Make room for so many words and bytes in all. */
 PRIORY_UNUSED static int vocabulary_reserve(vocabulary *v, int64_t words, int64_t bytes)
 {

@@ -23,6 +23,8 @@ cdef class Vocabulary:
     cdef Py_ssize_t reading
     cdef bint writing
 
+    @staticmethod
+    cdef Vocabulary start()
     cdef int start_reading(self) except -1
     cdef void end_reading(self) noexcept
     cdef int start_writing(self) except -1

@@ -19,12 +19,24 @@ cdef extern from "text_utf8.h" nogil:
 cdef extern from "vocabulary.h" nogil:
     int vocabulary_start(vocabulary*)
     void vocabulary_end(vocabulary*)
+    int64_t vocabulary_size(const vocabulary*)
+    void vocabulary_lend(vocabulary*)
+    void vocabulary_clear(vocabulary*)
     int vocabulary_copy(vocabulary*, const vocabulary*)
     int32_t vocabulary_add(vocabulary*, const text_word*)
     int vocabulary_extend(vocabulary*, const vocabulary*, int32_t*)
     int64_t vocabulary_take(vocabulary*, const vocabulary*, const int32_t*, int64_t)
     int64_t vocabulary_fill(vocabulary*, const uint8_t*, const int64_t*, int64_t)
     int vocabulary_order(const vocabulary*, int32_t*)
+
+
+cdef enum:
+    KEPT = 32 << 20  # bytes of vocabularies that nobody has any more, for the next ones
+    WORTH_KEEPING = 1 << 20
+
+cdef vocabulary kept[8]
+cdef int n_kept = 0
+cdef int64_t kept_size = 0
 
 
 cdef class Vocabulary:
@@ -77,7 +89,31 @@ cdef class Vocabulary:
         return filled
 
     def __dealloc__(self):
-        vocabulary_end(&self.words_)
+        global n_kept, kept_size
+        cdef int64_t size = vocabulary_size(&self.words_)
+        if size < WORTH_KEEPING or kept_size + size > KEPT or n_kept == sizeof(kept) // sizeof(vocabulary):
+            vocabulary_end(&self.words_)
+            return
+        vocabulary_lend(&self.words_)
+        kept[n_kept] = self.words_
+        n_kept += 1
+        kept_size += size
+
+    @staticmethod
+    cdef Vocabulary start():
+        """Return one for many words, in the memory of another if some is kept.
+
+        The first touch of memory may take longer than to find a place for what is put there.
+        """
+        global n_kept, kept_size
+        cdef Vocabulary started = Vocabulary()
+        if n_kept:
+            vocabulary_end(&started.words_)
+            n_kept -= 1
+            started.words_ = kept[n_kept]
+            kept_size -= vocabulary_size(&started.words_)
+            vocabulary_clear(&started.words_)
+        return started
 
     def __len__(self):
         return self.words_.count

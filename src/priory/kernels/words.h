@@ -162,11 +162,39 @@ PRIORY_UNUSED static void dense_clear(dense_table *t)
     *t = none;
 }
 
+PRIORY_UNUSED static int64_t dense_size(const dense_table *t)
+{
+    return t->sums_room * (int64_t)sizeof(dense_sum) + t->K * t->room * (int64_t)sizeof(int32_t);
+}
+
+/* Lend the memory of sums that nobody needs any more. */
+PRIORY_UNUSED static void dense_lend(dense_table *t)
+{
+    lend_array(t->sums, t->sums_room, sizeof(dense_sum));
+    lend_array(t->places, t->K * t->room, sizeof(int32_t));
+}
+
+/* Begin anew, with so many classes, in the memory that is there. */
+PRIORY_UNUSED static void dense_restart(dense_table *t, int64_t K)
+{
+    if (K == t->K && t->places != NULL) {
+        memset(t->places, 0, (size_t)(K * t->room) * sizeof(int32_t));
+    } else {
+        free_array(t->places, t->K * t->room, sizeof(int32_t));
+        t->places = NULL;
+        t->room = 0;
+    }
+    t->K = K;
+    t->chunks = t->words = t->total = 0;
+}
+
 /* Add a chunk, all zero. */
 static int dense_grow(dense_table *t)
 {
-    t->chunks++;
-    return grow_zeros((void **)&t->sums, &t->sums_room, t->chunks * DENSE_CHUNK, sizeof(dense_sum));
+    if (grow_array((void **)&t->sums, &t->sums_room, (t->chunks + 1) * DENSE_CHUNK, sizeof(dense_sum)) < 0)
+        return -1;
+    memset(t->sums + t->chunks++ * DENSE_CHUNK, 0, DENSE_CHUNK * sizeof(dense_sum));
+    return 0;
 }
 
 /* Give the next chunk to a place. */

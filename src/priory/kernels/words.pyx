@@ -53,6 +53,9 @@ cdef extern from "words.h" nogil:
         int64_t total
 
     void free_array(void*, int64_t, size_t)
+    int64_t dense_size(const dense_table*)
+    void dense_lend(dense_table*)
+    void dense_restart(dense_table*, int64_t)
     void dense_clear(dense_table*)
     void document_free(document*)
     int document_add(document*, vocabulary*, const text_word*, ptrdiff_t)
@@ -73,6 +76,7 @@ cdef extern from "words.h" nogil:
 cdef enum:
     MOST = 1 << 21  # words of documents written down (8 bytes each) before they are summed
     TOTAL = 1 << 30  # words counted before 32 bits might not hold them
+    KEPT = 32 << 20  # bytes of a counter that are kept for the next, and half of what all keep
     MANY = 1 << 17  # sums that are worth several threads
     SHARES = 32  # parts of them for each thread
     AHEAD = 2  # texts between a prefetch and its use: in the order of classes nobody foresees the next
@@ -155,6 +159,9 @@ cdef class Tally:
         free_array(self.pairs.pairs, self.pairs.room, sizeof(text_pair))
         free(self.pairs.places)
 
+    cdef int64_t size(self):
+        return self.counts.room * sizeof(text_count) + self.pairs.room * sizeof(text_pair)
+
     cdef Py_ssize_t write_down(
         self, Reader reader, Vocabulary vocabulary, Py_ssize_t first, y, order, weight, counts
     ) except -1:
@@ -218,11 +225,17 @@ cdef class Tally:
         return out.pairs
 
 
+cdef list resting = []  # counters whose memory the next ones take
+
+
 cdef class WordCounter:
     """Count texts that come in pieces; each thread has one, and what they counted is merged.
 
     While all classes of all words fit into DENSE_MOST sums, and no text has a weight, every text is
     added to them at once. Else the words of many texts are written down first.
+
+    The first touch of memory may take longer than to count what is put there. So a counter that is done
+    may `rest`, and `start` begins in its memory, which the system gets in the meantime if it lacks some.
     """
 
     cdef readonly Vocabulary vocabulary
@@ -233,7 +246,7 @@ cdef class WordCounter:
 
     def __init__(self, Vocabulary vocabulary not None, Py_ssize_t n_classes):
         self.vocabulary = vocabulary
-        self.counts = WordCounts(None, np.zeros(n_classes, np.int64), np.zeros(n_classes), np.zeros(n_classes))
+        self.counts = _no_counts(n_classes)
         self.parts = []
         self.tally = Tally()
         self.dense.K = n_classes
@@ -241,10 +254,37 @@ cdef class WordCounter:
     def __dealloc__(self):
         dense_clear(&self.dense)
 
+    @staticmethod
+    def start(Py_ssize_t n_classes):
+        """Return a counter with a vocabulary of its own, in the memory of one that rests if there is one."""
+        cdef WordCounter counter
+        if not resting:
+            return WordCounter(Vocabulary.start(), n_classes)
+        counter = resting.pop()
+        counter.vocabulary, counter.counts = Vocabulary.start(), _no_counts(n_classes)
+        dense_restart(&counter.dense, n_classes)
+        return counter
+
+    def rest(self):
+        """Keep the memory for another, if it is not too much; this one cannot be used again."""
+        self.vocabulary, self.counts, self.parts = None, None, []
+        if self._size() <= KEPT and sum([(<WordCounter> one)._size() for one in resting]) <= KEPT:
+            dense_lend(&self.dense)
+            resting.append(self)
+
+    cdef int _check_awake(self) except -1:
+        if self.counts is None:
+            raise RuntimeError("This counter rests: its memory is for another.")
+        return 0
+
+    cdef int64_t _size(self):
+        return dense_size(&self.dense) + self.tally.size()
+
     def add(self, data, offsets, missing, y, weight=None, Splitter splitter=None):
         """Count texts with classes y, each below the number of classes."""
         cdef Reader reader = Reader(data, offsets, missing, splitter)
         cdef Py_ssize_t n = reader.n, first = 0, end = 0
+        self._check_awake()
         y = np.ascontiguousarray(y, dtype=np.int32)
         if weight is not None:
             weight = np.ascontiguousarray(weight, dtype=np.float64)
@@ -266,10 +306,12 @@ cdef class WordCounter:
             self.vocabulary.end_writing()
 
     def merge(self, WordCounter other not None, int threads=1):
-        """Add what another has counted, of as many classes; the other must not be used again."""
-        places = self.vocabulary.extend(other.vocabulary)
+        """Add what another has counted, of as many classes; the other has nothing then."""
+        self._check_awake()
+        other._check_awake()
         if other.dense.K != self.dense.K:
             raise ValueError("Both must have the same classes.")
+        places = self.vocabulary.extend(other.vocabulary)
         if other.dense.words:
             if self.dense.total + other.dense.total >= TOTAL:
                 self._spill(threads)
@@ -279,7 +321,7 @@ cdef class WordCounter:
             _check(dense_fill(&self.dense))
             in_parallel([partial(self._add, other, places, *share) for share in shares], threads)
             self.dense.total += other.dense.total
-            dense_clear(&other.dense)
+            other._let_go()
         for pairs in other.parts:
             self._push(sort_pairs(pairs._replace(word=places[pairs.word]), len(self.vocabulary)))
         other.parts = []
@@ -296,6 +338,7 @@ cdef class WordCounter:
 
     def result(self, int threads=1):
         """Return the WordCounts."""
+        self._check_awake()
         self._spill(threads)
         part = self.parts.pop() if self.parts else Arrays.empty(0, False).pairs
         while self.parts:
@@ -309,7 +352,10 @@ cdef class WordCounter:
         if needed <= DENSE_MOST and self.dense.total < TOTAL:
             return True
         self._spill()
-        return needed <= DENSE_MOST
+        if needed <= DENSE_MOST:
+            return True
+        dense_clear(&self.dense)
+        return False
 
     cdef Py_ssize_t _sum(self, Reader reader, Py_ssize_t first, y, order) except -1:
         """Add texts to the sums, in this order from the `first` on; return where it stopped."""
@@ -352,9 +398,16 @@ cdef class WordCounter:
         tasks = [partial(self._write_pairs, out, start, *some) for start, some in zip(starts, chunks)]
         for words in in_parallel(tasks, threads):
             self.counts.class_words[:] += words
-        dense_clear(&self.dense)
+        self._let_go()
         self._push(out.pairs)
         return 0
+
+    cdef void _let_go(self) noexcept:
+        """Have no sums; their memory is kept for later if it is not too much."""
+        if dense_size(&self.dense) > KEPT:
+            dense_clear(&self.dense)
+        else:
+            dense_restart(&self.dense, self.dense.K)
 
     def _count_pairs(self, int64_t first, int64_t end):
         cdef int64_t n
@@ -375,6 +428,10 @@ cdef class WordCounter:
             part = add_pairs(self.parts.pop(), part)
         self.parts.append(part)
         return 0
+
+
+cdef object _no_counts(Py_ssize_t n_classes):
+    return WordCounts(None, np.zeros(n_classes, np.int64), np.zeros(n_classes), np.zeros(n_classes))
 
 
 cdef list _shares(Py_ssize_t n, int threads):

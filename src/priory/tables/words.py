@@ -81,9 +81,13 @@ class WordsTable(Table):
         self, column: Texts, y: CodeArray, weight: FloatArray | None, threads: int
     ) -> WordsTable:
         """Return the table of some texts, with the classes and the limit of this one."""
+        many = column.n_bytes >= FEW_BYTES
+
+        def start(n_classes: int) -> WordCounter:
+            return WordCounter.start(n_classes) if many else WordCounter(Vocabulary(), n_classes)
 
         def count(share: slice) -> WordCounter:
-            counter = WordCounter(Vocabulary(), self.n_classes)
+            counter = start(self.n_classes)
             texts, codes = column.take(share), y[share]
             weights = None if weight is None else weight[share]
             for rows in texts.stretches(PIECE):
@@ -93,17 +97,15 @@ class WordsTable(Table):
 
         shares = column.stretches(max(column.n_bytes // threads + 1, FEW_BYTES))
         total, *others = in_parallel([partial(count, share) for share in shares], threads)
-        while others:
-            total.merge(others.pop(0), threads)
-        found = total.result(threads)
-        return WordsTable(
-            total.vocabulary,
-            found.pairs,
-            found.class_rows,
-            found.class_weight,
-            np.zeros(self.n_classes),
-            self.limit,
-        )
+        for other in others:
+            total.merge(other, threads)
+            if many:
+                other.rest()
+        found, vocabulary = total.result(threads), total.vocabulary
+        if many:
+            total.rest()
+        documents = found.class_rows, found.class_weight
+        return WordsTable(vocabulary, found.pairs, *documents, np.zeros(self.n_classes), self.limit)
 
     @classmethod
     def none(cls, n_classes: int, limit: int | None = None) -> WordsTable:
