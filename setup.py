@@ -7,11 +7,11 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-TEXT = ("loops", "memory", "text_utf8", "vocabulary", "text", "pairs", "words", "word_scores")
+TEXT = ("loops", "arrays", "text_utf8", "vocabulary", "text", "pairs", "words", "word_scores")
 HEADERS = {
     **dict.fromkeys(("labels", "numbers", "counts", "score", "hashes"), ("loops",)),
     **dict.fromkeys(("vocabulary", "text", "pairs", "words", "word_scores"), TEXT),
-    "strings": ("loops", "memory", "vocabulary", "string_codes"),
+    "strings": ("loops", "arrays", "vocabulary", "string_codes"),
     "words_without": ("loops", "words_without"),
     "rows_without": ("loops", "rows_without"),
 }

@@ -605,10 +605,25 @@ def test_a_counter_begins_in_the_memory_of_one_that_rests(n_words):
         total.rest()
         check(found, vocabulary, texts, y, fresh=False)
         for rests in counters:
-            with pytest.raises(RuntimeError, match="This counter rests"):
-                rests.result()
+            for use in (rests.result, rests.rest):
+                with pytest.raises(RuntimeError, match="This counter rests"):
+                    use()
             with pytest.raises(RuntimeError, match="This counter rests"):
                 WordCounter(Vocabulary(), K).merge(rests)
+
+
+def test_few_words_after_many():
+    for n_words in (300_000, 3, 70_000, 0):
+        words = [f"word{i}" for i in range(n_words)]
+        counter = WordCounter.start(1)
+        counter.add(*encode_texts([" ".join(words)]), np.zeros(1, np.int32))
+        found, vocabulary = counter.result(), counter.vocabulary
+        counter.rest()
+        assert vocabulary.words() == words
+        assert vocabulary.find_all(words).tolist() == list(range(n_words))
+        assert vocabulary.add("another") == n_words
+        assert found.class_words.tolist() == [n_words]
+        assert len(found.pairs.word) == n_words
 
 
 # ---- reading out -----------------------------------------------------------------------------

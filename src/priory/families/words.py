@@ -362,7 +362,8 @@ def _pseudo_counts(
 ) -> FloatArray:
     """Return the pseudo-count of each word; words that are left out have none."""
     if kept.all() and not prior.values():
-        return prior.pseudo_counts(range(table.n_words), total)
+        pseudo = prior.pseudo_counts(range(table.n_words), total)
+        return np.broadcast_to(np.asarray(pseudo, dtype=np.float64), total.shape)
     pseudo = np.zeros(table.n_words)
     values: list[Label | None] | range = range(int(kept.sum()))
     if prior.values():  # the prior speaks of words by name

@@ -3,7 +3,7 @@
 #ifndef PRIORY_VOCABULARY_H
 #define PRIORY_VOCABULARY_H
 
-#include "memory.h"
+#include "arrays.h"
 
 #define TEXT_PADDING 16         /* readable bytes after a word */
 #define TEXT_LONGEST 0x7FFFFFFF /* bytes of a word, or of a text */
@@ -87,27 +87,32 @@ static void free_slots(vocabulary *v)
         free_array(v->slots, (int64_t)1 << v->bits, sizeof(text_slot));
 }
 
-/* Double the table of slots, or make the first. */
-static int grow_slots(vocabulary *v)
+/* Have 2^bits slots. */
+static int resize_slots(vocabulary *v, int bits)
 {
-    int bits = v->slots == NULL ? 8 : v->bits + 1;
     size_t mask = ((size_t)1 << bits) - 1;
-    text_slot *grown = bits > 31 ? NULL : (text_slot *)zeros((int64_t)1 << bits, sizeof(text_slot));
-    if (grown == NULL)
+    text_slot *moved = bits > 31 ? NULL : (text_slot *)zeros((int64_t)1 << bits, sizeof(text_slot));
+    if (moved == NULL)
         return -1;
     for (size_t i = 0; v->slots != NULL && i < (size_t)1 << v->bits; i++) {
         text_slot slot = v->slots[i];
         if (slot.code == 0)
             continue;
         size_t at = text_place(slot.hash, bits);
-        while (grown[at].code != 0)
+        while (moved[at].code != 0)
             at = (at + 1) & mask;
-        grown[at] = slot;
+        moved[at] = slot;
     }
     free_slots(v);
-    v->slots = grown;
+    v->slots = moved;
     v->bits = bits;
     return 0;
+}
+
+/* Double the table of slots, or make the first. */
+static int grow_slots(vocabulary *v)
+{
+    return resize_slots(v, v->slots == NULL ? 8 : v->bits + 1);
 }
 
 PRIORY_UNUSED static int vocabulary_start(vocabulary *v)
@@ -138,6 +143,15 @@ PRIORY_UNUSED static void vocabulary_lend(vocabulary *v)
     lend_array(v->slots, (int64_t)1 << v->bits, sizeof(text_slot));
     lend_array(v->starts, v->starts_room, sizeof(int64_t));
     lend_array(v->bytes, v->bytes_room, 1);
+}
+
+/* Have not many more slots than the words need: they may come from a vocabulary of more words. */
+PRIORY_UNUSED static int vocabulary_trim(vocabulary *v)
+{
+    int bits = 8;
+    while (3 * v->count > (int64_t)2 << bits)
+        bits++;
+    return v->bits > bits + 1 ? resize_slots(v, bits) : 0;
 }
 
 /* Leave no word in it. */

@@ -34,6 +34,19 @@ PRIORY_UNUSED static void document_free(document *d)
     free_array(d->seen, d->seen_room, sizeof(int32_t));
 }
 
+/* Return how many bytes of memory it has. */
+PRIORY_UNUSED static int64_t document_size(const document *d)
+{
+    return (d->tf_room + d->seen_room) * (int64_t)sizeof(int32_t);
+}
+
+/* Lend its memory, between documents. */
+PRIORY_UNUSED static void document_lend(document *d)
+{
+    lend_array(d->tf, d->tf_room, sizeof(int32_t));
+    lend_array(d->seen, d->seen_room, sizeof(int32_t));
+}
+
 static inline void document_see(document *d, int32_t code)
 {
     d->seen[d->n_seen] = code; /* without a branch: nobody could tell */
@@ -91,8 +104,10 @@ PRIORY_UNUSED static int document_add(document *d, vocabulary *v, const text_wor
     for (ptrdiff_t i = 0; i < n; i++) {
         int32_t code = find_slot(v, slots, bits, words + i)->code - 1;
         if (code < 0) {
-            if ((code = vocabulary_add(v, words + i)) < 0)
+            if ((code = vocabulary_add(v, words + i)) < 0) {
+                d->n_seen = n_seen;
                 return -1;
+            }
             slots = v->slots;
             bits = v->bits;
         }
@@ -164,7 +179,8 @@ PRIORY_UNUSED static void dense_clear(dense_table *t)
 
 PRIORY_UNUSED static int64_t dense_size(const dense_table *t)
 {
-    return t->sums_room * (int64_t)sizeof(dense_sum) + t->K * t->room * (int64_t)sizeof(int32_t);
+    return t->sums_room * (int64_t)sizeof(dense_sum) + t->K * t->room * (int64_t)sizeof(int32_t)
+           + t->counts_room * (int64_t)sizeof(uint64_t);
 }
 
 /* Lend the memory of sums that nobody needs any more. */
@@ -172,6 +188,7 @@ PRIORY_UNUSED static void dense_lend(dense_table *t)
 {
     lend_array(t->sums, t->sums_room, sizeof(dense_sum));
     lend_array(t->places, t->K * t->room, sizeof(int32_t));
+    lend_array(t->counts, t->counts_room, sizeof(uint64_t));
 }
 
 /* Begin anew, with so many classes, in the memory that is there. */
@@ -200,8 +217,10 @@ static int dense_grow(dense_table *t)
 /* Give the next chunk to a place. */
 static int dense_chunk(dense_table *t, int32_t *place)
 {
-    *place = (int32_t)t->chunks;
-    return dense_grow(t);
+    if (dense_grow(t) < 0)
+        return -1;
+    *place = (int32_t)(t->chunks - 1);
+    return 0;
 }
 
 /* Have places for so many words. */

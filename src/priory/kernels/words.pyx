@@ -53,6 +53,9 @@ cdef extern from "words.h" nogil:
         int64_t total
 
     void free_array(void*, int64_t, size_t)
+    int vocabulary_trim(vocabulary*)
+    int64_t document_size(const document*)
+    void document_lend(document*)
     int64_t dense_size(const dense_table*)
     void dense_lend(dense_table*)
     void dense_restart(dense_table*, int64_t)
@@ -160,7 +163,15 @@ cdef class Tally:
         free(self.pairs.places)
 
     cdef int64_t size(self):
-        return self.counts.room * sizeof(text_count) + self.pairs.room * sizeof(text_pair)
+        cdef int64_t lists = self.counts.room * sizeof(text_count) + self.pairs.room * sizeof(text_pair)
+        return document_size(&self.counted) + lists
+
+    cdef void rest(self) noexcept:
+        """Have nothing of one count that another does not need."""
+        free(self.pairs.places)
+        self.pairs.places = NULL
+        self.starts = None
+        document_lend(&self.counted)
 
     cdef Py_ssize_t write_down(
         self, Reader reader, Vocabulary vocabulary, Py_ssize_t first, y, order, weight, counts
@@ -249,7 +260,7 @@ cdef class WordCounter:
         self.counts = _no_counts(n_classes)
         self.parts = []
         self.tally = Tally()
-        self.dense.K = n_classes
+        dense_restart(&self.dense, n_classes)
 
     def __dealloc__(self):
         dense_clear(&self.dense)
@@ -267,14 +278,16 @@ cdef class WordCounter:
 
     def rest(self):
         """Keep the memory for another, if it is not too much; this one cannot be used again."""
+        self._check_awake()
         self.vocabulary, self.counts, self.parts = None, None, []
+        self.tally.rest()
         if self._size() <= KEPT and sum([(<WordCounter> one)._size() for one in resting]) <= KEPT:
             dense_lend(&self.dense)
             resting.append(self)
 
     cdef int _check_awake(self) except -1:
         if self.counts is None:
-            raise RuntimeError("This counter rests: its memory is for another.")
+            raise RuntimeError("This counter rests, or failed: nothing can be counted with it.")
         return 0
 
     cdef int64_t _size(self):
@@ -302,6 +315,10 @@ cdef class WordCounter:
                 end = self.tally.write_down(reader, self.vocabulary, first, y, order, weight, self.counts)
                 self._push(self.tally.summed(order[first:end], y, weight, len(self.vocabulary), self.counts))
                 first = end
+        except BaseException:  # half a text is counted: nobody may go on from there
+            self.tally, self.counts = Tally(), None
+            dense_clear(&self.dense)
+            raise
         finally:
             self.vocabulary.end_writing()
 
@@ -339,6 +356,11 @@ cdef class WordCounter:
     def result(self, int threads=1):
         """Return the WordCounts."""
         self._check_awake()
+        self.vocabulary.start_writing()
+        try:
+            _check(vocabulary_trim(&self.vocabulary.words_))
+        finally:
+            self.vocabulary.end_writing()
         self._spill(threads)
         part = self.parts.pop() if self.parts else Arrays.empty(0, False).pairs
         while self.parts:

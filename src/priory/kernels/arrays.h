@@ -2,8 +2,8 @@
  * system's again once they are freed, where malloc may put that off. Very large ones have large pages,
  * if there are any: finding one of many small pages takes as long as fetching from it. Pages that
  * nobody touches take no memory. */
-#ifndef PRIORY_MEMORY_H
-#define PRIORY_MEMORY_H
+#ifndef PRIORY_ARRAYS_H
+#define PRIORY_ARRAYS_H
 
 #include "loops.h"
 
