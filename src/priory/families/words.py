@@ -97,8 +97,8 @@ class Words(Family):
         if self.readout == "bernoulli":
             weights = self._bernoulli(table, kept, prior)
         else:
-            log_tf = _sums(table, kept, table.pairs.log_tf) if self.term == "log" else None
-            weights = self._counted(table, counts if log_tf is None else log_tf, prior)
+            sums = counts if self.term == "count" else _sums(table, kept, table.pairs.log_tf)
+            weights = self._counted(table, sums, prior)
         length = counts.size / np.maximum(table.present, np.finfo(float).tiny)
         return WordsParameters(table.vocabulary, weights, length)
 

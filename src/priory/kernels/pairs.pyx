@@ -102,14 +102,11 @@ def subtract_pairs(a, b):
     return out.pairs
 
 
-def sum_by(const int32_t[::1] codes, const double[::1] values, Py_ssize_t size):
-    """Return the sum of the values of each code below `size`; with None, how many there are.
-
-    As np.bincount, without a copy of the codes.
-    """
+def sum_by(const int32_t[::1] codes not None, const double[::1] values not None, Py_ssize_t size):
+    """Return the sum of the values of each code below `size`: np.bincount without a copy of the codes."""
     cdef Py_ssize_t n = codes.shape[0], i
     cdef int32_t below = 0, most = -1
-    if values is not None and values.shape[0] != n:
+    if values.shape[0] != n:
         raise ValueError(f"There are {n} codes and {values.shape[0]} values.")
     sums = np.zeros(size)
     cdef double[::1] out = sums
@@ -119,12 +116,8 @@ def sum_by(const int32_t[::1] codes, const double[::1] values, Py_ssize_t size):
         if below < 0 or most >= size:
             with gil:
                 raise ValueError(f"Codes must be from 0 to {size - 1}, not {below if below < 0 else most}.")
-        if values is None:
-            for i in range(n):
-                out[codes[i]] += 1.0
-        else:
-            for i in range(n):
-                out[codes[i]] += values[i]
+        for i in range(n):
+            out[codes[i]] += values[i]
     return sums
 
 

@@ -83,11 +83,9 @@ class WordsTable(Table):
         """Return the table of some texts, with the classes and the limit of this one."""
         many = column.n_bytes >= FEW_BYTES
 
-        def start(n_classes: int) -> WordCounter:
-            return WordCounter.start(n_classes) if many else WordCounter(Vocabulary(), n_classes)
-
         def count(share: slice) -> WordCounter:
-            counter = start(self.n_classes)
+            classes = self.n_classes
+            counter = WordCounter.start(classes) if many else WordCounter(Vocabulary(), classes)
             texts, codes = column.take(share), y[share]
             weights = None if weight is None else weight[share]
             for rows in texts.stretches(PIECE):
