@@ -30,7 +30,7 @@ def rows(which):
 
 @pytest.fixture
 def classifier():
-    return Classifier().learn(X, Y)
+    return Classifier(Settings.textbook()).learn(X, Y)
 
 
 def state(classifier):
@@ -39,7 +39,7 @@ def state(classifier):
 
 class TestLearning:
     def test_in_pieces_is_at_once(self, classifier):
-        pieces = Classifier().learn(*rows(slice(0, 2)))
+        pieces = Classifier(Settings.textbook()).learn(*rows(slice(0, 2)))
         pieces.learn(*rows(slice(2, 3))).learn(*rows(slice(3, 7)))
         assert pieces.statistics == classifier.statistics
         np.testing.assert_array_equal(pieces.predict_proba(X), classifier.predict_proba(X))
@@ -56,11 +56,14 @@ class TestLearning:
             classifier.predict_proba(backwards), classifier.predict_proba(X)
         )
         classifier.learn(backwards, Y)
-        assert classifier.statistics == Classifier().learn(X, Y).learn(X, Y).statistics
+        assert (
+            classifier.statistics
+            == Classifier(Settings.textbook()).learn(X, Y).learn(X, Y).statistics
+        )
 
     def test_weight_two_is_the_row_twice(self):
-        weighted = Classifier().learn(X, Y, 2)
-        twice = Classifier().learn(X, Y).learn(X, Y)
+        weighted = Classifier(Settings.textbook()).learn(X, Y, 2)
+        twice = Classifier(Settings.textbook()).learn(X, Y).learn(X, Y)
         np.testing.assert_allclose(
             weighted.predict_joint_log_proba(X), twice.predict_joint_log_proba(X), rtol=1e-12
         )
@@ -69,8 +72,8 @@ class TestLearning:
         weight = [1, 1, 0, 0, 1, 1, 0]
         kept = [i for i, w in enumerate(weight) if w]
         table = {name: [values[i] for i in kept] for name, values in X.items()}
-        without = Classifier().learn(table, [Y[i] for i in kept])
-        found = Classifier().learn(X, Y, weight)
+        without = Classifier(Settings.textbook()).learn(table, [Y[i] for i in kept])
+        found = Classifier(Settings.textbook()).learn(X, Y, weight)
         assert found.classes == ("a", "b")
         np.testing.assert_array_equal(found.statistics.rows, without.statistics.rows)
         np.testing.assert_allclose(found.predict_proba(X), without.predict_proba(X), rtol=1e-13)
@@ -78,14 +81,14 @@ class TestLearning:
     @pytest.mark.parametrize("weight", [[0] * 7, 0])
     def test_all_weights_zero(self, weight):
         with pytest.raises(InputError, match=r"no rows to learn from.*every sample weight is zero"):
-            Classifier().learn(X, Y, weight)
+            Classifier(Settings.textbook()).learn(X, Y, weight)
 
     @pytest.mark.parametrize("table", [{"a": [], "b": []}, np.zeros((0, 3))])
     def test_no_rows(self, table):
         with pytest.raises(
             InputError, match=r"There are no rows to learn from: the table has none"
         ):
-            Classifier().learn(table, [])
+            Classifier(Settings.textbook()).learn(table, [])
 
     def test_no_more_rows_change_nothing(self, classifier):
         before = classifier.statistics
@@ -96,7 +99,7 @@ class TestLearning:
         with pytest.raises(
             InputError, match=r"inconsistent numbers of samples: X has 7 rows, y has 2"
         ):
-            Classifier().learn(X, Y[:2])
+            Classifier(Settings.textbook()).learn(X, Y[:2])
 
     def test_declared_class_has_no_rows(self, classifier):
         classifier.declare(["z"])
@@ -108,18 +111,18 @@ class TestLearning:
             with pytest.raises(
                 NotFittedError, match=r"has learned nothing yet; give it rows first"
             ):
-                getattr(Classifier(), ask)
+                getattr(Classifier(Settings.textbook()), ask)
         with pytest.raises(NotFittedError, match=r"has learned nothing yet"):
-            Classifier().predict(X)
+            Classifier(Settings.textbook()).predict(X)
 
 
 class TestForgetting:
     def test_as_if_never_seen(self, classifier):
         classifier.learn(*rows(slice(0, 3))).forget(*rows(slice(0, 3)))
-        assert classifier.statistics == Classifier().learn(X, Y).statistics
+        assert classifier.statistics == Classifier(Settings.textbook()).learn(X, Y).statistics
 
     def test_last_row_takes_its_class_and_values_along(self):
-        classifier = Classifier().learn({"x": ["u", "v", "v"]}, ["a", "b", "b"])
+        classifier = Classifier(Settings.textbook()).learn({"x": ["u", "v", "v"]}, ["a", "b", "b"])
         classifier.forget({"x": ["u"]}, ["a"])
         assert classifier.classes == ("b",)
         assert classifier.statistics.tables["x"].labels == ("v",)
@@ -129,7 +132,10 @@ class TestForgetting:
         assert classifier.statistics.n_rows == 0
         with pytest.raises(NotFittedError, match=r"forgotten every row"):
             classifier.predict(X)
-        assert classifier.learn(X, Y).statistics == Classifier().learn(X, Y).statistics
+        assert (
+            classifier.learn(X, Y).statistics
+            == Classifier(Settings.textbook()).learn(X, Y).statistics
+        )
 
     @pytest.mark.parametrize(
         ("row", "label", "message"),
@@ -164,7 +170,7 @@ class TestForgetting:
 
     def test_nothing_learned(self):
         with pytest.raises(NotFittedError, match=r"has learned nothing yet"):
-            Classifier().forget(X, Y)
+            Classifier(Settings.textbook()).forget(X, Y)
 
 
 FAILING = {
@@ -190,17 +196,24 @@ def test_failing_call_changes_nothing(classifier, what, verb):
 
 class TestMerging:
     def test_sum_is_learning_both(self, classifier):
-        a, b = Classifier().learn(*rows(slice(0, 3))), Classifier().learn(*rows(slice(3, 7)))
+        a, b = (
+            Classifier(Settings.textbook()).learn(*rows(slice(0, 3))),
+            Classifier(Settings.textbook()).learn(*rows(slice(3, 7))),
+        )
         assert (a + b).statistics == classifier.statistics
-        assert a.statistics == Classifier().learn(*rows(slice(0, 3))).statistics  # a new one
+        assert (
+            a.statistics == Classifier(Settings.textbook()).learn(*rows(slice(0, 3))).statistics
+        )  # a new one
         assert a.merge(b).statistics == classifier.statistics
 
     def test_settings_of_the_first(self):
-        a = Classifier(Settings(smoothing=0.5)).learn(*rows(slice(0, 3)))
-        assert (a + Classifier().learn(*rows(slice(3, 7)))).settings.smoothing == 0.5
+        a = Classifier(Settings.textbook(smoothing=0.5)).learn(*rows(slice(0, 3)))
+        assert (
+            a + Classifier(Settings.textbook()).learn(*rows(slice(3, 7)))
+        ).settings.smoothing == 0.5
 
     def test_other_columns(self, classifier):
-        other = Classifier().learn({"word": ["red"], "extra": [1.0]}, ["a"])
+        other = Classifier(Settings.textbook()).learn({"word": ["red"], "extra": [1.0]}, ["a"])
         before = state(classifier)
         with pytest.raises(SchemaError, match=r"not have the same columns: only the first has"):
             classifier.merge(other)
@@ -209,16 +222,18 @@ class TestMerging:
     def test_other_kinds(self, classifier):
         table = {**X, "number": list("abcdefg")}
         with pytest.raises(SchemaError, match=r"'number' holds numbers on one side and labels on"):
-            classifier.merge(Classifier().learn(table, Y))
+            classifier.merge(Classifier(Settings.textbook()).learn(table, Y))
 
     def test_one_that_learned_nothing(self, classifier):
         with pytest.raises(NotFittedError, match=r"has learned nothing yet"):
-            classifier.merge(Classifier())
+            classifier.merge(Classifier(Settings.textbook()))
 
 
 class TestReadingAgain:
     def test_like_learning_with_those_settings(self, classifier):
-        settings = Settings({"number": Gaussian(shared=True), "whole": "poisson"}, 0.25, "uniform")
+        settings = Settings.textbook(
+            {"number": Gaussian(shared=True), "whole": "poisson"}, 0.25, class_prior="uniform"
+        )
         before = classifier.statistics
         again = classifier.read_again(settings)
         assert again.statistics is before
@@ -228,12 +243,12 @@ class TestReadingAgain:
     def test_settings_that_fail_change_nothing(self, classifier):
         before, settings = state(classifier), classifier.settings
         with pytest.raises(SettingError, match=r"sum of the priors should be 1"):
-            classifier.read_again(Settings(class_prior=[1.0, 1.0, 1.0]))
+            classifier.read_again(Settings.textbook(class_prior=[1.0, 1.0, 1.0]))
         assert state(classifier) == before
         assert classifier.settings is settings
 
     def test_before_learning(self):
-        classifier = Classifier().read_again(Settings(smoothing=0))
+        classifier = Classifier(Settings.textbook()).read_again(Settings.textbook(smoothing=0))
         assert classifier.learn(X, Y).settings.smoothing == 0
 
 
@@ -241,43 +256,47 @@ class TestData:
     """Data as it comes: few rows, one class, gaps, odd labels."""
 
     def test_single_class(self):
-        classifier = Classifier().learn(X, ["only"] * 7)
+        classifier = Classifier(Settings.textbook()).learn(X, ["only"] * 7)
         assert classifier.predict(X).tolist() == ["only"] * 7
         assert (classifier.predict_proba(X) == 1.0).all()
         assert np.isfinite(classifier.score_samples(X)).all()
 
     def test_class_with_one_row(self):
-        classifier = Classifier().learn(X, ["one", *["two"] * 6])
+        classifier = Classifier(Settings.textbook()).learn(X, ["one", *["two"] * 6])
         posterior = classifier.predict_proba(X)
         assert np.isfinite(posterior).all()
         assert classifier.predict(X)[0] == "one"
 
     def test_one_row(self):
         row = {"word": "red", "number": 1.0, "truth": True, "whole": 3}
-        classifier = Classifier().learn(row, ["a"])
+        classifier = Classifier(Settings.textbook()).learn(row, ["a"])
         assert classifier.predict({**row, "number": 1e6, "word": "blue"}).tolist() == ["a"]
 
     @pytest.mark.parametrize("constant", ["same", 5.0, True, 7])
     def test_constant_column_says_nothing(self, constant):
-        only = Classifier().learn({"word": X["word"]}, Y)
-        both = Classifier(Settings(smoothing=0)).learn({"c": [constant] * 7, "word": X["word"]}, Y)
-        only.read_again(Settings(smoothing=0))
+        only = Classifier(Settings.textbook()).learn({"word": X["word"]}, Y)
+        both = Classifier(Settings.textbook(smoothing=0)).learn(
+            {"c": [constant] * 7, "word": X["word"]}, Y
+        )
+        only.read_again(Settings.textbook(smoothing=0))
         table = {"word": ["red", "green"]}
         np.testing.assert_allclose(
             both.predict_proba({"c": [constant] * 2, **table}), only.predict_proba(table), rtol=1e-9
         )
 
     def test_column_of_gaps_is_left_out(self):
-        classifier = Classifier().learn({**X, "gaps": [None] * 7}, Y)
+        classifier = Classifier(Settings.textbook()).learn({**X, "gaps": [None] * 7}, Y)
         assert "gaps" not in [term.title for term in classifier.model.terms]
         for value in ("anything", 3.0, None):
             found = classifier.predict_proba({**X, "gaps": [value] * 7})
-            np.testing.assert_array_equal(found, Classifier().learn(X, Y).predict_proba(X))
+            np.testing.assert_array_equal(
+                found, Classifier(Settings.textbook()).learn(X, Y).predict_proba(X)
+            )
 
     def test_column_of_gaps_in_one_class(self):
         table, y = {"n": [1.0, 2.0, None, None], "w": ["u", "v", None, None]}, ["a", "a", "b", "b"]
         for smoothing in (0, 1):
-            classifier = Classifier(Settings(smoothing=smoothing)).learn(table, y)
+            classifier = Classifier(Settings.textbook(smoothing=smoothing)).learn(table, y)
             # A class that never saw the columns takes those of all: nothing speaks.
             found = classifier.predict_proba({"n": [1.0], "w": [None]})
             np.testing.assert_allclose(found, [[0.5, 0.5]], rtol=1e-12)
@@ -298,26 +317,26 @@ class TestData:
     def test_labels_of_any_kind(self, labels):
         y = labels * 3
         table = {"word": [f"v{i}" for i in range(3)] * 3, "n": [float(i) for i in range(3)] * 3}
-        classifier = Classifier().learn(table, y)
+        classifier = Classifier(Settings.textbook()).learn(table, y)
         found = classifier.predict(table).tolist()
         assert [(type(v), v) for v in found] == [(type(v), v) for v in y]
 
     def test_values_of_any_kind(self):
         table = {"v": [1, "1", True, 1, "1", True]}
         y = ["int", "string", "truth"] * 2
-        classifier = Classifier().learn(table, y)
+        classifier = Classifier(Settings.textbook()).learn(table, y)
         assert classifier.predict(table).tolist() == y
 
     def test_non_ascii_column_names(self):
         table = {"größe": [1.0, 9.0], "色": ["赤", "青"]}
-        classifier = Classifier().learn(table, ["a", "b"])
+        classifier = Classifier(Settings.textbook()).learn(table, ["a", "b"])
         assert classifier.predict(table).tolist() == ["a", "b"]
 
     def test_missing_labels(self):
         with pytest.raises(
             InputError, match=r"y has 2 missing labels .* the first in row 1. .* leave"
         ):
-            Classifier().learn({"x": [1, 2, 3]}, ["a", None, float("nan")])
+            Classifier(Settings.textbook()).learn({"x": [1, 2, 3]}, ["a", None, float("nan")])
 
     def test_missing_column(self, classifier):
         table = {**X, "words": X["word"]}
@@ -342,7 +361,9 @@ class TestData:
         np.testing.assert_array_equal(classifier.predict_proba({**X, "number": [True] * 7}), ones)
 
     def test_far_away_numbers_do_not_overflow(self):
-        classifier = Classifier().learn({"x": [1e149, -1e149, 1e-300]}, ["a", "b", "b"])
+        classifier = Classifier(Settings.textbook()).learn(
+            {"x": [1e149, -1e149, 1e-300]}, ["a", "b", "b"]
+        )
         assert np.isfinite(classifier.predict_proba({"x": [1e149, 0.0, -1e149]})).all()
 
 
@@ -351,14 +372,14 @@ NAMED = {"id": [f"row {i}" for i in range(30)], "x": [i % 3 for i in range(30)]}
 
 class TestIdentifiers:
     def test_left_out_with_one_warning(self):
-        classifier = Classifier().learn(NAMED, [i % 3 for i in range(30)])
+        classifier = Classifier(Settings.textbook()).learn(NAMED, [i % 3 for i in range(30)])
         with pytest.warns(IdentifierWarning, match=r"Column 'id' has hardly two rows alike"):
             classifier.predict(NAMED)
         classifier.predict(NAMED)  # a second warning would be an error
 
     def test_absent_at_prediction(self):
         names = {"id": [f"row {i}" for i in range(1200)], "x": [i % 3 for i in range(1200)]}
-        classifier = Classifier().learn(names, [i % 3 for i in range(1200)])
+        classifier = Classifier(Settings.textbook()).learn(names, [i % 3 for i in range(1200)])
         with pytest.warns(IdentifierWarning, match=r"'id'"):
             found = classifier.predict({"x": [0, 1, 2]})
         assert found.tolist() == [0, 1, 2]
@@ -415,7 +436,9 @@ JOINT = {("colour", "ripe"): "joint"}
     "family", ["gaussian", "histogram", "rank-normal", "log-normal", "kernel-density", "student-t"]
 )
 def test_numbers_too_large_are_refused_at_predict_too(value, family):
-    classifier = Classifier(Settings(families={"n": family})).learn({"n": BLOCK["n"]}, KIND)
+    classifier = Classifier(Settings.textbook(families={"n": family})).learn(
+        {"n": BLOCK["n"]}, KIND
+    )
     for ask in (classifier.predict_proba, classifier.score_samples):
         with pytest.raises(InputError, match=r"Column 'n' holds .* at most 1e150"):
             ask({"n": [value, 1.0]})
@@ -432,50 +455,52 @@ def test_numbers_too_large_are_refused_at_predict_too(value, family):
 )
 def test_settings_for_part_of_a_block_are_refused(settings):
     with pytest.raises(SettingError, match=r"is one block\. Blocks are declared before learning"):
-        _ = Classifier(Settings(**settings)).learn(BLOCK, KIND).model
+        _ = Classifier(Settings.textbook(**settings)).learn(BLOCK, KIND).model
 
 
 def test_blocks_cannot_be_cut_up_or_put_together_after_learning():
-    apart = Classifier().learn(BLOCK, KIND)
+    apart = Classifier(Settings.textbook()).learn(BLOCK, KIND)
     with pytest.raises(SettingError, match="Blocks are declared before learning"):
-        apart.read_again(Settings(families=JOINT))
-    together = Classifier(Settings(families=JOINT)).learn(BLOCK, KIND)
+        apart.read_again(Settings.textbook(families=JOINT))
+    together = Classifier(Settings.textbook(families=JOINT)).learn(BLOCK, KIND)
     with pytest.raises(SettingError, match="Blocks are declared before learning"):
-        together.read_again(Settings(families={"colour": "categorical"}))
+        together.read_again(Settings.textbook(families={"colour": "categorical"}))
 
 
 def test_declared_classes_outlive_merging_and_forgetting():
-    a = Classifier().learn(BLOCK, KIND).declare(["a", "b", "fig"])
-    b = Classifier().learn(BLOCK, KIND)
+    a = Classifier(Settings.textbook()).learn(BLOCK, KIND).declare(["a", "b", "fig"])
+    b = Classifier(Settings.textbook()).learn(BLOCK, KIND)
     for merged in (a + b, b.merge(a)):
         assert "fig" in merged.forget(BLOCK, KIND).classes
 
 
 def test_only_classifiers_can_be_merged():
     with pytest.raises(SettingError, match="merges with another one, not with 3"):
-        Classifier().learn(BLOCK, KIND).merge(3)
+        Classifier(Settings.textbook()).learn(BLOCK, KIND).merge(3)
 
 
 def test_dates_are_no_classes():
     with pytest.raises(InputError, match="y holds dates"):
-        Classifier().learn({"x": [1.0, 2.0]}, np.array(["2020-01-01", "2020-01-02"], "M8[D]"))
+        Classifier(Settings.textbook()).learn(
+            {"x": [1.0, 2.0]}, np.array(["2020-01-01", "2020-01-02"], "M8[D]")
+        )
 
 
 def test_a_column_named_like_a_block_is_refused():
     data = {**BLOCK, "colour, ripe": [1.0, 2.0, 3.0, 4.0]}
     with pytest.raises(SchemaError, match="both a column and a block"):
-        Classifier(Settings(families=JOINT)).learn(data, KIND)
+        Classifier(Settings.textbook(families=JOINT)).learn(data, KIND)
 
 
 def test_warnings_point_at_the_line_of_the_caller():
     names = {"name": [f"row {i}" for i in range(20)], "x": [1.0, 2.0] * 10}
     with pytest.warns(IdentifierWarning) as caught:
-        _ = Classifier().learn(names, [0, 1] * 10).model
+        _ = Classifier(Settings.textbook()).learn(names, [0, 1] * 10).model
     assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_a_column_left_out_says_why():
     names = {"name": [f"row {i}" for i in range(20)], "x": [1.0, 2.0] * 10}
-    classifier = Classifier().learn(names, [0, 1] * 10)
+    classifier = Classifier(Settings.textbook()).learn(names, [0, 1] * 10)
     with pytest.warns(IdentifierWarning):
         assert "left out  hardly two rows alike" in str(classifier.schema)

@@ -173,7 +173,9 @@ class TestEvidence:
     @given(seed=st.integers(0, 1000), alpha=st.sampled_from([0.5, 1.0, 2.0]))
     def test_of_labels_is_that_of_the_naive_network(self, seed, alpha):
         X, y = labels(seed)
-        classifier = Classifier(Settings(families="categorical", smoothing=alpha)).learn(X, y)
+        classifier = Classifier(Settings.textbook(families="categorical", smoothing=alpha)).learn(
+            X, y
+        )
         network = BeliefNetwork([("k", "a"), ("k", "b")], smoothing=alpha).learn(X.assign(k=y))
         alone = BeliefNetwork(nodes=["k"], smoothing=alpha).learn(X.assign(k=y))
         expected = network.log_evidence() - alone.log_evidence()
@@ -194,14 +196,16 @@ class TestEvidence:
             from priory import Categorical
 
             family = Categorical(values=tuple(range(10)))
-        whole = Classifier(Settings({"v": family}, {"v": prior})).learn(X, y)
+        whole = Classifier(Settings.textbook(families={"v": family}, smoothing={"v": prior})).learn(
+            X, y
+        )
         total = 0.0
         for i in range(25):
             own = y[:i] == y[i]
-            seen = Classifier(Settings({"v": family}, {"v": prior}))
+            seen = Classifier(Settings.textbook(families={"v": family}, smoothing={"v": prior}))
             if not own.any():
                 # The prior alone speaks of the first row of a class.
-                one = Classifier(Settings({"v": family}, {"v": prior}))
+                one = Classifier(Settings.textbook(families={"v": family}, smoothing={"v": prior}))
                 total += one.learn({"v": X["v"][i : i + 1]}, [0]).log_evidence()
                 continue
             seen.learn({"v": X["v"][:i][own]}, np.zeros(int(own.sum()), dtype=int))
@@ -226,7 +230,9 @@ class TestEvidence:
         X, y = numbers()
         prior = NormalInverseGamma()
         found = [
-            Classifier(Settings({"v": family}, {"v": prior})).learn(X, y).log_evidence()
+            Classifier(Settings.textbook(families={"v": family}, smoothing={"v": prior}))
+            .learn(X, y)
+            .log_evidence()
             for family in (Gaussian(), StudentT())
         ]
         assert found[0] == pytest.approx(found[1])
@@ -236,7 +242,9 @@ class TestEvidence:
         from scipy.stats import nbinom
 
         x = np.array([2.0, 0.0, 5.0, 1.0])
-        whole = Classifier(Settings("poisson", 2.0)).learn({"v": x}, [0] * 4)
+        whole = Classifier(Settings.textbook(families="poisson", smoothing=2.0)).learn(
+            {"v": x}, [0] * 4
+        )
         shape, rate = 2.0 * x.mean(), 2.0
         total = 0.0
         for value in x:
@@ -250,9 +258,9 @@ class TestEvidence:
             if name == "bernoulli":
                 continue
             prior = NormalInverseGamma() if name.startswith("gaussian") else 1.0
-            classifier = Classifier(Settings({"v": name}, {"v": prior}))
+            classifier = Classifier(Settings.textbook(families={"v": name}, smoothing={"v": prior}))
             if name in ("student-t", "log-normal", "rank-normal"):
-                classifier = Classifier(Settings({"v": name}))
+                classifier = Classifier(Settings.textbook(families={"v": name}))
             classifier.learn(X, y)
             if name in ("kernel-density", "gaussian-shared"):
                 with pytest.raises(NoPosteriorError, match=r"Column 'v': .* no conjugate prior"):

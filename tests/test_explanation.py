@@ -17,7 +17,9 @@ Y = ["No", "Yes", "Yes", "No", "Maybe"]
 
 @pytest.fixture
 def classifier():
-    return Classifier(Settings(smoothing=1.0, families={"humidity": "student-t"})).learn(X, Y)
+    return Classifier(Settings.textbook(smoothing=1.0, families={"humidity": "student-t"})).learn(
+        X, Y
+    )
 
 
 def printed(text):
@@ -72,7 +74,7 @@ def test_no_rows(classifier):
 
 
 def test_gap_as_a_category_is_told():
-    classifier = Classifier(Settings(missing={"windy": "category"})).learn(X, Y)
+    classifier = Classifier(Settings.textbook(missing={"windy": "category"})).learn(X, Y)
     text = str(
         classifier.explain({"outlook": ["Rain"] * 2, "humidity": [70.0] * 2, "windy": [None, True]})
     )
@@ -82,14 +84,18 @@ def test_gap_as_a_category_is_told():
 
 def test_counts_show_true_probabilities():
     x, y = {"x": [0, 2, 3, 7, 5]}, ["a", "a", "a", "b", "b"]
-    worked = Classifier(Settings("poisson", 0.0)).learn(x, y).explain({"x": 3})[0]
+    worked = (
+        Classifier(Settings.textbook(families="poisson", smoothing=0.0))
+        .learn(x, y)
+        .explain({"x": 3})[0]
+    )
     expected = stats.poisson.logpmf(3, [5 / 3, 6])
     np.testing.assert_allclose(worked.factors[0].log_likelihood, expected, rtol=1e-12)
 
 
 def test_sparse_rows_are_described():
     matrix = sp.csr_matrix(np.array([[1.0, 0, 2], [0, 3, 0]]))
-    worked = Classifier().learn(matrix, ["a", "b"]).explain(matrix)[0]
+    worked = Classifier(Settings.textbook()).learn(matrix, ["a", "b"]).explain(matrix)[0]
     assert "2 columns present, sum 3" in str(worked)
     p = np.array([[2 / 6, 1 / 6, 3 / 6], [1 / 6, 4 / 6, 1 / 6]])
     expected = [stats.multinomial.logpmf([1, 0, 2], 3, row) for row in p]
@@ -98,19 +104,27 @@ def test_sparse_rows_are_described():
 
 def test_family_without_a_likelihood_is_explained_all_the_same():
     counts = np.array([[1.0, 0, 2], [0, 3, 0]])
-    worked = Classifier(Settings("complement")).learn(counts, ["a", "b"]).explain(counts)[0]
+    worked = (
+        Classifier(Settings.textbook(families="complement"))
+        .learn(counts, ["a", "b"])
+        .explain(counts)[0]
+    )
     assert worked.posterior[0] > worked.posterior[1]
 
 
 def test_tiny_numbers_are_powers_of_e():
-    classifier = Classifier().learn({"x": [0.0, 1.0, 100.0, 101.0]}, ["a", "a", "b", "b"])
+    classifier = Classifier(Settings.textbook()).learn(
+        {"x": [0.0, 1.0, 100.0, 101.0]}, ["a", "a", "b", "b"]
+    )
     text = str(classifier.explain({"x": 100.5}))
     assert "e^-2" in text  # (100.5 − 0.5)² / (2 · 0.25) = 20,000
 
 
 def test_many_classes_are_cut_off():
     n = 9
-    classifier = Classifier().learn({"x": [f"v{i}" for i in range(n)]}, [f"k{i}" for i in range(n)])
+    classifier = Classifier(Settings.textbook()).learn(
+        {"x": [f"v{i}" for i in range(n)]}, [f"k{i}" for i in range(n)]
+    )
     text = str(classifier.explain({"x": "v8"}))
     assert "(3 less probable classes are not shown)" in text
     assert "k8" in text.splitlines()[0]

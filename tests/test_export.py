@@ -109,7 +109,7 @@ FAMILIES = [
 @pytest.mark.parametrize("families", FAMILIES, ids=range(len(FAMILIES)))
 @pytest.mark.parametrize("missing", ["skip", "category"])
 def test_every_family_that_has_a_form(table, strange, families, missing):
-    settings = Settings(families or "plain", MEstimate(2.0, "marginal"), missing=missing)
+    settings = Settings.textbook(families or "plain", MEstimate(2.0, "marginal"), missing=missing)
     classifier = Classifier(settings).learn(table.drop(columns="y"), table["y"])
     hold(classifier, table)
     hold(classifier, strange)
@@ -129,7 +129,7 @@ def test_trees_and_edges(table, strange, how, missing):
             families = {"number": "histogram", "spread": "student-t"}
         if how == {"structure": "tan"}:
             families = "plain"
-        settings = Settings(families, smoothing, missing=missing, weights=weights, **how)
+        settings = Settings.textbook(families, smoothing, missing=missing, weights=weights, **how)
         classifier = Classifier(settings).fit(X, table["y"])
         blocks = [term.block for term in classifier.model.terms]
         held = {c for block in blocks if block.pairing for c in block.columns}
@@ -139,7 +139,9 @@ def test_trees_and_edges(table, strange, how, missing):
 
 
 def test_aode_has_no_form(table):
-    classifier = Classifier(Settings(structure="aode")).learn(table.drop(columns="y"), table["y"])
+    classifier = Classifier(Settings.textbook(structure="aode")).learn(
+        table.drop(columns="y"), table["y"]
+    )
     for export in (to_sql, to_onnx):
         with pytest.raises(SettingError, match=r"every pair of columns.*aode has no"):
             export(classifier)
@@ -148,7 +150,7 @@ def test_aode_has_no_form(table):
 
 def test_no_smoothing_and_impossible_rows():
     days = pd.DataFrame({"a": ["u", "u", "v", "v"], "b": ["p", "q", "r", "r"]})
-    classifier = Classifier(Settings(smoothing=0.0)).learn(days, ["x", "x", "y", "y"])
+    classifier = Classifier(Settings.textbook(smoothing=0.0)).learn(days, ["x", "x", "y", "y"])
     asked = pd.DataFrame({"a": ["u", "v", "u", None], "b": ["p", "r", "r", "q"]})
     with pytest.warns(UserWarning, match="impossible"):
         hold(classifier, asked)
@@ -157,14 +159,16 @@ def test_no_smoothing_and_impossible_rows():
 @pytest.mark.parametrize("labels", [[0, 1], [True, False], [1.5, 2.5], ["a", "it's"]])
 def test_classes_of_every_type(labels):
     X = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "t": [True, False, True, True]})
-    classifier = Classifier().learn(X, [labels[0], labels[1], labels[1], labels[0]])
+    classifier = Classifier(Settings.textbook()).learn(
+        X, [labels[0], labels[1], labels[1], labels[0]]
+    )
     hold(classifier, X)
 
 
 @pytest.mark.parametrize("family", ["multinomial", "bernoulli", "complement"])
 def test_counts(family):
     X = pd.DataFrame({"w1": [3, 0, 1, 0], "w2": [0, 2, 0, 1], "w3": [1, 1, 0, 0]})
-    settings = Settings({("w1", "w2", "w3"): family})
+    settings = Settings.textbook(families={("w1", "w2", "w3"): family})
     classifier = Classifier(settings).learn(X, ["a", "b", "a", "b"])
     hold(classifier, X)
 
@@ -172,7 +176,7 @@ def test_counts(family):
 def test_many_columns_make_no_deep_query():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(20, 300)), columns=[f"c{i}" for i in range(300)])
-    classifier = Classifier().learn(X, [0, 1] * 10)
+    classifier = Classifier(Settings.textbook()).learn(X, [0, 1] * 10)
     _, p = by_sql(classifier, X)
     np.testing.assert_allclose(p, classifier.predict_proba(X), atol=1e-9)
 
@@ -188,7 +192,7 @@ def test_many_columns_make_no_deep_query():
     ],
 )
 def test_families_without_a_form_are_named(table, families, name):
-    classifier = Classifier(Settings(families)).learn(table.drop(columns="y"), table["y"])
+    classifier = Classifier(Settings.textbook(families)).learn(table.drop(columns="y"), table["y"])
     with pytest.raises(SettingError, match=rf"Column '{name}' cannot be exported to SQL: "):
         to_sql(classifier)
     with pytest.raises(SettingError, match=rf"Column '{name}' cannot be exported to ONNX: "):
@@ -196,12 +200,12 @@ def test_families_without_a_form_are_named(table, families, name):
 
 
 def test_what_else_cannot_be(table):
-    classifier = Classifier().learn({"x": ["a", 1]}, ["p", "q"])
+    classifier = Classifier(Settings.textbook()).learn({"x": ["a", 1]}, ["p", "q"])
     with pytest.raises(SettingError, match=r"Column 'x' cannot be exported to ONNX: it holds str"):
         to_onnx(classifier)
     with pytest.raises(SettingError, match=r"dialect must be 'duckdb' or 'postgres', not 'oracle'"):
         to_sql(classifier, dialect="oracle")
-    mixed = Classifier().learn({"x": ["a", "b"]}, ["p", 1])
+    mixed = Classifier(Settings.textbook()).learn({"x": ["a", "b"]}, ["p", 1])
     with pytest.raises(SettingError, match=r"Classes of several types"):
         to_onnx(mixed)
 
@@ -226,7 +230,7 @@ def test_adult_with_gaps_and_unseen_values():
 
 
 def test_json_tells_every_parameter(table):
-    settings = Settings({"number": "log-normal", "spread": "histogram"}, smoothing=0.0)
+    settings = Settings.textbook({"number": "log-normal", "spread": "histogram"}, smoothing=0.0)
     classifier = Classifier(settings).learn(table.drop(columns="y"), table["y"])
     told = to_json(classifier)
     columns = {row["columns"][0]: row for row in told["columns"]}
@@ -235,13 +239,13 @@ def test_json_tells_every_parameter(table):
     np.testing.assert_array_equal(
         columns["whole"]["parameters"]["mean"], classifier.model.terms[3].parameters.mean
     )
-    sure = Classifier(Settings(smoothing=0.0)).learn({"x": ["a", "b"]}, [0, 1])
+    sure = Classifier(Settings.textbook(smoothing=0.0)).learn({"x": ["a", "b"]}, [0, 1])
     assert to_json(sure)["columns"][0]["parameters"]["log_p"] == [[0.0, "-inf"], ["-inf", 0.0]]
 
 
 @pytest.mark.parametrize("weights", ["columns", "temperature"])
 def test_weights_and_biases(table, strange, weights):
-    settings = Settings(
+    settings = Settings.textbook(
         {"number": "student-t", "spread": "log-normal", "whole": "categorical"},
         MEstimate(2.0, "marginal"),
         missing="auto",
@@ -255,7 +259,7 @@ def test_weights_and_biases(table, strange, weights):
 
 def test_words_have_no_form_but_json():
     texts = {"text": ["free money", "see you", "free now", "you see"]}
-    classifier = Classifier(Settings(text=["text"])).learn(texts, [1, 0, 1, 0])
+    classifier = Classifier(Settings.textbook(text=["text"])).learn(texts, [1, 0, 1, 0])
     for export in (to_sql, to_onnx):
         with pytest.raises(SettingError, match="words has no"):
             export(classifier)

@@ -97,7 +97,7 @@ def test_same_statistics(how, expected):
 
 @pytest.mark.parametrize("how", SAME)
 def test_same_predictions(how):
-    classifier = Classifier().learn(COLUMNS, Y)
+    classifier = Classifier(Settings.textbook()).learn(COLUMNS, Y)
     np.testing.assert_array_equal(
         classifier.predict_proba(SAME[how]()), classifier.predict_proba(COLUMNS)
     )
@@ -105,7 +105,7 @@ def test_same_predictions(how):
 
 @pytest.mark.parametrize("how", ["pandas", "polars", "Arrow"])
 def test_columns_are_matched_by_name(how):
-    classifier = Classifier().learn(COLUMNS, Y)
+    classifier = Classifier(Settings.textbook()).learn(COLUMNS, Y)
     table = SAME[how]()
     names = list(reversed(COLUMNS))
     table = table.select(names) if how != "pandas" else table[names]
@@ -186,7 +186,9 @@ def test_categories_of_other_types_become_strings():
 
 
 def test_categories_of_numbers_are_labels():
-    expected = count({"x": [10, 20, 10, 30, 10]}, settings=Settings({"x": "categorical"}))
+    expected = count(
+        {"x": [10, 20, 10, 30, 10]}, settings=Settings.textbook(families={"x": "categorical"})
+    )
     category = count(pd.DataFrame({"x": pd.Categorical([10, 20, 10, 30, 10])}))
     dictionary = count(pa.table({"x": pa.array([10, 20, 10, 30, 10]).dictionary_encode()}))
     assert category == dictionary == expected
@@ -267,7 +269,7 @@ class TestArrays:
 
     def test_unnamed_columns_are_matched_by_position(self):
         frame = pd.DataFrame(self.X, columns=list("abcd"))
-        classifier = Classifier().learn(frame, Y)
+        classifier = Classifier(Settings.textbook()).learn(frame, Y)
         np.testing.assert_array_equal(
             classifier.predict_proba(self.X), classifier.predict_proba(frame)
         )
@@ -290,7 +292,9 @@ class TestSparse:
         ],
     )
     def test_same_as_dense_counts(self, make):
-        assert count(make(self.X)) == count(self.X, settings=Settings("multinomial"))
+        assert count(make(self.X)) == count(
+            self.X, settings=Settings.textbook(families="multinomial")
+        )
 
     def test_duplicates_are_added_up(self):
         rows, columns = [0, 0, 0, 1, 3, 3, 3, 4], [1, 1, 2, 0, 0, 1, 2, 2]
@@ -303,18 +307,20 @@ class TestSparse:
         data, indices, indptr = [1.0, 1.0, 2.0], [1, 1, 0], [0, 2, 3]
         matrix = sp.csr_matrix((data, indices, indptr), shape=(2, 3))
         dense = matrix.toarray()
-        assert count(matrix, Y[:2]) == count(dense, Y[:2], Settings("multinomial"))
+        assert count(matrix, Y[:2]) == count(
+            dense, Y[:2], Settings.textbook(families="multinomial")
+        )
         assert matrix.nnz == 3
 
     def test_booleans(self):
         present = self.X > 0
-        found = count(sp.csr_matrix(present), settings=Settings("bernoulli"))
+        found = count(sp.csr_matrix(present), settings=Settings.textbook(families="bernoulli"))
         assert found == count(sp.csr_matrix(present.astype(float)))
 
 
 class TestOneRow:
     def test_a_dict_of_values_is_one_row(self):
-        classifier = Classifier().learn(COLUMNS, Y)
+        classifier = Classifier(Settings.textbook()).learn(COLUMNS, Y)
         row = {"word": "red", "whole": 1, "number": np.float64(0.5), "truth": None}
         many = {name: [value] for name, value in row.items()}
         np.testing.assert_array_equal(classifier.predict_proba(row), classifier.predict_proba(many))
@@ -346,12 +352,14 @@ class TestHugeIntegers:
     def test_as_classes_and_as_categories(self, make):
         ids = list(self.IDS)
         assert sorted(read_labels(make(ids)).labels) == sorted(ids)
-        statistics = count({"id": make(ids)}, Y[:4], Settings({"id": "categorical"}))
+        statistics = count(
+            {"id": make(ids)}, Y[:4], Settings.textbook(families={"id": "categorical"})
+        )
         assert statistics.tables["id"].labels == tuple(sorted(ids))
 
     def test_beyond_64_bits(self):
         for ids in ([2**64 - 1, 2**64 - 2], [2**63, -1], [10**30, 10**30 + 1]):
-            classifier = Classifier().learn({"x": [1.0, 2.0]}, ids)
+            classifier = Classifier(Settings.textbook()).learn({"x": [1.0, 2.0]}, ids)
             assert classifier.classes == tuple(sorted(ids))
             assert sorted(classifier.predict({"x": [1.0, 2.0]}).tolist()) == sorted(ids)
 
@@ -477,12 +485,12 @@ def test_sentences_may_be_declared_categories():
 def test_numbers_too_large_are_refused(wrong, families):
     X = {"z": [1.0, 2.0, 3.0], "x": [1.0, wrong, 2.0]}
     with pytest.raises(InputError, match=r"Column 'x' holds -?(inf|1e\+\d+)\. Numbers must be fin"):
-        count(X, Y[:3], Settings(families))
+        count(X, Y[:3], Settings.textbook(families))
 
 
 def test_infinity_is_no_label():
     with pytest.raises(InputError, match=r"Column 'x': infinity is no label"):
-        count({"x": [1.0, np.inf]}, Y[:2], Settings({"x": "categorical"}))
+        count({"x": [1.0, np.inf]}, Y[:2], Settings.textbook(families={"x": "categorical"}))
     with pytest.raises(InputError, match=r"y: infinity is no label"):
         read_labels([1.0, np.inf])
 
@@ -563,7 +571,9 @@ class TestWeights:
 
 
 def test_empty_columns_find_their_kind_later():
-    classifier = Classifier().learn({"x": [None, None], "z": [1.0, 2.0]}, ["a", "b"])
+    classifier = Classifier(Settings.textbook()).learn(
+        {"x": [None, None], "z": [1.0, 2.0]}, ["a", "b"]
+    )
     assert classifier.statistics.schema["x"].kind is Kind.EMPTY
     classifier.learn({"x": ["u", "v"], "z": [1.0, 2.0]}, ["a", "b"])
     assert classifier.statistics.schema["x"].kind is Kind.LABELS

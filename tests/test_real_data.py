@@ -145,7 +145,7 @@ def test_families_read_from_the_same_statistics_equal_those_fitted_anew(name):
     seen = [model.predict_log_proba(X)]
     for family in ("histogram", "histogram-mdl", "student-t", "poisson", "gaussian"):
         columns = COUNTED[name] if family == "poisson" else numbers
-        settings = Settings(families=dict.fromkeys(columns, family))
+        settings = Settings.textbook(families=dict.fromkeys(columns, family))
         model.classifier_.read_again(settings)
         plain = {"smoothing": 1.0, "weights": None, "missing": "skip"}
         anew = NaiveBayes(settings.families, **plain).fit(X, y)

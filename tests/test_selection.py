@@ -67,7 +67,7 @@ def test_noise_is_left_out(seed):
 def test_labels_save_their_mutual_information(seed, alpha):
     rng = np.random.default_rng(seed)
     y, x = rng.integers(0, 3, 80), rng.choice(list("abcd"), 80)
-    judged = Settings(smoothing=alpha, select="mdl")
+    judged = Settings.textbook(smoothing=alpha, select="mdl")
     statistics = Classifier(judged).learn({"x": x}, y).statistics
     found = judged.left_out(statistics).get("x")
     if found is None:
@@ -167,7 +167,7 @@ def test_train_and_sql(tmp_path):
 
 def test_other_selections_are_refused():
     with pytest.raises(SettingError, match="select must be None or 'mdl', not 'best'"):
-        Settings(select="best")
+        Settings.textbook(select="best")
     with pytest.raises(SettingError, match="select must be None or 'mdl'"):
         NaiveBayes(select=["a"]).fit({"a": [1, 2]}, [0, 1])
 

@@ -40,14 +40,14 @@ def families(settings, table=X):
 
 
 def fit(**settings):
-    classifier = Classifier(Settings(**settings)).learn(X, Y)
+    classifier = Classifier(Settings.textbook(**settings)).learn(X, Y)
     _ = classifier.model
     return classifier
 
 
 class TestFamilies:
     def test_plain_goes_by_kind(self):
-        assert families(Settings()) == {
+        assert families(Settings.textbook()) == {
             "word": "categorical",
             "number": "gaussian",
             "whole": "gaussian",
@@ -55,7 +55,9 @@ class TestFamilies:
         }
 
     def test_by_column_the_others_stay_plain(self):
-        found = families(Settings({"whole": "poisson", "number": Gaussian(shared=True)}))
+        found = families(
+            Settings.textbook(families={"whole": "poisson", "number": Gaussian(shared=True)})
+        )
         assert found == {
             "word": "categorical",
             "number": "gaussian",
@@ -64,26 +66,26 @@ class TestFamilies:
         }
 
     def test_several_columns_in_one_block(self):
-        found = families(Settings({("whole", "number"): "gaussian"}))
+        found = families(Settings.textbook(families={("whole", "number"): "gaussian"}))
         assert found["whole, number"] == "gaussian"
         assert len(found) == 3
 
     def test_one_for_all(self):
-        assert set(families(Settings("categorical")).values()) == {"categorical"}
-        assert families(Settings("multinomial"), {"a": [1, 2, 3, 4], "b": [0, 1, 0, 1]}) == {
-            "a, b": "multinomial"
-        }
+        assert set(families(Settings.textbook(families="categorical")).values()) == {"categorical"}
+        assert families(
+            Settings.textbook(families="multinomial"), {"a": [1, 2, 3, 4], "b": [0, 1, 0, 1]}
+        ) == {"a, b": "multinomial"}
 
     def test_columns_named_by_numbers(self):
         pd = pytest.importorskip("pandas")
         frame = pd.DataFrame(np.arange(12).reshape(4, 3) % 5)
-        assert families(Settings({1: "poisson"}), frame)["1"] == "poisson"
+        assert families(Settings.textbook(families={1: "poisson"}), frame)["1"] == "poisson"
 
     def test_unknown(self):
         with pytest.raises(SettingError, match=r"no family 'gausian'.* Did you mean 'gaussian'\?"):
-            Settings({"number": "gausian"})
+            Settings.textbook(families={"number": "gausian"})
         with pytest.raises(SettingError, match=r"There is no family 5"):
-            Settings(5)
+            Settings.textbook(5)
 
     def test_unknown_column(self):
         with pytest.raises(SchemaError, match=r"Column 'wrod' was not found.* Did you mean 'word'"):
@@ -100,14 +102,16 @@ class TestFamilies:
 
     def test_sparse_for_a_family_of_numbers(self):
         with pytest.raises(SettingError, match=r"sparse matrix is read as counts, which gaussian"):
-            Classifier(Settings("gaussian")).learn(sp.csr_matrix(np.eye(4)[:, :3]), Y)
+            Classifier(Settings.textbook(families="gaussian")).learn(
+                sp.csr_matrix(np.eye(4)[:, :3]), Y
+            )
 
     def test_read_out_that_was_not_counted(self):
-        classifier = Classifier(Settings("categorical")).learn(X, Y)
+        classifier = Classifier(Settings.textbook(families="categorical")).learn(X, Y)
         with pytest.raises(
             SettingError, match=r"Column 'number' was counted as labels, which hist"
         ):
-            classifier.read_again(Settings({"number": "histogram"}))
+            classifier.read_again(Settings.textbook(families={"number": "histogram"}))
 
 
 class TestSmoothing:
@@ -141,14 +145,14 @@ class TestSmoothing:
     @pytest.mark.parametrize("wrong", [-1, np.nan, np.inf])
     def test_wrong_number(self, wrong):
         with pytest.raises(SettingError, match=r"alpha must be a finite number of at least 0"):
-            Settings(smoothing=wrong)
+            Settings.textbook(smoothing=wrong)
 
     @pytest.mark.parametrize("wrong", [True, None, "lots", [1.0]])
     def test_no_number(self, wrong):
         with pytest.raises(
             SettingError, match=r"smoothing must be a number of at least 0 or a pri"
         ):
-            Settings(smoothing={"word": wrong})
+            Settings.textbook(smoothing={"word": wrong})
 
     def test_unknown_column(self):
         message = r"smoothing names a column 'wort' .* Columns: 'word', .* Did you mean 'word'\?"
@@ -198,7 +202,7 @@ class TestMissing:
     def test_category_lets_the_gap_speak(self):
         table = {"x": ["u", None, None, "v", "u", "u"]}
         y = ["a", "a", "a", "b", "b", "b"]
-        classifier = Classifier(Settings(smoothing=0, missing="category")).learn(table, y)
+        classifier = Classifier(Settings.textbook(smoothing=0, missing="category")).learn(table, y)
         found = np.exp(classifier.predict_joint_log_proba({"x": [None, "u"]}))
         # P(k) P(missing | k), then P(k) P(there | k) P(u | k)
         np.testing.assert_allclose(found, [[2 / 6, 0], [1 / 6, 2 / 6]], rtol=1e-14)
@@ -206,14 +210,16 @@ class TestMissing:
     def test_category_of_numbers(self):
         table = {"x": [1.0, None, None, 2.0, 3.0, 4.0], "z": [0.0] * 6}
         y = ["a", "a", "a", "b", "b", "b"]
-        classifier = Classifier(Settings(smoothing=1, missing={"x": "category"})).learn(table, y)
+        classifier = Classifier(Settings.textbook(smoothing=1, missing={"x": "category"})).learn(
+            table, y
+        )
         odds = np.exp(classifier.predict_joint_log_proba({"x": [None], "z": [None]}))[0]
         np.testing.assert_allclose(odds, [0.5 * 3 / 5, 0.5 * 1 / 5], rtol=1e-14)
 
     def test_error_at_learning_and_at_prediction(self):
         message = r"Column 'word' has 1 missing values, the first in row 0. Fill them in, or set"
         with pytest.raises(MissingValueError, match=message):
-            Classifier(Settings(missing="error")).learn(GAP, ["a"])
+            Classifier(Settings.textbook(missing="error")).learn(GAP, ["a"])
         with pytest.raises(MissingValueError, match=message):
             fit(missing={"word": "error"}).predict(GAP)
 
@@ -222,7 +228,7 @@ class TestMissing:
         assert len(classifier.predict(GAP)) == 1
 
     def test_error_for_a_block_of_several(self):
-        settings = Settings(
+        settings = Settings.textbook(
             {("number", "whole"): "gaussian"}, missing={("number", "whole"): "error"}
         )
         classifier = Classifier(settings).learn(X, Y)
@@ -240,7 +246,7 @@ class TestMissing:
         with pytest.raises(
             SettingError, match=r"missing must be one of 'auto', 'skip', 'category', 'error'"
         ):
-            Settings(missing=wrong)
+            Settings.textbook(missing=wrong)
 
     def test_unknown_column(self):
         with pytest.raises(SchemaError, match=r"missing names a column 'words' .* mean 'word'\?"):
@@ -255,7 +261,7 @@ class TestUnseen:
         )
 
     def test_smooth_is_one_more_value(self):
-        classifier = Classifier(Settings(unseen="smooth")).learn({"word": X["word"]}, Y)
+        classifier = Classifier(Settings.textbook(unseen="smooth")).learn({"word": X["word"]}, Y)
         found = np.exp(classifier.predict_joint_log_proba({"word": ["violet", "red"]}))
         np.testing.assert_allclose(found, 0.5 * np.array([[1 / 6, 1 / 6], [3 / 6, 1 / 6]]))
 
@@ -279,7 +285,7 @@ class TestUnseen:
 
     def test_other_policies_are_refused(self):
         with pytest.raises(SettingError, match=r"unseen must be one of 'skip', 'smooth', 'error'"):
-            Settings(unseen={"word": "ignore"})
+            Settings.textbook(unseen={"word": "ignore"})
 
     def test_unknown_column(self):
         with pytest.raises(SchemaError, match=r"unseen names a column 'colour'"):
@@ -290,7 +296,7 @@ class TestIdentifiers:
     def test_ten_different_strings_name_rows(self):
         table = {"id": [f"n{i}" for i in range(20)], "x": list(range(20))}
         y = [i % 3 for i in range(20)]
-        classifier = Classifier().learn(table, y)
+        classifier = Classifier(Settings.textbook()).learn(table, y)
         with pytest.warns(
             IdentifierWarning, match=r"Column 'id' .*left out.*\{'id': 'categorical'\}"
         ):
@@ -299,15 +305,19 @@ class TestIdentifiers:
 
     def test_declared_they_are_used(self):
         table = {"id": [f"n{i}" for i in range(20)], "x": list(range(20))}
-        classifier = Classifier(Settings({"id": "categorical"})).learn(
+        classifier = Classifier(Settings.textbook(families={"id": "categorical"})).learn(
             table, [i % 3 for i in range(20)]
         )
         assert [term.block.name for term in classifier.model.terms] == ["id", "x"]
 
     def test_few_rows_are_no_reason(self):
-        classifier = Classifier().learn({"word": list("abcdefghi")}, list("uvwuvwuvw"))
+        classifier = Classifier(Settings.textbook()).learn(
+            {"word": list("abcdefghi")}, list("uvwuvwuvw")
+        )
         assert len(classifier.model.terms) == 1
 
     def test_numbers_are_no_identifiers(self):
-        classifier = Classifier(Settings("categorical")).learn({"n": range(20)}, [0, 1] * 10)
+        classifier = Classifier(Settings.textbook(families="categorical")).learn(
+            {"n": range(20)}, [0, 1] * 10
+        )
         assert len(classifier.model.terms) == 1

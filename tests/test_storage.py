@@ -54,7 +54,9 @@ FAMILIES = {("b", "c"): "multivariate-gaussian", ("word", "a"): "joint", "whole"
 
 
 def model(families=FAMILIES, **more) -> Classifier:
-    return Classifier(Settings(families=families, **more)).learn(ROWS, Y).declare(["never"])
+    return (
+        Classifier(Settings.textbook(families=families, **more)).learn(ROWS, Y).declare(["never"])
+    )
 
 
 @pytest.fixture
@@ -86,19 +88,23 @@ def test_a_loaded_model_is_the_same_to_the_last_bit(path):
 
 
 SETTINGS = [
-    Settings(),
-    Settings(families="auto", smoothing="auto", class_prior="uniform"),
-    Settings(class_prior={"no": 0.2, "yes": 0.5, "never": 0.3}),
-    Settings(class_prior=[0.25, np.float64(0.25), 0.5]),
-    Settings(class_prior=np.array([0.25, 0.25, 0.5])),
-    Settings(families={"number": Gaussian(shared=True, var_smoothing=1e-9), "b": "histogram"}),
-    Settings(families={"b": Histogram(bins=3), "c": StudentT("rank"), "whole": Binomial(trials=9)}),
-    Settings(families={("b", "c"): MultivariateGaussian(shrinkage=0.5, shared=True)}),
-    Settings(families={"word": Categorical(values=("u", 1, True), unseen="smooth")}),
-    Settings(smoothing={"word": Dirichlet({"u": 1.0, "v": 2.0, "w": 3, 1: 2})}),
-    Settings(smoothing={"word": MEstimate(3, {"u": 0.5, "v": 0.25, "w": 0.25})}),
-    Settings(smoothing={"number": NormalInverseGamma(mean=1.0, beta=2.0)}),
-    Settings(missing={"word": "category", "number": "error"}, unseen={"word": "smooth"}),
+    Settings.textbook(),
+    Settings.textbook(families="auto", smoothing="auto", class_prior="uniform"),
+    Settings.textbook(class_prior={"no": 0.2, "yes": 0.5, "never": 0.3}),
+    Settings.textbook(class_prior=[0.25, np.float64(0.25), 0.5]),
+    Settings.textbook(class_prior=np.array([0.25, 0.25, 0.5])),
+    Settings.textbook(
+        families={"number": Gaussian(shared=True, var_smoothing=1e-9), "b": "histogram"}
+    ),
+    Settings.textbook(
+        families={"b": Histogram(bins=3), "c": StudentT("rank"), "whole": Binomial(trials=9)}
+    ),
+    Settings.textbook(families={("b", "c"): MultivariateGaussian(shrinkage=0.5, shared=True)}),
+    Settings.textbook(families={"word": Categorical(values=("u", 1, True), unseen="smooth")}),
+    Settings.textbook(smoothing={"word": Dirichlet({"u": 1.0, "v": 2.0, "w": 3, 1: 2})}),
+    Settings.textbook(smoothing={"word": MEstimate(3, {"u": 0.5, "v": 0.25, "w": 0.25})}),
+    Settings.textbook(smoothing={"number": NormalInverseGamma(mean=1.0, beta=2.0)}),
+    Settings.textbook(missing={"word": "category", "number": "error"}, unseen={"word": "smooth"}),
 ]
 
 
@@ -157,13 +163,15 @@ labels = st.one_of(
 def test_any_labels_and_numbers_come_back(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("any") / "m.priory"
     X = {"label": [row[1] for row in rows], "number": [row[2] for row in rows]}
-    before = Classifier(Settings(families={"label": "categorical"})).learn(X, [r[0] for r in rows])
+    before = Classifier(Settings.textbook(families={"label": "categorical"})).learn(
+        X, [r[0] for r in rows]
+    )
     before.save(path)
     assert load(path).statistics == before.statistics
 
 
 def test_an_emptied_model_can_be_saved_and_filled_again(path):
-    empty = Classifier().learn({"x": ["a"]}, [1]).forget({"x": ["a"]}, [1])
+    empty = Classifier(Settings.textbook()).learn({"x": ["a"]}, [1]).forget({"x": ["a"]}, [1])
     empty.save(path)
     assert load(path).learn({"x": ["b"]}, [2]).predict({"x": ["b"]}).tolist() == [2]
 
@@ -172,7 +180,7 @@ def test_a_family_of_ones_own_cannot_be_saved(path):
     class Mine(Bernoulli):
         pass
 
-    mine = Classifier(Settings(families={"truth": Mine()})).learn(ROWS, Y)
+    mine = Classifier(Settings.textbook(families={"truth": Mine()})).learn(ROWS, Y)
     with pytest.raises(SettingError, match=r"cannot be saved: a model file holds no code"):
         mine.save(path)
     assert not path.exists()
@@ -183,7 +191,7 @@ def test_a_family_of_ones_own_cannot_be_saved(path):
 
 def test_saving_replaces_the_file_and_keeps_its_rights(saved):
     os.chmod(saved, 0o640)
-    Classifier().learn({"x": ["a"]}, [1]).save(saved)
+    Classifier(Settings.textbook()).learn({"x": ["a"]}, [1]).save(saved)
     assert load(saved).classes == (1,)
     assert saved.stat().st_mode & 0o777 == 0o640
     assert [entry.name for entry in saved.parent.iterdir()] == [saved.name]
@@ -192,7 +200,7 @@ def test_saving_replaces_the_file_and_keeps_its_rights(saved):
 def test_a_link_stays_a_link(saved):
     link = saved.parent / "link.priory"
     link.symlink_to(saved)
-    Classifier().learn({"x": ["a"]}, [1]).save(link)
+    Classifier(Settings.textbook()).learn({"x": ["a"]}, [1]).save(link)
     assert link.is_symlink() and load(saved).classes == (1,)
 
 
@@ -509,7 +517,7 @@ def test_tables_larger_than_the_memory_allowed_are_refused(saved, tmp_path):
         load(saved, max_memory=1000)
     wide = tmp_path / "wide.priory"
     many = [f"k{i:05}" for i in range(3000)]
-    Classifier(Settings(families={"x": "categorical"})).learn({"x": many}, many).save(wide)
+    Classifier(Settings.textbook(families={"x": "categorical"})).learn({"x": many}, many).save(wide)
     with pytest.raises(ModelFileError, match=r"If you trust it: load\(path, max_memory=\d+\)"):
         load(wide)
     assert len(load(wide, max_memory=2**30).classes) == 3000
@@ -616,7 +624,7 @@ def test_min_count_leaves_rare_values_out(path):
         "few": [1, 1, 1, 2, 2, 2, 3, 3, 3],
     }
     y = [0, 1, 0, 1, 0, 1, 0, 1, 1]
-    before = Classifier().learn(X, y)
+    before = Classifier(Settings.textbook()).learn(X, y)
     before.save(path, min_count=3)
     after = load(path)
     assert after.statistics.tables["town"].labels == ("A", "B")
@@ -713,17 +721,17 @@ def test_a_tuned_model_of_a_table_is_the_same_again(path):
 def test_words_of_a_function_are_kept_without_the_function(path):
     X, y = mixed()
     analyzer = Analyzer(str.split)
-    Classifier(Settings(text={"text": analyzer})).learn(X, y).save(path)
+    Classifier(Settings.textbook(text={"text": analyzer})).learn(X, y).save(path)
     lost = load(path)
     with pytest.raises(SchemaError, match=r"str\.split"):
         lost.predict(X)
-    whole = Classifier(Settings(text={"text": analyzer})).learn(X, y).merge(lost)
+    whole = Classifier(Settings.textbook(text={"text": analyzer})).learn(X, y).merge(lost)
     assert whole.statistics.n_rows == 800
 
 
 def test_rare_words_are_left_out(path):
     X, y = mixed()
-    Classifier(Settings(text=["text"])).learn(X, y).save(path, min_count=5)
+    Classifier(Settings.textbook(text=["text"])).learn(X, y).save(path, min_count=5)
     words = load(path).statistics.tables["text"].vocabulary.words()
     assert "money" in words and "w7" not in words
     assert b'"w7"' not in path.read_bytes()

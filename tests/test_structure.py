@@ -123,20 +123,20 @@ def test_the_tree_is_the_heaviest_one():
 
 def test_a_tree_joins_the_columns_that_depend_on_each_other():
     frame, y = table()
-    schema = Classifier(Settings(structure="tan")).learn(frame, y).statistics.schema
+    schema = Classifier(Settings.textbook(structure="tan")).learn(frame, y).statistics.schema
     pairs = {frozenset(block.columns) for block in together(schema)}
     assert frozenset("ab") in pairs
     assert frozenset("ac") in pairs
     rng, edges = np.random.default_rng(3), []
     for _ in range(20):
         noise = {c: rng.permutation(frame[c].to_numpy()) for c in frame}
-        alone = Classifier(Settings(structure="tan")).learn(noise, y)
+        alone = Classifier(Settings.textbook(structure="tan")).learn(noise, y)
         edges.append(len(together(alone.statistics.schema)))
         if not edges[-1]:
             free = noise, alone
     assert np.mean(edges) < 1.0, "of three edges, chance gives few"
     noise, alone = free
-    naive = Classifier().learn(noise, y)
+    naive = Classifier(Settings.textbook()).learn(noise, y)
     np.testing.assert_array_equal(alone.predict_proba(frame), naive.predict_proba(frame))
 
 
@@ -144,7 +144,7 @@ def test_a_tree_joins_the_columns_that_depend_on_each_other():
 def test_neither_the_order_of_rows_nor_of_classes_changes_the_choice(how):
     frame, y = table(3000)
     order = np.random.default_rng(1).permutation(len(y))
-    setting = Settings(sample_size=1000, **how)
+    setting = Settings.textbook(sample_size=1000, **how)
     first = Classifier(setting).learn(frame, y).statistics
     second = Classifier(setting).learn(frame.iloc[order], y[order]).statistics
     assert_same_counts(first, second)
@@ -158,7 +158,7 @@ def test_names_and_columns_of_many_values_stay_alone():
     frame["empty"] = None
     frame["same"] = "always"
     with pytest.warns(priory.errors.IdentifierWarning):
-        schema = Classifier(Settings(structure="aode")).fit(frame, y).schema
+        schema = Classifier(Settings.textbook(structure="aode")).fit(frame, y).schema
     (block,) = together(schema)
     assert block.columns == ("a", "b", "c", "d")
     families = dict(schema.families)
@@ -193,7 +193,7 @@ def test_text_keeps_its_own_block():
 def test_sums_of_parts_are_sums_of_all(how, seed):
     frame, y = table(120, seed)
     rng = np.random.default_rng(seed + 10**7)
-    whole = Classifier(Settings(**how)).learn(frame, y)
+    whole = Classifier(Settings.textbook(**how)).learn(frame, y)
     order = rng.permutation(len(y))
     parts = np.split(order, np.sort(rng.integers(0, len(y), 2)))
     merged = whole.blank()
@@ -218,7 +218,8 @@ def test_sums_of_parts_are_sums_of_all(how, seed):
 def test_threads_count_the_same(how):
     frame, y = table(200_000)
     one, two = (
-        Classifier(Settings(n_threads=n, sample_size=2000, **how)).learn(frame, y) for n in (1, 2)
+        Classifier(Settings.textbook(n_threads=n, sample_size=2000, **how)).learn(frame, y)
+        for n in (1, 2)
     )
     assert one.statistics == two.statistics
     some = frame.iloc[:70_000]
@@ -228,7 +229,7 @@ def test_threads_count_the_same(how):
 @pytest.mark.parametrize("how", STRUCTURES, ids=name)
 def test_leaving_out_equals_learning_again(how):
     frame, y = table(60, 4)
-    model = Classifier(Settings(missing="skip", **how)).learn(frame, y)
+    model = Classifier(Settings.textbook(missing="skip", **how)).learn(frame, y)
     left = model._left_out(frame, y, None).posterior
     for i in range(0, 60, 3):
         rest = np.arange(60) != i
@@ -366,7 +367,7 @@ def test_what_is_printed_names_the_pairs():
 @pytest.mark.parametrize("how", STRUCTURES, ids=name)
 def test_one_row_is_a_batch_of_one(how):
     frame, y = table()
-    classifier = Classifier(Settings(**how)).learn(frame, y)
+    classifier = Classifier(Settings.textbook(**how)).learn(frame, y)
     expected = classifier.predict_proba(frame[:40])
     for i in range(40):
         row = {c: None if v != v else v for c, v in frame.iloc[i].to_dict().items()}
@@ -449,25 +450,27 @@ def test_a_stream_is_read_once():
 )
 def test_settings_that_cannot_be_honoured(given, match):
     with pytest.raises(SettingError, match=match):
-        Settings(**given)
+        Settings.textbook(**given)
 
 
 def test_parts_that_chose_other_pairs_do_not_add():
     frame, y = table()
     other = frame.assign(a=np.where(frame["d"] > 1, "p", "q"))
-    first = Classifier(Settings(structure="tan")).learn(frame, y)
-    second = Classifier(Settings(structure="tan")).learn(other, y)
+    first = Classifier(Settings.textbook(structure="tan")).learn(frame, y)
+    second = Classifier(Settings.textbook(structure="tan")).learn(other, y)
     with pytest.raises(SchemaError, match=r"other pairs of columns: .* blank\(\)"):
         first.merge(second)
-    shifted = Classifier(Settings(structure="aode")).learn(frame.assign(d=frame["d"] * 2), y)
+    shifted = Classifier(Settings.textbook(structure="aode")).learn(
+        frame.assign(d=frame["d"] * 2), y
+    )
     with pytest.raises(SchemaError, match=r"other bins on the other side.* blank\(\)"):
-        Classifier(Settings(structure="aode")).learn(frame, y).merge(shifted)
+        Classifier(Settings.textbook(structure="aode")).learn(frame, y).merge(shifted)
 
 
 def test_a_column_with_the_name_of_a_block():
     frame, y = table()
     with pytest.raises(SchemaError, match="both a column and a block of columns"):
-        Classifier(Settings(structure="aode")).learn(
+        Classifier(Settings.textbook(structure="aode")).learn(
             frame.rename(columns={"d": "every pair of columns"}), y
         )
 
@@ -476,7 +479,7 @@ def test_rows_that_were_never_learned_cannot_be_forgotten():
     frame, y = table()
     some = ~((frame["a"] == "p") & (frame["b"] == "x")).to_numpy()
     frame, y = frame[some], y[some]
-    classifier = Classifier(Settings(structure="aode")).learn(frame, y)
+    classifier = Classifier(Settings.textbook(structure="aode")).learn(frame, y)
     (block,) = together(classifier.statistics.schema)
     held = classifier.statistics.tables[block.name]
 
@@ -516,7 +519,7 @@ def test_a_pairing_is_checked(use, n_columns, pairs, match):
 def test_one_column_has_no_structure():
     frame, y = table()
     for how in STRUCTURES:
-        model = Classifier(Settings(**how)).learn(frame[["a"]], y)
+        model = Classifier(Settings.textbook(**how)).learn(frame[["a"]], y)
         assert not together(model.statistics.schema)
-    counted = Classifier().learn(frame, y).statistics
-    assert choose_structure(counted, Settings(), None, None) == ()
+    counted = Classifier(Settings.textbook()).learn(frame, y).statistics
+    assert choose_structure(counted, Settings.textbook(), None, None) == ()

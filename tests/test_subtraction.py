@@ -355,7 +355,7 @@ def learned(X, y, setting, weight=None):
 def test_a_model_without_each_row(missing, unseen, smoothing, weighted):
     X, y, rng = table_of(1)
     weight = rng.choice([0.0, 0.5, 1.0, 2.0], len(y)) if weighted else None
-    setting = Settings(smoothing=smoothing, missing=missing, unseen=unseen)
+    setting = Settings.textbook(smoothing=smoothing, missing=missing, unseen=unseen)
     statistics, choices, frame, labels = learned(X, y, setting, weight)
     scores = log_joint_without(statistics, choices, frame, labels, weight)
     expected = refitted(statistics, choices, frame, labels, weight, None, range(len(y)))
@@ -366,7 +366,7 @@ def test_a_model_without_each_row(missing, unseen, smoothing, weighted):
 def test_class_priors(class_prior):
     X, y, rng = table_of(2)
     for weight in (None, rng.choice([0.5, 1.0, 2.0], len(y))):
-        learned_with = learned(X, y, Settings(), weight)
+        learned_with = learned(X, y, Settings.textbook(), weight)
         statistics, choices, frame, labels = learned_with
         scores = log_joint_without(*learned_with, weight, class_prior)
         expected = refitted(statistics, choices, frame, labels, weight, class_prior, range(len(y)))
@@ -381,7 +381,9 @@ def test_the_prior_by_words():
     X = rng.integers(0, 4, (30, 5)).astype(float)
     y = rng.choice(["a", "b", "c"], 30)
     for weight in (None, rng.choice([0.5, 1.0, 2.0], 30)):
-        statistics, choices, frame, labels = learned(X, y, Settings("multinomial"), weight)
+        statistics, choices, frame, labels = learned(
+            X, y, Settings.textbook(families="multinomial"), weight
+        )
         scores = log_joint_without(statistics, choices, frame, labels, weight, "words")
         expected = refitted(statistics, choices, frame, labels, weight, "words", range(30))
         assert_same(scores, expected)
@@ -392,7 +394,7 @@ def test_a_weight_is_so_many_repetitions():
     times = rng.integers(1, 4, len(y))
     again = np.repeat(np.arange(len(y)), times)
     families = {"colour": "categorical", "size": "rank-normal", "count": "histogram"}
-    setting = Settings(families, missing="category")
+    setting = Settings.textbook(families, missing="category")
     weighted = learned(X, y, setting, times.astype(float))
     repeated = learned(X.iloc[again].reset_index(drop=True), y[again], setting)
     a = log_joint_without(*weighted, times.astype(float))
@@ -401,7 +403,7 @@ def test_a_weight_is_so_many_repetitions():
 
 def test_a_part_of_the_rows_may_be_asked_for():
     X, y, _ = table_of(4)
-    statistics, choices, frame, labels = learned(X, y, Settings())
+    statistics, choices, frame, labels = learned(X, y, Settings.textbook())
     every = log_joint_without(statistics, choices, frame, labels)
     some = np.arange(0, len(y), 3)
     part = log_joint_without(statistics, choices, frame.take(some), labels.take(some))
@@ -410,7 +412,7 @@ def test_a_part_of_the_rows_may_be_asked_for():
 
 def test_a_value_of_one_row_is_refused_with_it():
     X = {"x": ["a", "a", "b", "b", "once"]}
-    setting = Settings(unseen="error")
+    setting = Settings.textbook(unseen="error")
     learned_from = learned(X, [0, 1, 0, 1, 1], setting)
     with pytest.raises(UnseenValueError, match="Column 'x': value 'once' was learned in a single"):
         log_joint_without(*learned_from)
@@ -425,7 +427,7 @@ def test_folds_equal_refitting(n_folds, weighted):
     X, y, rng = table_of(5, 90)
     weight = rng.choice([0.0, 0.5, 1.0, 2.0], len(y)) if weighted else None
     families = {"colour": "categorical", "size": "student-t", "count": "histogram-mdl"}
-    setting = Settings(families, missing="category")
+    setting = Settings.textbook(families, missing="category")
     statistics, choices, frame, labels = learned(X, y, setting, weight)
     folds = rng.permutation(np.arange(len(y)) % n_folds)
     scores = log_joint_folds(statistics, choices, frame, labels, folds, weight)
@@ -448,14 +450,14 @@ def test_threads_do_not_change_the_scores():
     n = 20_000
     X = {f"n{j}": rng.normal(size=n) for j in range(5)}
     X |= {f"c{j}": rng.choice(["a", "b", "c"], n) for j in range(4)}
-    learned_from = learned(X, rng.integers(0, 5, n), Settings())
+    learned_from = learned(X, rng.integers(0, 5, n), Settings.textbook())
     one = log_joint_without(*learned_from, n_threads=1)
     np.testing.assert_array_equal(log_joint_without(*learned_from, n_threads=3), one)
 
 
 def test_rows_that_were_not_learned_are_refused():
     X = {"x": ["a", "a", "b", "b"], "z": [1.0, 2.0, 3.0, 4.0]}
-    setting = Settings({"z": "histogram"})
+    setting = Settings.textbook(families={"z": "histogram"})
     statistics, choices, frame, labels = learned(X, [0, 0, 1, 1], setting)
     with pytest.raises(ForgetError, match="Class 2 was never learned"):
         log_joint_without(statistics, choices, frame, read_labels([0, 0, 1, 2]))
@@ -474,10 +476,10 @@ def test_rows_that_were_not_learned_are_refused():
 
 
 def test_something_must_be_left():
-    statistics, choices, frame, labels = learned({"x": ["a"]}, [0], Settings())
+    statistics, choices, frame, labels = learned({"x": ["a"]}, [0], Settings.textbook())
     with pytest.raises(InputError, match="One row was learned in all"):
         log_joint_without(statistics, choices, frame, labels)
-    statistics, choices, frame, labels = learned({"x": ["a", "b"]}, [0, 1], Settings())
+    statistics, choices, frame, labels = learned({"x": ["a", "b"]}, [0, 1], Settings.textbook())
     with pytest.raises(InputError, match="Fold 1 holds every row"):
         log_joint_folds(statistics, choices, frame, labels, np.ones(2, dtype=int))
     with pytest.raises(InputError, match=r"folds must have one number a row: it has shape \(3,\)"):
@@ -514,7 +516,7 @@ def real(request):
 def test_real_tables_without_each_row(real, family, missing):
     X, y = real
     numeric = [name for name in X if X[name].dtype.kind in "if"]
-    setting = Settings(dict.fromkeys(numeric, family), smoothing="auto", missing=missing)
+    setting = Settings.textbook(dict.fromkeys(numeric, family), smoothing="auto", missing=missing)
     statistics, choices, frame, labels = learned(X, y, setting)
     scores = log_joint_without(statistics, choices, frame, labels)
     rows = np.random.default_rng(7).integers(0, len(y), 8)
@@ -523,7 +525,10 @@ def test_real_tables_without_each_row(real, family, missing):
 
 def test_ten_folds_of_real_tables(real):
     X, y = real
-    for setting in (Settings(), Settings(missing="category", smoothing="auto", unseen="smooth")):
+    for setting in (
+        Settings.textbook(),
+        Settings.textbook(missing="category", smoothing="auto", unseen="smooth"),
+    ):
         statistics, choices, frame, labels = learned(X, y, setting)
         folds = np.random.default_rng(8).permutation(np.arange(len(y)) % 10)
         scores = log_joint_folds(statistics, choices, frame, labels, folds)

@@ -59,7 +59,7 @@ class Classifier:
     is asked for. A call that fails leaves the classifier as it was.
 
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
-    >>> classifier = Classifier().learn(days, ["No", "No", "Yes", "Yes"])
+    >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
     >>> classifier.predict({"outlook": ["Sunny", "Overcast"]}).tolist()
     ['No', 'Yes']
     """
@@ -200,7 +200,7 @@ class Classifier:
         the data that are learned by themselves can be merged where all of them begin so.
 
         >>> days = {"outlook": ["Sunny", "Rain"], "wind": ["Weak", "Strong"]}
-        >>> first = Classifier(Settings(structure="aode")).learn(days, ["No", "Yes"])
+        >>> first = Classifier(Settings.textbook(structure="aode")).learn(days, ["No", "Yes"])
         >>> second = first.blank().learn({"outlook": ["Rain"], "wind": ["Weak"]}, ["Yes"])
         >>> first.merge(second).statistics.n_rows
         3
@@ -236,7 +236,7 @@ class Classifier:
         >>> rng = np.random.default_rng(0)
         >>> x = rng.normal(size=200)
         >>> twice, y = {"a": x, "b": x}, (x + rng.normal(size=200) > 0).tolist()
-        >>> classifier = Classifier(Settings(weights="columns")).learn(twice, y)
+        >>> classifier = Classifier(Settings.textbook(weights="columns")).learn(twice, y)
         >>> round(classifier.recalibrate(twice, y).weights["a"], 1)  # each counts for half
         0.5
         """
@@ -312,7 +312,7 @@ class Classifier:
     def to_sklearn(self) -> Any:
         """Return the same model as a fitted `NaiveBayes`, for scikit-learn's tools.
 
-        >>> model = Classifier().learn({"x": ["a", "b"]}, [0, 1]).to_sklearn()
+        >>> model = Classifier(Settings.textbook()).learn({"x": ["a", "b"]}, [0, 1]).to_sklearn()
         >>> model.predict({"x": ["b"]}).tolist()
         [1]
         """
@@ -357,7 +357,7 @@ class Classifier:
         that last figure: a weighted score is no probability of a row.
 
         >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
-        >>> classifier = Classifier().learn(days, ["No", "No", "Yes", "Yes"])
+        >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
         >>> print(classifier.description_length(days, ["No", "No", "Yes", "Yes"]))
         bits         parameters  L(h)  L(D | h)  both
         the classes           1   1.0       4.0   5.0
@@ -391,7 +391,7 @@ class Classifier:
         parameters. Counts and words are taken in their order.
 
         >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
-        >>> classifier = Classifier().learn(days, ["No", "No", "Yes", "Yes"])
+        >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
         >>> round(float(np.exp(classifier.log_evidence())), 6)  # 1/6 · 1/12
         0.013889
         """
@@ -415,7 +415,7 @@ class Classifier:
         A Dirichlet over probabilities, a Normal-Inverse-Gamma over mean and variance or a Gamma
         over a rate, each with its `mean` and its `interval`.
 
-        >>> classifier = Classifier().learn({"x": ["a", "a", "b"]}, [0, 0, 1])
+        >>> classifier = Classifier(Settings.textbook()).learn({"x": ["a", "a", "b"]}, [0, 0, 1])
         >>> classifier.posterior("x").mean.round(3).tolist()
         [[0.75, 0.25], [0.333, 0.667]]
         """
@@ -439,7 +439,7 @@ class Classifier:
             log-odds = log P(v | k) − log P(v | any other class)
 
         >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
-        >>> classifier = Classifier().learn(days, ["No", "No", "Yes", "Yes"])
+        >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
         >>> print(classifier.most_informative(1))
         No             count  log-odds
         outlook=Sunny  2      1.10

@@ -43,9 +43,9 @@ def column_information(statistics: Statistics) -> Mapping[str, Informative]:
 
     over the rows that have a value; numbers are cut into 20 bins of equal frequency.
 
-    >>> from priory import Classifier
+    >>> from priory import Classifier, Settings
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"], "windy": [True, False, True, False]}
-    >>> classifier = Classifier().learn(days, ["No", "No", "Yes", "Yes"])
+    >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
     >>> {name: found.bits for name, found in column_information(classifier.statistics).items()}
     {'outlook': 1.0, 'windy': 0.0}
     """

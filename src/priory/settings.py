@@ -65,20 +65,33 @@ class Settings:
     With `pairs` "auto" the columns stay as they are, and each pair that shares much adds a factor
     that corrects theirs: the edges of such a tree, and as many more. Both are chosen on the first
     rows that are learned.
+
+    >>> Settings().weights, Settings.textbook().weights
+    ('auto', None)
     """
 
-    families: Any = "plain"
-    smoothing: Any = 1.0
+    families: Any = "auto"
+    smoothing: Any = "auto"
     class_prior: ClassPrior = None
-    missing: Any = "skip"
+    missing: Any = "auto"
     unseen: Any = "skip"
     n_threads: int | None = None
     text: Any = None
-    weights: Any = None
+    weights: Any = "auto"
     sample_size: int = 50_000
     select: Any = None
     structure: Any = "naive"
     pairs: Any = None
+
+    @classmethod
+    def textbook(cls, families: Any = "plain", smoothing: Any = 1.0, **others: Any) -> Settings:
+        """Return the lecture's settings: families by kind, one smoothing, nothing chosen.
+
+        >>> Settings.textbook(class_prior="uniform").smoothing
+        1.0
+        """
+        given = {"weights": None, "missing": "skip", **others}
+        return cls(families=families, smoothing=smoothing, **given)
 
     def __post_init__(self) -> None:
         for name in ("families", "smoothing", "missing", "unseen"):

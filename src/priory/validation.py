@@ -38,7 +38,8 @@ def trained(classifier: Classifier, X: Any, y: Any, sample_weight: Any = None) -
 
     Unlike `leave_one_out` this does not tune anew.
 
-    >>> classifier = Classifier().fit({"x": list("aabb")}, [0, 0, 1, 1])
+    >>> from priory import Settings
+    >>> classifier = Classifier(Settings.textbook()).fit({"x": list("aabb")}, [0, 0, 1, 1])
     >>> trained(classifier, {"x": list("aabb")}, [0, 0, 1, 1])
     <Evaluation, exact leave-one-out: 4 rows, 2 classes, accuracy 1.0000>
     """

@@ -109,7 +109,7 @@ def test_train_with_every_option(run, tmp_path):
 
 def test_textbook(run):
     run("train", DAYS, "-t", "play", "--textbook", "-o", "m.priory")
-    assert load("m.priory").settings == Settings("plain", 1.0)
+    assert load("m.priory").settings == Settings.textbook("plain", 1.0)
     code, _, err = run("train", DAYS, "-t", "play", "--textbook", "--smoothing", "2")
     assert code == 2 and "--textbook has smoothing 1" in err
 
@@ -273,7 +273,7 @@ def test_explain(run, model):
 
 def test_values_have_the_types_that_were_learned(run, tmp_path):
     X = {"t": [True, False], "n": [1.5, 2.5], "i": [1, 2], "s": ["1", "x"]}
-    settings = Settings({"i": "categorical", "n": "gaussian"})
+    settings = Settings.textbook(families={"i": "categorical", "n": "gaussian"})
     Classifier(settings).learn(X, ["a", "b"]).save(tmp_path / "m.priory")
     given = [word for pair in ("t=true", "n=2", "i=2", "s=1") for word in ("--set", pair)]
     told = json.loads(run("explain", "m.priory", *given, "--json")[1])

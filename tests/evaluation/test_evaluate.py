@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import priory
-from priory import Classifier, NaiveBayes, evaluate
+from priory import Classifier, NaiveBayes, Settings, evaluate
 from priory.errors import InputError, NotFittedError, SettingError
 from priory.examples import play_tennis
 
@@ -53,12 +53,12 @@ def test_models(model, iris):
 
 def test_classifier(iris):
     X, y, X_test, y_test = iris
-    classifier = Classifier().learn(X, y)
+    classifier = Classifier(Settings.textbook()).learn(X, y)
     e = evaluate(classifier, X_test, y_test)
     assert (e.predictions == classifier.predict(X_test)).all()
     assert e.how == "held-out"
     with pytest.raises(NotFittedError, match="has learned nothing yet"):
-        evaluate(Classifier(), X_test, y_test)
+        evaluate(Classifier(Settings.textbook()), X_test, y_test)
 
 
 def test_a_model_with_a_threshold_is_judged_by_what_it_predicts():

@@ -150,7 +150,7 @@ def test_aode_is_the_average_over_the_parents(data, smoothing):
 
 def test_a_rare_value_is_no_parent(data):
     frame, y = data
-    classifier = Classifier(Settings(structure="aode")).learn(frame, y)
+    classifier = Classifier(Settings.textbook(structure="aode")).learn(frame, y)
     (block,) = [b for b in classifier.statistics.schema if b.pairing is not None]
     table, column = classifier.statistics.tables[block.name], classifier._frame(frame)[block.name]
     prior = classifier.settings.prior_of(block, Aode())
@@ -198,7 +198,7 @@ def test_an_edge_says_nothing_of_gaps_and_strangers(data):
 
 def test_probabilities_of_a_branch_add_up_to_one(data):
     frame, y = data
-    classifier = Classifier(Settings(structure="tan")).learn(frame, y)
+    classifier = Classifier(Settings.textbook(structure="tan")).learn(frame, y)
     for term in classifier.model.terms:
         if isinstance(term.family, Conditional):
             p = term.parameters

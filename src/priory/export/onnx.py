@@ -44,7 +44,9 @@ OPSET, ML_OPSET = 17, 3
 def to_onnx(classifier: Classifier) -> bytes:
     """Return the model as the bytes of an ONNX file.
 
-    >>> classifier = Classifier().learn({"x": [1.0, 2.0, 4.0]}, ["no", "yes", "yes"])
+    >>> from priory import Settings
+    >>> classifier = Classifier(Settings.textbook())
+    >>> _ = classifier.learn({"x": [1.0, 2.0, 4.0]}, ["no", "yes", "yes"])
     >>> len(to_onnx(classifier)) > 500
     True
     """

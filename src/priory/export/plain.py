@@ -21,7 +21,8 @@ def to_json(classifier: Classifier) -> dict[str, Any]:
     each column's factor times its weight. −∞, the logarithm of a probability of 0, is written as
     the string "-inf".
 
-    >>> classifier = Classifier().learn({"x": ["a", "b", "b"]}, [0, 1, 1])
+    >>> from priory import Settings
+    >>> classifier = Classifier(Settings.textbook()).learn({"x": ["a", "b", "b"]}, [0, 1, 1])
     >>> to_json(classifier)["columns"][0]["parameters"]["labels"]
     ['a', 'b']
     """

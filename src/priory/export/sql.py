@@ -49,7 +49,9 @@ def to_sql(classifier: Classifier, table: str = "data", dialect: str = "duckdb")
     `table` is a table's name or anything that may stand in a FROM clause. The columns must have
     the names, and values of the types, that the model learned.
 
-    >>> classifier = Classifier().learn({"x": ["a", "b", "b"]}, ["no", "yes", "yes"])
+    >>> from priory import Settings
+    >>> classifier = Classifier(Settings.textbook())
+    >>> _ = classifier.learn({"x": ["a", "b", "b"]}, ["no", "yes", "yes"])
     >>> to_sql(classifier, "days").split()[:3]
     ['SELECT', 'rows.*,', 'CASE']
     """
