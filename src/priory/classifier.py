@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,7 +29,17 @@ from priory.errors import (
 from priory.labels import label_key, sorted_labels
 from priory.model import Choice, LinearForm, Model, presence
 from priory.provenance import Provenance
-from priory.reading import infer, infer_empty, open_table, read, read_labels, read_weights
+from priory.rawtables import RawTable
+from priory.reading import (
+    infer,
+    infer_empty,
+    open_table,
+    read,
+    read_labels,
+    read_weights,
+    with_pairs,
+)
+from priory.sampling import Pool, Sample, joined
 from priory.schema import Kind, Schema
 from priory.settings import Settings
 from priory.statistics import Statistics
@@ -48,6 +58,9 @@ if TYPE_CHECKING:
     from priory.subtraction import Left
 
 __all__ = ["Classifier", "load"]
+
+ENOUGH = 0.05
+"""What is tuned is tuned anew when so large a share of the rows has come since."""
 
 SELECTED = "leave-one-out, with columns selected by all rows"
 
@@ -71,7 +84,8 @@ class Classifier:
         self.provenance = Provenance()
         self._declared: tuple[Label, ...] = ()
         self._tuning: Tuning | None = None
-        self._is_stale = False
+        self._pool: Pool | None = None
+        self._moved = 0.0
         self._warned: set[str] = set()
 
     # What was learned
@@ -85,15 +99,62 @@ class Classifier:
 
     @property
     def model(self) -> Model:
-        """Return the model that the statistics and the settings give."""
+        """Return the model that the statistics and the settings give.
+
+        What is tuned is tuned anew here where rows came or went since.
+        """
         if self._model is None:
             if not self.statistics.n_rows:
                 raise NotFittedError("This classifier has forgotten every row it had learned.")
+            if self._wants_tuning and (sample := self._sample) is not None:
+                self._tune(sample)
             model = self._read_out(self.statistics, self.settings, self._tuning)
             self._warn_identifiers(self.statistics)
             self._warn_stale()
             self._model = model
         return self._model
+
+    @property
+    def state(self) -> str:
+        """Return how far the model is tuned: "textbook", "tuned", "not tuned" or "stale".
+
+        Stale is what was tuned before rows came or went, where no sample is at hand to tune on.
+
+        >>> Classifier(Settings.textbook()).state, Classifier(Settings(sample_size=0)).state
+        ('textbook', 'not tuned')
+        """
+        if not self.settings.is_tuned:
+            return "textbook"
+        if self._statistics is not None and self._statistics.n_rows:
+            _ = self.model
+        if self._tuning is None:
+            return "not tuned"
+        return "stale" if self._is_stale else "tuned"
+
+    @property
+    def _is_stale(self) -> bool:
+        return self._tuning is not None and self._moved > 0 and self._pool is None
+
+    @property
+    def _wants_tuning(self) -> bool:
+        """Return whether so much has changed that what was chosen is to be chosen anew."""
+        if not self.settings.is_tuned or int((self.statistics.weight > 0).sum()) < 2:
+            return False
+        return self._tuning is None or self._moved > ENOUGH * self._tuning.n_rows
+
+    @property
+    def has_sample(self) -> bool:
+        """Return whether a sample of the rows is at hand, to tune on."""
+        return self._pool is not None
+
+    @property
+    def _sample(self) -> Sample | None:
+        """Return the sample of the rows learned, of the columns that are counted."""
+        sample = None if self._pool is None else self._pool.sample
+        if sample is None:
+            return None
+        alone = [block.name for block in self.statistics.schema.counted if block.pairing is None]
+        return sample.only(alone)
 
     @property
     def has_learned(self) -> bool:
@@ -131,20 +192,60 @@ class Classifier:
     def learn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add the rows of a table with their classes."""
         new = self._count(X, y, sample_weight)
-        self._become(new if self._statistics is None else self._statistics + new)
+        return self._learn(
+            new.statistics, lambda pool: pool.add(*new.rows, self.settings.n_threads)
+        )
+
+    def learn_sums(self, statistics: Statistics, sample: Sample | None = None) -> Self:
+        """Add sums that were counted elsewhere, and the sample of the rows behind them.
+
+        Without a sample what was tuned becomes stale.
+
+        >>> days = Classifier().learn({"wind": ["weak", "strong"]}, ["Yes", "No"])
+        >>> Classifier().learn_sums(days.statistics).predict({"wind": ["strong"]}).tolist()
+        ['No']
+        """
+        if sample is None:
+            self._learn(statistics, lambda pool: None)
+            self._pool = None
+            return self
+        return self._learn(statistics, lambda pool: pool.join(sample))
+
+    def _learn(self, statistics: Statistics, add: Callable[[Pool], None]) -> Self:
+        before, size = self._statistics, self.settings.sample_size
+        self._become(statistics if before is None else before + statistics)
+        if before is None and self.settings.is_tuned and size:
+            self._pool = Pool(size)
+        if self._pool is not None:
+            add(self._pool)
+        self._moved += statistics.n_rows
         return self
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the rows of a table, and choose on them whatever the settings leave open."""
-        raw = open_table(X)  # once: a stream may be read one time
-        labels = read_labels(y, n_threads=self.settings.n_threads)
-        self.learn(raw, labels, sample_weight)
-        return self.recalibrate(raw, labels, sample_weight) if self.settings.is_tuned else self
+        """Learn a table anew, forgetting what was learned before, and tune what is to be tuned."""
+        fresh = Classifier(self.settings).learn(X, y, sample_weight)
+        _ = fresh.model  # settings that do not fit the data fail here, not at predict
+        self.__dict__.update(fresh.__dict__)
+        return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take away rows that were learned, as if they had never been seen."""
+        """Take away rows that were learned, as if they had never been seen.
+
+        They leave the sample too that families and weights are chosen on, and so these are chosen
+        anew when the model is next asked.
+        """
         self.check_forgettable()
-        self._become(self.statistics - self._count(X, y, sample_weight))
+        new = self._count(X, y, sample_weight)
+        sample = Sample.of(*new.rows, self.settings.sample_size) if self.has_sample else None
+        return self.forget_sums(new.statistics, sample)
+
+    def forget_sums(self, statistics: Statistics, sample: Sample | None = None) -> Self:
+        """Take sums away that were counted elsewhere, and the sample of the rows behind them."""
+        kept = self._sample
+        self._become(self.statistics - statistics)
+        known = kept is not None and sample is not None
+        self._pool = Pool(self.settings.sample_size, kept - sample) if known else None
+        self._moved = np.inf
         return self
 
     def check_forgettable(self) -> None:
@@ -174,7 +275,12 @@ class Classifier:
         >>> classifier.statistics.weight.round(3).tolist()
         [0.707, 0.707]
         """
-        self._become(self.statistics.decayed(half_life, elapsed))
+        before = self.statistics
+        self._become(before.decayed(half_life, elapsed))
+        left = 2.0 ** (-elapsed / half_life)
+        if (sample := self._sample) is not None:
+            self._pool = Pool(self.settings.sample_size, sample * left)
+        self._moved += (1.0 - left) * before.n_rows
         return self
 
     def merge(self, other: Classifier) -> Self:
@@ -182,16 +288,33 @@ class Classifier:
         if not isinstance(other, Classifier):
             raise SettingError(f"A classifier merges with another one, not with {other!r:.60}.")
         statistics = self.statistics + other.statistics
+        samples = [c._sample for c in (self, other)]
         self._declared = sorted_labels([*self._declared, *other._declared])
         self.provenance = self.provenance + other.provenance
+        if self._tuning is None or None in samples:  # a choice is better than none
+            self._tuning = self._tuning or other._tuning
         self._become(statistics)
+        known = [sample for sample in samples if sample is not None]
+        whole = len(known) == len(samples)
+        self._pool = Pool(self.settings.sample_size, joined(known)) if whole else None
+        self._moved = np.inf
         return self
 
     def __add__(self, other: Classifier) -> Classifier:
+        return self.copy().merge(other)
+
+    def copy(self) -> Classifier:
+        """Return a classifier that has learned the same, and learns on by itself.
+
+        >>> first = Classifier().learn({"x": ["a", "b"]}, [0, 1])
+        >>> first.copy().learn({"x": ["b"]}, [1]).statistics.n_rows, first.statistics.n_rows
+        (3, 2)
+        """
         result = Classifier(self.settings)
-        result._statistics, result._declared = self.statistics, self._declared
-        result.provenance = self.provenance
-        return result.merge(other)
+        result.__dict__.update(self.__dict__)
+        result._pool = None if self._pool is None else self._pool.copy()
+        result._warned = set(self._warned)
+        return result
 
     def blank(self) -> Classifier:
         """Return a classifier that has learned nothing, and counts what this one does.
@@ -219,19 +342,20 @@ class Classifier:
                 f"structure={settings.structure!r}, pairs={settings.pairs!r} needs columns counted "
                 "together that were not; learn the data again with it."
             )
+        only_prior = replace(self.settings, class_prior=None, n_threads=None) == replace(
+            settings, class_prior=None, n_threads=None
+        )
+        tuning = self._tuning if only_prior else None
         if self._statistics is not None and self._statistics.n_rows:
-            model = self._read_out(self._statistics, settings)
-        else:
-            model = None
-        self.settings, self._model = settings, model
-        self._tuning, self._is_stale = None, False
+            self._read_out(self._statistics, settings, tuning)  # what cannot be is refused here
+        self.settings, self._model, self._tuning = settings, None, tuning
         return self
 
-    def recalibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose families, smoothing and weights anew, on rows that were learned.
+    def recalibrate(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
+        """Choose families, smoothing and weights anew, on the sample or on rows that were learned.
 
         Whatever the settings leave "auto" is chosen by leave-one-out: each row is scored as if it
-        had not been learned. The rows must be among those learned, all of them or some.
+        had not been learned. Rows that are given must be among those learned, all of them or some.
 
         >>> rng = np.random.default_rng(0)
         >>> x = rng.normal(size=200)
@@ -240,26 +364,47 @@ class Classifier:
         >>> round(classifier.recalibrate(twice, y).weights["a"], 1)  # each counts for half
         0.5
         """
-        raw = open_table(X)
-        labels, weights = read_labels(y), read_weights(sample_weight, raw.n_rows)
-        _check_lengths(raw.n_rows, labels)
-        frame = read(raw, self.statistics.schema)
-        return self._tune(frame, labels, weights)
-
-    def _tune(self, frame: Frame, y: Labels, weight: FloatArray | None) -> Self:
-        if self.settings.is_tuned and self._can_be_tuned(weight):
-            from priory.tuning import tune
-
-            self._tuning = tune(self.statistics, self.settings, frame, y, weight)
-        self._is_stale, self._model = False, None
+        if X is None:
+            sample = self._sample
+            if sample is None:
+                raise SettingError(
+                    "There is no sample of the rows to choose on: give X and y, rows that were "
+                    "learned. A model file holds a sample only when saved with keep_sample=True."
+                )
+        else:
+            frame, labels, weights = self._rows(X, y, sample_weight)
+            self._check_learned(frame, labels, weights)
+            sample = Sample.of(frame, labels, weights, max(self.settings.sample_size, len(labels)))
+        if self.settings.is_tuned and int((self.statistics.weight > 0).sum()) > 1:
+            self._tune(sample)
         return self
 
-    def _can_be_tuned(self, weight: FloatArray | None) -> bool:
-        from priory.tuning import FEWEST_ROWS
+    def _tune(self, sample: Sample) -> None:
+        from priory.tuning import tune
 
-        # By weight, not by rows: a row of weight 2 is two rows.
-        weight = self.statistics.weight
-        return float(weight.sum()) >= FEWEST_ROWS and int((weight > 0).sum()) > 1
+        # Not kept from a choice that failed: what fails leaves everything as it was.
+        tuning = tune(self.statistics, self.settings, sample)
+        self._tuning, self._moved, self._model = tuning, 0.0, None
+
+    def _check_learned(self, frame: Frame, y: Labels, weight: FloatArray | None) -> None:
+        """Refuse rows that were never learned, as far as sums and sample can tell."""
+        statistics = self.statistics
+        if not statistics.is_approximate:
+            threads = self.settings.n_threads
+            try:
+                _ = statistics - Statistics.count(frame, y, statistics.schema, weight, threads)
+            except ForgetError as error:
+                raise ForgetError(f"These rows were not all learned: {error}") from None
+        sample = self._sample
+        if sample is None:
+            return
+        never = ~sample.holds(frame, y)
+        if never.any():
+            row = int(np.argmax(never))
+            raise ForgetError(
+                f"Row {row} was never learned with class {y.value(row)!r}: give rows that were "
+                "learned, with their classes, or learn them first."
+            )
 
     @property
     def tuning(self) -> Tuning | None:
@@ -479,19 +624,23 @@ class Classifier:
 
     def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:
         """Return what models that had not learned a row, or its fold, say of it."""
-        from priory.subtraction import Left, log_joint_folds, log_joint_without
-        from priory.tuning import tune
-
         raw = open_table(X)
         labels, weight = read_labels(y), read_weights(sample_weight, raw.n_rows)
         _check_lengths(raw.n_rows, labels)
+        return self.left_out(read(raw, self.statistics.schema), labels, weight, folds)
+
+    def left_out(
+        self, frame: Frame, labels: Labels, weight: FloatArray | None, folds: Any = None
+    ) -> Left:
+        """Return what models that had not learned a row, or its fold, say of it."""
+        from priory.subtraction import Left, log_joint_folds, log_joint_without
+
         statistics, settings = self.statistics, self.settings
-        frame = read(raw, statistics.schema)
+        _ = self.model  # tuned where that is due
         if folds is None and self._tuning is not None:
-            tuned = tune(statistics, settings, frame, labels, weight)
-            rows = Labels(tuned.labels, statistics.classes)
-            posterior = np.exp(tuned.log_posterior)
-            return Left(rows, posterior, tuned.classes, tuned.sample_weight, tuned.how)
+            joint = self._cross_fitted(frame, labels, weight)
+            how = self._tuning.how
+            return Left.of_joint(joint, labels, statistics, weight, how, settings.n_threads)
         choices = settings.choices(statistics)
         given = (settings.class_prior, settings.n_threads)
         if folds is None:
@@ -506,6 +655,36 @@ class Classifier:
             joint = self._tuned_folds(frame, labels, weight, folds)
         return Left.of_joint(joint, labels, statistics, weight, how, settings.n_threads)
 
+    def _cross_fitted(self, frame: Frame, y: Labels, weight: FloatArray | None) -> FloatArray:
+        """Return the scores of rows by sums without the row, and weights without its fold."""
+        from priory.tuning import log_joint_cross_fitted, tune
+
+        tuning = self._tuning
+        assert tuning is not None
+        out = np.empty((len(frame), len(self.classes)))
+        known = slice(None) if weight is None else weight > 0
+        rows = frame.take(known), y.take(known), None if weight is None else weight[known]
+        self._check_learned(*rows)
+        if tuning.scored is None:  # a file does not hold them
+            sample = Sample.of(*rows, max(self.settings.sample_size, len(frame)))
+            tuning = tune(self.statistics, self.settings, sample)
+        threads = self.settings.n_threads
+        out[known] = log_joint_cross_fitted(tuning, self.statistics, *rows, threads)
+        out[known] += self.prior_shift
+        if weight is not None and not weight.all():  # a row of weight 0 was never learned
+            out[weight == 0] = self.model.log_joint(frame.take(weight == 0))
+        return out
+
+    @property
+    def prior_shift(self) -> FloatArray:
+        """Return log P_wanted(k) − log P_rows(k): what a prior that was asked for changes."""
+        given, statistics = self.settings.class_prior, self.statistics
+        if given is None:
+            return np.zeros(len(statistics.classes))
+        wanted = Model.read(statistics, {}, given).log_prior
+        shares = Model.read(statistics, {}, None).log_prior
+        return np.where(np.isneginf(shares), 0.0, wanted - np.maximum(shares, -1e300))
+
     def _tuned_folds(
         self, frame: Frame, y: Labels, weight: FloatArray | None, folds: AnyArray
     ) -> FloatArray:
@@ -518,7 +697,8 @@ class Classifier:
             other = Classifier(self.settings)
             other._become((self.statistics - counted).with_classes(self.classes))
             kept = None if weight is None else weight[rest]
-            other._tune(frame.take(rest), y.take(rest), kept)
+            other._pool = Pool(self.settings.sample_size)
+            other._pool.add(frame.take(rest), y.take(rest), kept, self.settings.n_threads)
             joint[out] = other.model.log_joint(frame.take(out))
         return joint
 
@@ -537,8 +717,10 @@ class Classifier:
         statistics: Statistics, settings: Settings, tuning: Tuning | None = None
     ) -> Model:
         choices = Classifier._choices(statistics, settings, tuning)
-        model = Model.read(statistics, choices, settings.class_prior, settings.n_threads)
-        return model if tuning is None else tuning.applied(model)
+        if tuning is None:
+            return Model.read(statistics, choices, settings.class_prior, settings.n_threads)
+        scaled = statistics if tuning.scale == 1.0 else statistics * tuning.scale
+        return tuning.applied(Model.read(scaled, choices, settings.class_prior, settings.n_threads))
 
     def _become(self, statistics: Statistics) -> None:
         if not statistics.n_rows and self._statistics is None:
@@ -547,54 +729,52 @@ class Classifier:
                 "zero."
             )
         self._statistics, self._model = statistics.with_classes(self._declared), None
-        self._is_stale = self._tuning is not None
 
-    def _count(self, X: Any, y: Any, weight: Any) -> Statistics:
+    def _count(self, X: Any, y: Any, weight: Any) -> Counted:
         raw = open_table(X)
         labels = read_labels(y, n_threads=self.settings.n_threads)
         _check_lengths(raw.n_rows, labels)
         weights = read_weights(weight, raw.n_rows)
-        if self._statistics is None:
-            schema = infer(raw, self.settings.declared(raw), self.settings.n_threads)
-        else:
-            schema = infer_empty(raw, self._statistics.schema)
-        frame = read(raw, schema, self.settings.n_threads)
-        self._check_missing(frame, schema)
-        statistics = Statistics.count(frame, labels, schema, weights, self.settings.n_threads)
         if self._statistics is not None:
-            return statistics
+            schema = infer_empty(raw, self._statistics.schema)
+            return count_rows(raw, labels, weights, schema, self.settings)
+        schema = infer(raw, self.settings.declared(raw), self.settings.n_threads)
+        counted = count_rows(raw, labels, weights, schema, self.settings)
         from priory.structure import choose_structure
 
-        blocks = choose_structure(statistics, self.settings, frame, labels, weights)
+        blocks = choose_structure(counted.statistics, self.settings, *counted.rows)
         if not blocks:
-            return statistics
+            return counted
         more = Schema(schema.columns, blocks, schema.named)
-        threads = self.settings.n_threads
-        return statistics.beside(Statistics.count(read(raw, more), labels, more, weights, threads))
+        paired = with_pairs(counted.rows[0], more)
+        together = Statistics.count(
+            paired,
+            y=counted.rows[1],
+            schema=more,
+            weight=weights,
+            n_threads=self.settings.n_threads,
+        )
+        return replace(counted, statistics=counted.statistics.beside(together))
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Frame, Labels, FloatArray | None]:
+        """Return rows that were learned, as the statistics count them."""
+        raw = open_table(X)
+        labels, weights = read_labels(y), read_weights(sample_weight, raw.n_rows)
+        _check_lengths(raw.n_rows, labels)
+        frame = read(raw, self.statistics.schema, self.settings.n_threads)
+        if weights is not None and not weights.all():
+            some = weights > 0
+            frame, labels, weights = frame.take(some), labels.take(some), weights[some]
+        return frame, labels, weights
 
     def _frame(self, X: Any) -> Frame:
         frame = read(X, self.statistics.schema, self.settings.n_threads)
-        self._check_missing(frame, self.statistics.schema)
+        check_missing(frame, self.statistics.schema, self.settings)
         for block in self.statistics.schema.counted:
             column = frame[block.name]
             if isinstance(column, Numbers) and _has_large(column.values):
                 refuse_large(block, column.values)
         return frame
-
-    def _check_missing(self, frame: Frame, schema: Schema) -> None:
-        for block in schema:
-            if self.settings.missing_of(block) != "error" or block.kind is Kind.IDENTIFIER:
-                continue
-            if block.pairing is not None:  # its columns stand by themselves too
-                continue
-            there = block.kind.is_counted
-            missing = frame[block.name].missing if there else np.ones(len(frame), dtype=np.bool_)
-            if missing.any():
-                raise MissingValueError(
-                    f"Column {block.name!r} has {int(missing.sum())} missing values, the first in "
-                    f"row {int(np.argmax(missing))}. Fill them in, or set missing='skip' or "
-                    "'category'."
-                )
 
     def _codes(self, y: Any, n: int) -> AnyArray:
         if isinstance(y, str | bytes) or not hasattr(y, "__len__"):
@@ -615,8 +795,9 @@ class Classifier:
         if self._is_stale and "tuning" not in self._warned:
             self._warned.add("tuning")
             warn(
-                "Rows were learned, merged or forgotten since families and weights were chosen; "
-                "the choice is kept. recalibrate(X, y) renews it.",
+                "Rows were learned, merged or forgotten since families and weights were chosen, "
+                "and no sample of the rows is at hand to choose anew: the choice is stale. "
+                "recalibrate(X, y) renews it; a model saved with keep_sample=True renews itself.",
                 StaleTuningWarning,
             )
 
@@ -637,6 +818,41 @@ class Classifier:
                 f"Column {listing(new)} has hardly two rows alike: it names the rows and was left "
                 f"out. To use it all the same: families={{{new[0]!r}: 'categorical'}}.",
                 IdentifierWarning,
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Hold the sums of some rows, and the rows themselves: values, classes and weights."""
+
+    statistics: Statistics
+    rows: tuple[Frame, Labels, FloatArray | None]
+
+
+def count_rows(
+    raw: RawTable, y: Labels, weight: FloatArray | None, schema: Schema, settings: Settings
+) -> Counted:
+    """Count the rows of a table under a schema."""
+    frame = read(raw, schema, settings.n_threads)
+    check_missing(frame, schema, settings)
+    statistics = Statistics.count(frame, y, schema, weight, settings.n_threads)
+    return Counted(statistics, (frame, y, weight))
+
+
+def check_missing(frame: Frame, schema: Schema, settings: Settings) -> None:
+    """Refuse gaps where there must be none."""
+    for block in schema:
+        if settings.missing_of(block) != "error" or block.kind is Kind.IDENTIFIER:
+            continue
+        if block.pairing is not None:  # its columns stand by themselves too
+            continue
+        there = block.kind.is_counted
+        missing = frame[block.name].missing if there else np.ones(len(frame), dtype=np.bool_)
+        if missing.any():
+            raise MissingValueError(
+                f"Column {block.name!r} has {int(missing.sum())} missing values, the first in "
+                f"row {int(np.argmax(missing))}. Fill them in, or set missing='skip' or "
+                "'category'."
             )
 
 

@@ -36,7 +36,7 @@ from priory.schema import Block
 from priory.statistics import Statistics
 from priory.tables import LabelsTable
 from priory.tables.sums import refuse_large
-from priory.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 
 __all__ = [
     "Choice",
@@ -47,7 +47,6 @@ __all__ = [
     "add_up",
     "n_words",
     "presence",
-    "present_share",
 ]
 
 STRETCH = 131_072
@@ -82,6 +81,8 @@ class Term:
     about: Literal["value", "edge", "missing"] = "value"
     weight: float = 1.0
     """How far the factor is trusted: it enters as P(block | k)^weight."""
+    offset: FloatArray | None = None
+    """What is added to each class beside it, where the factor says anything at all."""
 
     @property
     def title(self) -> str:
@@ -103,7 +104,20 @@ class Term:
             adder = self.family.adder(self.column(frame), self.parameters)
         except InputError as error:
             raise type(error)(f"Column {self.block.title!r}: {error}.") from None
-        return adder if self.weight == 1.0 or not weighted else _weighted(adder, self.weight)
+        if not weighted or (self.weight == 1.0 and self.offset is None):
+            return adder
+        return _weighted(adder, self.weight, 0.0 if self.offset is None else self.offset)
+
+    @property
+    def counts(self) -> bool:
+        """Return whether the factor changes any score."""
+        return bool(self.weight) or self.offset is not None
+
+    def speaks(self, frame: Frame, n_classes: int) -> BoolArray:
+        """Return which rows the factor says anything of: no gap, nor a value never seen."""
+        out = np.zeros((len(frame), n_classes))
+        self.add_log_likelihood(frame, out)
+        return np.asarray(out.any(axis=1))
 
     def add_log_likelihood(self, frame: Frame, out: FloatArray) -> None:
         """Add log P(block | k) to `out`, rows × classes."""
@@ -141,8 +155,6 @@ class Model:
     log_prior: FloatArray
     terms: tuple[Term, ...]
     n_threads: int | None = None
-    bias: FloatArray | None = None
-    """What is added to the score of each class, in the share of the columns that a row has."""
 
     @classmethod
     def read(
@@ -212,23 +224,37 @@ class Model:
         Weights are for telling classes apart; a probability of the row itself has none, and no
         edges, which correct factors that are not theirs.
         """
-        terms = [term for term in self.terms if (term.weight if weighted else term.about != "edge")]
+        terms = [term for term in self.terms if (term.counts if weighted else term.about != "edge")]
         adders = [term.adder(frame, weighted) for term in terms]
-        start = self._start(frame) if weighted else self.log_prior
         work = sum(_entries_per_row(term, frame) for term in terms)
-        add_up(adders, start, out, work, self.n_threads, finish)
+        add_up(adders, self.log_prior, out, work, self.n_threads, finish)
 
-    def _start(self, frame: Frame) -> FloatArray:
-        """Return the prior and the bias, of each row where they differ."""
-        biases = self.biases(frame)
-        return self.log_prior if biases is None else self.log_prior + biases
+    @property
+    def bias(self) -> FloatArray | None:
+        """Return what is added to the score of each class of a row that has all columns."""
+        offsets = [term.offset for term in self.terms if term.offset is not None]
+        return np.sum(offsets, axis=0) if offsets else None
+
+    def with_bias(self, bias: FloatArray) -> Model:
+        """Return the model with a bias for each class, in the share of the columns that speak.
+
+        So a row of gaps, or of values never seen, keeps the class prior.
+        """
+        n = sum(term.about == "value" for term in self.terms)
+        terms = [
+            replace(term, offset=bias / n if term.about == "value" else None) for term in self.terms
+        ]
+        return replace(self, terms=tuple(terms))
 
     def biases(self, frame: Frame) -> FloatArray | None:
         """Return what is added to each class, rows × classes: no column, no bias."""
-        if self.bias is None:
+        terms = [term for term in self.terms if term.offset is not None]
+        if not terms:
             return None
-        names = [term.block.name for term in self.terms if term.about == "value"]
-        return present_share(frame, names)[:, None] * self.bias
+        return sum(
+            (term.speaks(frame, len(self.classes))[:, None] * term.offset for term in terms),
+            np.zeros((len(frame), len(self.classes))),
+        )
 
     def _normalized(
         self,
@@ -340,14 +366,6 @@ class LinearForm:
             )
 
 
-def present_share(frame: Frame, names: Sequence[str]) -> FloatArray:
-    """Return which share of some columns each row has."""
-    gaps = np.zeros(len(frame))
-    for name in names:
-        gaps += frame[name].missing
-    return 1.0 - gaps / max(len(names), 1)
-
-
 def _entries_per_row(term: Term, frame: Frame) -> int:
     """Return about how many look-ups a row costs: a text has a word in every six bytes."""
     column = frame[term.block.name]
@@ -390,18 +408,25 @@ def add_up(
     in_parallel(tasks, threads)
 
 
-def _weighted(adder: Adder, weight: float) -> Adder:
-    """Return an adder of weight times as much."""
+def _weighted(adder: Adder, weight: float, offset: FloatArray | float) -> Adder:
+    """Return an adder of weight times as much, and of an offset where that is anything at all."""
     if isinstance(adder, Lookup):
-        return replace(adder, log_p=weight * adder.log_p)
+        says = adder.log_p.any(axis=1, keepdims=True)
+        return replace(adder, log_p=np.where(says, _times(weight, adder.log_p) + offset, 0.0))
 
     def add(rows: slice, out: FloatArray) -> None:
         part = np.zeros_like(out)
         adder(rows, part)
-        part *= weight
+        says = part.any(axis=1, keepdims=True)
+        part = _times(weight, part)
+        part += says * offset
         out += part
 
     return add
+
+
+def _times(weight: float, scores: FloatArray) -> FloatArray:
+    return weight * scores if weight else np.zeros_like(scores)  # 0 · (−∞) = 0
 
 
 def _together(adders: Sequence[Adder]) -> list[Adder]:

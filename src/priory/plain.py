@@ -85,7 +85,7 @@ def from_plain(plain: Any) -> Any:
 
 
 def tuning_to_plain(tuning: Tuning) -> dict[str, Any]:
-    """Return what was chosen as JSON values, without the sample that it was chosen on."""
+    """Return what was chosen as JSON values, without the scores that it was chosen on."""
     return {
         "choices": [
             [name, to_plain(choice.family), to_plain(choice.prior), choice.missing]
@@ -95,6 +95,8 @@ def tuning_to_plain(tuning: Tuning) -> dict[str, Any]:
         "temperature": float(tuning.temperature),
         "classes": list(tuning.classes),
         "bias": [float(b) for b in tuning.bias],
+        "scale": float(tuning.scale),
+        "n_rows": int(tuning.n_rows),
         "how": tuning.how,
     }
 
@@ -135,9 +137,8 @@ def tuning_from_plain(plain: Any, schema: Schema) -> Tuning:
         _finite(plain["temperature"], "the temperature", least=0.0),
         classes,
         bias,
-        np.zeros(0, dtype=np.int32),
-        np.zeros((0, len(classes))),
-        None,
+        _finite(plain["scale"], "the scale", least=0.0),
+        int(_finite(plain["n_rows"], "the number of rows", least=0.0)),
         plain["how"],
     )
 

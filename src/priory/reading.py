@@ -31,7 +31,15 @@ from priory.rawtables import EXACT, Natural, RawTable, natural, open_table, text
 from priory.schema import Block, Kind, Schema
 from priory.typing import FloatArray, Label
 
-__all__ = ["infer", "infer_empty", "open_table", "read", "read_labels", "read_weights"]
+__all__ = [
+    "infer",
+    "infer_empty",
+    "open_table",
+    "read",
+    "read_labels",
+    "read_weights",
+    "with_pairs",
+]
 
 IDENTIFIER_ROWS = 1000
 """From so many rows on, a column of strings that never repeat is not even counted."""
@@ -110,6 +118,15 @@ def read(X: Any, schema: Schema, n_threads: int | None = None) -> Frame:
         for block in schema.counted
     }
     return Frame(raw.n_rows, columns)
+
+
+def with_pairs(frame: Frame, schema: Schema) -> Frame:
+    """Return a frame of single columns with those beside them that are counted together."""
+    columns = dict(frame.columns)
+    for block in schema.counted:
+        if block.pairing is not None:
+            columns[block.name] = _row_together(frame.columns, block, block.pairing)
+    return Frame(len(frame), columns)
 
 
 def _read_row(row: Mapping[Any, Any], schema: Schema) -> Frame | None:

@@ -1,138 +1,296 @@
 """A sample of rows that depends on the rows alone, not on their order or on how they came.
 
-Each row has a hash of its values and its class; the sample is the rows with the least hashes. So
-any order and any machine choose the same rows, and so does any chunking. Rows that are all alike
-have hashes of their own, or they would be in the sample all or none: the second, the third … of
-them is hashed with its number.
+Each different row has a hash of its values and its class, and the sample is those with the least
+hashes (Cohen 1997), each once, with how many there are of it and what they weigh together. Three
+quarters of the places go to the least hashes of all, the last quarter is shared by the classes, so
+that a rare class is there too. A row in the sample of a whole is in the sample of any part
+that holds it: so chunks, merges and machines come to the same sample, to the last row.
 """
 
 from __future__ import annotations
 
-import zlib
-from functools import lru_cache
-from hashlib import blake2b
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from priory.columns import (
-    Column,
-    Combined,
-    Counts,
-    Frame,
-    Labels,
-    Numbers,
-    Pairs,
-    SparseRows,
-    Texts,
-)
-from priory.kernels.hashes import Numbering, mix_codes, mix_numbers
-from priory.labels import label_token
-from priory.typing import AnyArray, IntArray, Label
+from priory.columns import Frame, Labels
+from priory.hashing import row_hashes
+from priory.labels import label_key
+from priory.stacking import stack, stack_labels
+from priory.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["Numbering", "bottom_rows", "row_hashes"]
+__all__ = ["Pool", "Sample", "bottom_rows"]
 
-GAP = np.uint64(0x9E3779B97F4A7C15)
+EVERYTHING = np.uint64(2**64 - 1)
+FEW = 1024
+"""So few rows wait until there are more of them before they are looked at."""
+
+AT_ONCE = 4
+"""So many times the sample's size, rows are looked at before most of the rest is passed over."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Hold different rows, how many there are of each, and the sums of their weights and squares.
+
+    >>> from priory.reading import infer, read, read_labels
+    >>> days = {"wind": ["weak", "weak", "strong", "weak"]}
+    >>> sample = Sample.of(read(days, infer(days)), read_labels(["Y", "Y", "N", "N"]), None, 100)
+    >>> sorted(sample.rows.tolist()), sample.n_rows
+    ([1, 1, 2], 4)
+    >>> (sample - sample).n_rows, (sample + sample).n_rows
+    (0, 8)
+    """
+
+    frame: Frame
+    y: Labels
+    hashes: AnyArray
+    rows: IntArray
+    weight: FloatArray
+    squares: FloatArray
+    size: int
+    bounds: AnyArray
+    """Of each class, the hash up to which all of its rows are here; in the order of y.labels."""
+
+    @classmethod
+    def of(
+        cls,
+        frame: Frame,
+        y: Labels,
+        weight: FloatArray | None,
+        size: int,
+        n_threads: int | None = None,
+    ) -> Sample:
+        """Return the sample of some rows; those of weight 0 are not rows."""
+        hashes = row_hashes(frame, y, n_threads)
+        rows, bounds = _least(hashes, y, size, None if weight is None else weight > 0)
+        own = np.ones(len(rows)) if weight is None else weight[rows]
+        found, first, which = np.unique(hashes[rows], return_index=True, return_inverse=True)
+        sums = [np.bincount(which, w, len(found)) for w in (None, own, own * own)]
+        taken = rows[first]  # an index, not a slice: the sample must not share the user's memory
+        kept = y.take(taken)
+        return cls(frame.take(taken), kept, found, *sums, size, bounds)  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    @property
+    def n_rows(self) -> int:
+        """Return how many rows the different ones stand for."""
+        return int(self.rows.sum())
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether every row that came is here."""
+        return bool((self.bounds == EVERYTHING).all())
+
+    @cached_property
+    def known(self) -> dict[Any, Any]:
+        """Return the bound of each class, by the key of its label."""
+        return {label_key(k): b for k, b in zip(self.y.labels, self.bounds, strict=True)}
+
+    def __add__(self, other: Sample) -> Sample:
+        return joined([self, other])
+
+    def __sub__(self, other: Sample) -> Sample:
+        """Return what is left without the rows of another sample; others are none of its own."""
+        both = joined([self, replace(other, **other._times(-1))])
+        there = (both.rows > 0) & np.isin(both.hashes, self.hashes)
+        return both.take(np.flatnonzero(there))
+
+    def __mul__(self, factor: float) -> Sample:
+        return replace(self, weight=self.weight * factor, squares=self.squares * factor**2)
+
+    def take(self, rows: Any) -> Sample:
+        """Return some of the rows."""
+        return replace(
+            self,
+            frame=self.frame.take(rows),
+            y=self.y.take(rows),
+            **{name: getattr(self, name)[rows] for name in ("hashes", *SUMS)},
+        )
+
+    def smaller(self, size: int) -> Sample:
+        """Return the sample that would have been taken with fewer places."""
+        rows, bounds = _least(self.hashes, self.y, size)
+        if len(rows) == len(self):
+            return self
+        return replace(self.take(rows), size=size, bounds=np.minimum(bounds, self.bounds))
+
+    def only(self, names: Sequence[str]) -> Sample:
+        """Return the sample of these columns alone: rows that differ in others become the same."""
+        if all(name in names for name in self.frame.columns):
+            return self
+        columns = {name: column for name, column in self.frame.columns.items() if name in names}
+        frame = Frame(len(self.frame), columns)
+        return _grouped(replace(self, frame=frame, hashes=row_hashes(frame, self.y)))
+
+    def holds(self, frame: Frame, y: Labels) -> AnyArray:
+        """Return which rows may be among those that came: all that are not known to be missing."""
+        hashes = row_hashes(frame, y)
+        bounds = [self.known.get(label_key(label), EVERYTHING) for label in y.labels]
+        bound = np.array(bounds, dtype=np.uint64)[y.codes]
+        return (hashes > bound) | np.isin(hashes, self.hashes)
+
+    def _times(self, factor: int) -> dict[str, AnyArray]:
+        return {name: factor * getattr(self, name) for name in SUMS}
+
+    def spelled_out(self, most: int) -> tuple[Frame, Labels, FloatArray | None]:
+        """Return rows one by one with their weights, None where each is 1; copies up to so many.
+
+        Of more copies than that, one stands for all of them.
+        """
+        times = self.rows if self.n_rows <= most else np.ones_like(self.rows)
+        every = np.repeat(np.arange(len(self)), times)
+        weight = (self.weight / times)[every]
+        rows = self.frame.take(every), self.y.take(every)
+        return *rows, None if (weight == 1).all() else weight
+
+    def retyped(self, labels: tuple[Any, ...]) -> Sample:
+        """Return the same rows with their classes by other names."""
+        return replace(self, y=Labels(self.y.codes, labels))
+
+
+SUMS = ("rows", "weight", "squares")
+
+
+class Pool:
+    """Keep the sample of the rows that come by, also of single ones.
+
+    >>> from priory.columns import Numbers
+    >>> pool = Pool(100)
+    >>> for x in 1.0, 2.0, 1.0:
+    ...     pool.add(Frame(1, {"x": Numbers(np.array([[x]]))}), Labels(np.zeros(1, int), ("a",)))
+    >>> pool.sample.rows.tolist() in ([1, 2], [2, 1])
+    True
+    """
+
+    def __init__(self, size: int, sample: Sample | None = None) -> None:
+        self._size, self._sample = size, sample
+        self._waiting: list[tuple[Frame, Labels, FloatArray]] = []
+
+    def add(
+        self,
+        frame: Frame,
+        y: Labels,
+        weight: FloatArray | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        """Look at some more rows; those of weight 0 are not rows."""
+        if len(frame) >= FEW:
+            self.join(Sample.of(frame, y, weight, self._size, n_threads))
+            return
+        own = np.arange(len(frame))  # a copy: the rows are the user's
+        weights = np.ones(len(frame)) if weight is None else weight.copy()
+        self._waiting.append((frame.take(own), y.take(own), weights))
+        if sum(len(rows) for rows, _, _ in self._waiting) >= FEW:
+            self._settle()
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self._sample, self._waiting = None, []
+
+    def _settle(self) -> None:
+        if self._waiting:
+            frames, labels, weights = zip(*self._waiting, strict=True)
+            self._waiting = []
+            rows = stack(frames), stack_labels(labels), np.concatenate(weights)
+            self.join(Sample.of(*rows, self._size))
+
+    def join(self, new: Sample) -> None:
+        """Take the rows of another sample in."""
+        self._sample = new if self._sample is None else self._sample + new
+
+    @property
+    def sample(self) -> Sample | None:
+        """Return the sample of everything that came; None where nothing did."""
+        self._settle()
+        return self._sample
+
+    def copy(self) -> Pool:
+        """Return a pool of the same rows."""
+        return Pool(self._size, self.sample)
+
+
+def joined(samples: Sequence[Sample]) -> Sample:
+    """Return the sample of the rows of all of them."""
+    y = stack_labels([sample.y for sample in samples])
+    places = {label_key(label): k for k, label in enumerate(y.labels)}
+    bounds = np.full(len(y.labels), EVERYTHING)
+    for sample in samples:
+        for label, bound in sample.known.items():
+            bounds[places[label]] = min(bounds[places[label]], bound)
+    hashes = np.concatenate([sample.hashes for sample in samples])
+    whole = np.flatnonzero(hashes <= bounds[y.codes]) if len(y) else np.zeros(0, dtype=np.intp)
+    size = min(sample.size for sample in samples)
+    sums = {name: np.concatenate([getattr(s, name) for s in samples]) for name in SUMS}
+    frame = stack([sample.frame for sample in samples])
+    both = Sample(frame, y, hashes, size=size, bounds=bounds, **sums)
+    if len(whole) < len(both):
+        both = both.take(whole)
+    return _grouped(both).smaller(size)
 
 
 def bottom_rows(frame: Frame, y: Labels, size: int) -> IntArray | None:
-    """Return the rows of the sample in their order, or None where all of them are in it.
+    """Return the rows of a sample of this size in their order, or None where all are in it.
 
+    >>> from priory.columns import Numbers
     >>> y = Labels(np.zeros(5, dtype=np.int32), ("a",))
     >>> frame = Frame(5, {"x": Numbers(np.arange(5.0)[:, None])})
     >>> backwards = Frame(5, {"x": Numbers(np.arange(5.0)[::-1, None])})
-    >>> there, back = bottom_rows(frame, y, 2), bottom_rows(backwards, y, 2)
+    >>> there, back = bottom_rows(frame, y, 4), bottom_rows(backwards, y, 4)
     >>> sorted(there) == sorted(4 - back)
     True
     """
     if len(frame) <= size:
         return None
-    hashes = row_hashes(frame, y)
-    return np.sort(np.argpartition(hashes, size - 1)[:size])
+    rows, _ = _least(row_hashes(frame, y), y, size)
+    return rows
 
 
-def row_hashes(frame: Frame, y: Labels, numbering: Numbering | None = None) -> AnyArray:
-    """Return a 64-bit hash of each row's values and class, and of its number among equal rows.
-
-    The rows may be a part of many; a `numbering` then goes on from part to part.
-    """
-    hashes = _of_labels(y)[y.codes]
-    for name in sorted(frame.columns):
-        _mix(hashes, frame[name])
-    number = (Numbering() if numbering is None else numbering).of(hashes)
-    again = np.flatnonzero(number)
-    hashes[again] = _mixed(hashes[again] + number[again].astype(np.uint64) * GAP)
-    return hashes
-
-
-def _mix(hashes: AnyArray, column: Column) -> None:
-    """Mix a column into the hashes of the rows."""
-    if isinstance(column, Pairs):  # its columns are hashed by themselves
-        return
-    if isinstance(column, Labels):
-        mix_codes(hashes, np.ascontiguousarray(column.codes), _of_labels(column))
-    elif isinstance(column, Numbers) and column.values.shape[1] == 1:
-        mix_numbers(hashes, column.values[:, 0].astype(np.float64, copy=False), int(GAP))
-    else:
-        hashes[:] = _mixed(hashes * np.uint64(31) + _column(column))
+def _least(
+    hashes: AnyArray, y: Labels, size: int, some: AnyArray | None = None
+) -> tuple[IntArray, AnyArray]:
+    """Return the rows of the sample in their order, and the bound of each class."""
+    rows = np.arange(len(hashes)) if some is None else np.flatnonzero(some)
+    bounds = np.full(len(y.labels), EVERYTHING)
+    kept, first, step = rows[:0], 0, AT_ONCE * size
+    while first < len(rows):
+        new = rows[first : first + step]
+        kept = np.concatenate([kept, new[hashes[new] <= bounds[y.codes[new]]]])
+        bounds = np.minimum(bounds, _bounds(hashes[kept], y.codes[kept], len(bounds), size))
+        kept = kept[hashes[kept] <= bounds[y.codes[kept]]]
+        first, step = first + step, 4 * step
+    return kept, bounds
 
 
-def _column(column: Numbers | Combined | Texts | Counts) -> AnyArray:
-    if isinstance(column, Numbers):
-        return _together([_bits(column.values[:, j]) for j in range(column.values.shape[1])])
-    if isinstance(column, Combined):
-        return _together([_of_labels(part)[part.codes] for part in column.parts])
-    if isinstance(column, Texts):
-        return _texts(column)
-    return _counts(column)
+def _bounds(hashes: AnyArray, y: AnyArray, n_classes: int, size: int) -> AnyArray:
+    """Return the largest hash that each class has in the sample; all are in it where few came."""
+    bounds = np.full(n_classes, EVERYTHING)
+    distinct, first = np.unique(hashes, return_index=True)
+    if len(distinct) <= size:
+        return bounds
+    quarter = max(1, size // 4)
+    codes = y[first]
+    order = np.argsort(codes, kind="stable")  # within a class the least hashes first
+    seen, starts, counts = np.unique(codes[order], return_index=True, return_counts=True)
+    share = max(1, quarter // len(seen))
+    many = counts > share
+    last = distinct[order[starts[many] + share - 1]]
+    bounds[seen[many]] = np.maximum(last, distinct[max(1, size - quarter) - 1])
+    return bounds
 
 
-def _of_labels(column: Labels) -> AnyArray:
-    """Return the hash of each label, and last that of a gap, whose code is −1."""
-    return np.array([*map(_of_label, column.labels), int(GAP)], dtype=np.uint64)
-
-
-@lru_cache(1 << 16, typed=True)  # 1 and True are equal, but not the same label
-def _of_label(label: Label) -> int:
-    return int.from_bytes(blake2b(label_token(label).encode(), digest_size=8).digest(), "little")
-
-
-def _bits(values: AnyArray) -> AnyArray:
-    numbers = values.astype(np.float64) + 0.0  # −0.0 and 0.0 are one number
-    return np.where(np.isnan(numbers), GAP, _mixed(numbers.view(np.uint64)))
-
-
-def _texts(column: Texts) -> AnyArray:
-    data, ends = np.ascontiguousarray(column.data).data, column.offsets.tolist()
-    missing = column.missing
-    hashes = np.array([zlib.crc32(data[a:b]) for a, b in pairwise(ends)], dtype=np.uint64)
-    lengths = np.diff(column.offsets).astype(np.uint64)
-    return np.where(missing, GAP, _mixed(hashes | lengths << np.uint64(32)))
-
-
-def _counts(column: Counts) -> AnyArray:
-    matrix = column.matrix
-    if not isinstance(matrix, SparseRows):
-        return _together([_bits(matrix[:, j]) for j in range(matrix.shape[1])])
-    first, last = int(matrix.indptr[0]), int(matrix.indptr[-1])
-    places = matrix.indices[first:last].astype(np.uint64)
-    entries = _mixed(places * GAP + _bits(matrix.data[first:last]))
-    # A sum, so that the order of the entries does not matter; rows of no entries have 0.
-    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(entries, dtype=np.uint64)])
-    ends = matrix.indptr - first
-    return np.asarray(sums[ends[1:]] - sums[ends[:-1]])
-
-
-def _together(hashes: list[AnyArray]) -> AnyArray:
-    total = hashes[0]
-    for more in hashes[1:]:
-        total = _mixed(total * np.uint64(31) + more)
-    return total
-
-
-def _mixed(x: Any) -> AnyArray:
-    """Return the bits well mixed (the finaliser of splitmix64)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(x ^ (x >> np.uint64(31)))
+def _grouped(sample: Sample) -> Sample:
+    """Return the sample with rows of the same hash as one."""
+    found, first, which = np.unique(sample.hashes, return_index=True, return_inverse=True)
+    if len(found) == len(sample):
+        return sample if np.array_equal(found, sample.hashes) else sample.take(first)
+    one = sample.take(first)
+    sums = {name: np.zeros(len(found), getattr(sample, name).dtype) for name in SUMS}
+    for name, total in sums.items():
+        np.add.at(total, which, getattr(sample, name))
+    return replace(one, **sums)

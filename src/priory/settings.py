@@ -115,7 +115,7 @@ class Settings:
             raise SettingError(
                 f"weights must be one of {', '.join(map(repr, WEIGHTS))}, not {self.weights!r}."
             )
-        check_number("sample_size", self.sample_size, above=0)
+        check_number("sample_size", self.sample_size)
         if not (self.select is None or (isinstance(self.select, str) and self.select == "mdl")):
             raise SettingError(f"select must be None or 'mdl', not {self.select!r}.")
         self._check_structure()

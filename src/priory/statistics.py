@@ -144,6 +144,11 @@ class Statistics:
         return {label_key(label): k for k, label in enumerate(self.classes)}
 
     @property
+    def is_approximate(self) -> bool:
+        """Return whether some of what was counted has been dropped since, to bound the memory."""
+        return any(getattr(table, "is_approximate", False) for table in self.tables.values())
+
+    @property
     def n_rows(self) -> int:
         """Return the number of rows learned."""
         return int(self.rows.sum())

@@ -88,7 +88,7 @@ def log_joint_without(
     """Return log P(k, x_i) of every row i, rows × classes, under the model without that row.
 
     The rows, or some of them, are those that the statistics counted, with their classes and
-    weights; min(1, weight) of each is taken out. A class of which nothing is left has no share
+    weights; each is taken out with all its weight. A class of which nothing is left has no share
     in the rows, so its score is −∞ unless `class_prior` speaks for it.
 
     >>> from priory.families import Categorical
@@ -114,7 +114,7 @@ def log_joint_without(
         out[~some] = model.log_joint(frame.take(~some))
         return out
     left_out = LeftOut(codes, weight)
-    if statistics.n_rows == 1 and left_out.whole.any():
+    if statistics.n_rows == 1:
         raise InputError("One row was learned in all; without it nothing is left to learn from.")
     adders, n_columns = [_prior_adder(statistics, frame, left_out, class_prior)], 0
     for name, choice in choices.items():
@@ -247,8 +247,8 @@ def _prior_adder(
     K, rows, weight = len(statistics.classes), statistics.rows, statistics.weight
     if class_prior is None or (isinstance(class_prior, str) and class_prior == "uniform"):
 
-        def scores(_: AnyArray, y: AnyArray, amount: FloatArray, whole: AnyArray) -> FloatArray:
-            left = rows[y] - whole
+        def scores(_: AnyArray, y: AnyArray, amount: FloatArray) -> FloatArray:
+            left = rows[y] - 1
             if class_prior is None:
                 shares = reduced(np.tile(weight, (len(y), 1)), y, amount, left == 0)
             else:
@@ -268,7 +268,7 @@ def _prior_adder(
 
         def add(some: slice, out: FloatArray) -> None:
             y = left_out.y[some]
-            gone = rows[y] == left_out.whole[some]
+            gone = rows[y] == 1
             taken = np.sum(
                 [_lengths(column.take(some), table) for column, table in counted], axis=0
             )

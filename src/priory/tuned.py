@@ -7,28 +7,47 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from priory.calibration import Weights
 from priory.labels import label_key
 from priory.model import Choice, Model, Term
-from priory.typing import CodeArray, FloatArray, Label
+from priory.typing import CodeArray, FloatArray, IntArray, Label
 
-__all__ = ["Tuning"]
+__all__ = ["Scored", "Tuning"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Hold the sampled rows with scores that did not know them: what honest figures come from.
+
+    A row that came several times stands in several folds, with a part of its weight in each.
+    """
+
+    labels: CodeArray
+    """The class of each row, as a position in the tuning's `classes`."""
+    scores: FloatArray
+    """log P(k | row) under weights that were learned without the row's fold, rows × classes."""
+    rows: IntArray
+    """How many rows each stands for."""
+    weight: FloatArray
+    folds: tuple[Weights, ...]
+    """The weights that were learned without each fold."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """Hold what was chosen, and the scores of the sampled rows that it was chosen on."""
+    """Hold what was chosen, and in memory the scores that it was chosen on."""
 
     choices: Mapping[str, Choice]
     weights: Mapping[tuple[str, str], float]
     temperature: float
     classes: tuple[Label, ...]
     bias: FloatArray
-    labels: CodeArray
-    """The class of each sampled row, as a position in `classes`."""
-    log_posterior: FloatArray
-    """log P(k | row) under weights that were learned without the row's fold."""
-    sample_weight: FloatArray | None
+    scale: float
+    """What a row's weight is multiplied by, so that weights say how rows compare, not how many."""
+    n_rows: int
+    """How many rows had been learned."""
     how: str
+    scored: Scored | None = None
 
     def applied(self, model: Model) -> Model:
         """Return a model with the weights and biases; what came since has the temperature."""
@@ -38,7 +57,7 @@ class Tuning:
         )
         known = {label_key(label): b for label, b in zip(self.classes, self.bias, strict=True)}
         bias = np.array([known.get(label_key(label), 0.0) for label in model.classes])
-        return replace(model, terms=terms, bias=bias)
+        return replace(model, terms=terms).with_bias(bias)
 
     def _new(self, term: Term) -> float:
         return 0.0 if term.about == "edge" else self.temperature

@@ -1,25 +1,28 @@
 """What a model is tuned to: the family of each column and how far each factor is trusted.
 
-Every row is scored as if it had not been learned (see `subtraction`), which costs one pass and
-no second data set. On those scores
+Every row of a sample is scored as if it had not been learned (see `subtraction`), which costs one
+pass and no second data set. On those scores
 
     1. each column picks its family and its smoothing, by the log-loss of that column alone;
     2. a temperature and a bias for each class are fitted to the sum of all factors;
     3. each factor gets a weight of its own, held to the temperature.
 
-The statistics are not touched: tuning is a read-out, fitted on a bounded sample of the rows.
+All of this is done under the class shares of the rows; a prior that is asked for replaces them
+afterwards. The statistics are not touched: tuning is a read-out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from priory.calibration import (
     FOLDS,
+    Pieces,
     Rows,
     Weights,
     cross_fitted,
@@ -39,22 +42,21 @@ from priory.families import (
     StudentT,
     Words,
 )
+from priory.hashing import row_hashes
 from priory.labels import label_key
-from priory.model import Choice, Model, presence, present_share
+from priory.model import Choice, presence
 from priory.priors import Laplace, MEstimate, Prior
-from priory.sampling import bottom_rows, row_hashes
+from priory.reading import with_pairs
+from priory.sampling import Sample
 from priory.schema import Block, Kind
 from priory.settings import Settings
 from priory.statistics import Statistics
 from priory.subtraction import term_scores_without
 from priory.tables import Table
-from priory.tuned import Tuning
-from priory.typing import AnyArray, CodeArray, FloatArray
+from priory.tuned import Scored, Tuning
+from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray
 
-__all__ = ["FEWEST_ROWS", "tune"]
-
-FEWEST_ROWS = 20
-"""Fewer rows say too little of families and weights."""
+__all__ = ["log_joint_cross_fitted", "tune"]
 
 MOST_SCORES = 40_000_000
 """So many scores (rows × terms × classes) are kept at most; the sample is smaller if need be."""
@@ -70,42 +72,155 @@ ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """What smooths words."""
 
 
-def tune(
-    statistics: Statistics,
-    settings: Settings,
-    frame: Frame,
-    y: Labels,
-    weight: FloatArray | None = None,
-) -> Tuning:
-    """Choose families, smoothing and weights for rows that the statistics counted."""
+def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
+    """Choose families, smoothing and weights on a sample of the rows that were counted."""
     defaults = settings.choices(statistics)
-    if weight is not None and not weight.all():
-        some = weight > 0
-        frame, y, weight = frame.take(some), y.take(some), weight[some]
+    scale = _scale(statistics, sample)
+    scaled = statistics if scale == 1.0 else statistics * scale
     n_scores = (len(defaults) + 1) * len(statistics.classes)
-    size = min(settings.sample_size, max(FEWEST_SAMPLED, MOST_SCORES // n_scores))
-    rows = bottom_rows(frame, y, size)
-    if rows is not None:
-        frame, y = frame.take(rows), y.take(rows)
-        weight = None if weight is None else weight[rows]
-    sample = _Sample.of(statistics, settings, frame, y, weight)
+    sample = sample.smaller(max(FEWEST_SAMPLED, MOST_SCORES // n_scores))
+    frame = with_pairs(sample.frame, statistics.schema)
+    rows = _Sampled.of(scaled, replace(sample, frame=frame), scale, settings.n_threads)
     chosen: dict[str, Choice] = {}
     terms: list[AnyArray] = []
     names: list[tuple[str, str]] = []
+    speaking = np.zeros(len(sample))
     for name, default in defaults.items():
-        block, table = statistics.schema[name], statistics.tables[name]
-        choice, scores = sample.best(block, table, candidates(settings, block, table, default))
-        gaps = sample.gaps(block, table, choice) if settings.missing_of(block) != "error" else None
+        block, table = scaled.schema[name], scaled.tables[name]
+        choice, scores, speaks = rows.best(
+            block, table, candidates(settings, block, table, default)
+        )
+        gaps = rows.gaps(block, table, choice) if settings.missing_of(block) != "error" else None
         if settings.missing_of(block) == "auto":
-            tells = gaps is not None and sample.loss(gaps) < sample.loss(None)
+            tells = gaps is not None and rows.loss(gaps) < rows.loss(None)
             choice = replace(choice, missing="category" if tells else "skip")
         chosen[name] = choice
         terms.append(scores)
         names.append((name, choice.family.about))
+        if choice.family.about == "value":
+            speaking += speaks
         if choice.missing == "category" and gaps is not None:
             terms.append(gaps)
             names.append((name, "missing"))
-    return sample.weighted(settings.weights, chosen, names, terms)
+    of_values = sum(about == "value" for _, about in names)
+    known = Rows(rows.prior, rows.codes, rows.weight, speaking / max(of_values, 1))
+    weights, scored = _weighted(settings.weights, names, terms, known, sample)
+    bias = _every_class(weights.bias, len(statistics.classes))
+    return Tuning(
+        chosen,
+        dict(zip(names, weights.terms.tolist(), strict=True)),
+        weights.temperature,
+        statistics.classes,
+        bias + (0.0 if settings.weights is None else _smoothing(scaled.weight)),
+        scale,
+        statistics.n_rows,
+        "leave-one-out" if settings.weights is None or not terms else "cross-fitted",
+        scored,
+    )
+
+
+def log_joint_cross_fitted(
+    tuning: Tuning,
+    statistics: Statistics,
+    frame: Frame,
+    y: Labels,
+    weight: FloatArray | None = None,
+    n_threads: int | None = None,
+) -> FloatArray:
+    """Return the score of every row, rows × classes, by a model that has not seen it.
+
+    The row is taken out of the sums, and the weights are those that were learned without its fold.
+    """
+    assert tuning.scored is not None
+    folds = tuning.scored.folds
+    scaled = statistics if tuning.scale == 1.0 else statistics * tuning.scale
+    codes = _codes(y, statistics)
+    amount = None if weight is None else weight * tuning.scale
+    rows = _Sampled(scaled, frame, codes, amount, np.ones(len(codes)), n_threads)
+    fold = _folds(row_hashes(frame, y))
+    total, said = rows.prior.copy(), np.zeros((len(codes), 1))
+    names = list(tuning.weights)
+    for j, (name, about) in enumerate(names):
+        block, table, choice = scaled.schema[name], scaled.tables[name], tuning.choices[name]
+        if about == "missing":
+            found = rows.gaps(block, table, choice, always=True)
+            scores, speaks = (0.0 if found is None else found), 0.0
+        else:
+            scores, speaks = rows.scores(block, table, choice)
+        total += np.array([f.terms[j] for f in folds])[fold, None] * scores
+        if about == "value":
+            said += np.reshape(speaks, (-1, 1))
+    share = said / max(sum(about == "value" for _, about in names), 1)
+    total += share * np.array([f.bias for f in folds])[fold]
+    return total if len(statistics.classes) != 2 else np.hstack([np.zeros_like(total), total])
+
+
+def _folds(hashes: AnyArray) -> CodeArray:
+    """Return the fold of each row; the copies of one are dealt out as `Pieces` does."""
+    order = np.argsort(hashes, kind="stable")
+    same = np.r_[False, hashes[order][1:] == hashes[order][:-1]]
+    starts = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
+    copy = np.empty(len(order), dtype=np.int64)
+    copy[order] = np.arange(len(order)) - starts
+    return ((hashes % np.uint64(FOLDS)).astype(np.int64) + copy) % FOLDS
+
+
+def _scale(statistics: Statistics, sample: Sample) -> float:
+    """Return what makes the weights those of (Σw)² / Σw² rows, which they are worth (Kish 1965).
+
+    So only their ratios matter: all weights ten times as large say nothing new.
+    """
+    if np.array_equal(statistics.weight, statistics.rows) and (sample.weight == sample.rows).all():
+        return 1.0
+    codes, K = _codes(sample.y, statistics), len(statistics.classes)
+    rows = np.bincount(codes, sample.rows, K)
+    squares = np.bincount(codes, sample.squares, K) * statistics.rows / np.where(rows > 0, rows, 1)
+    return float(statistics.weight.sum() / squares.sum())
+
+
+def _codes(y: Labels, statistics: Statistics) -> CodeArray:
+    """Return the place of each row's class; classes without rows need none."""
+    places = [statistics.places.get(label_key(label), -1) for label in y.labels]
+    return np.array([*places, -1], dtype=np.int32)[y.codes]
+
+
+def _weighted(
+    how: str | None,
+    names: Sequence[tuple[str, str]],
+    terms: Sequence[AnyArray],
+    rows: Rows,
+    sample: Sample,
+) -> tuple[Weights, Scored]:
+    """Return a weight for each term, as far as weights are asked for, and honest scores."""
+    n_classes = rows.prior.shape[1]
+    stacked = np.stack(terms) if terms else np.zeros((0, *rows.prior.shape), np.float32)
+    pieces = Pieces.of(sample.hashes, sample.rows)
+    if how is None or not terms:
+        weights = Weights(np.ones(len(names)), np.zeros(n_classes), 1.0)
+        scores, folds = weights.scores(rows, stacked)[pieces.row], (weights,) * FOLDS
+    elif how == "temperature":
+        weights = learn_weights(stacked, rows, one_for_all=True)
+        together = stacked.sum(axis=0, keepdims=True)
+        one = replace(weights, terms=weights.terms[:1])
+        scores, found = cross_fitted(one, together, rows, pieces)
+        folds = tuple(replace(f, terms=np.repeat(f.terms, len(names))) for f in found)
+    else:
+        # What is not certain of an edge is 0, not t: its columns speak already.
+        edges = np.array([about == "edge" for _, about in names])
+        centre = np.where(edges, 0.0, np.nan) if edges.any() else None
+        weights = learn_weights(stacked, rows, centre=centre)
+        scores, folds = cross_fitted(weights, stacked, rows, pieces, centre)
+    if n_classes == 1:
+        scores = np.hstack([np.zeros_like(scores), scores])
+    top = scores.max(axis=1, keepdims=True)
+    scores = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
+    weight = rows.weight[pieces.row] * pieces.share
+    return weights, Scored(rows.y[pieces.row], scores, pieces.copies, weight, folds)
+
+
+def _every_class(bias: FloatArray, n_classes: int) -> FloatArray:
+    """Return the bias of each class; of two, half of the log-odds for and half against."""
+    return bias if len(bias) == n_classes else np.array([-bias[0] / 2, bias[0] / 2])
 
 
 def candidates(settings: Settings, block: Block, table: Table, default: Choice) -> Sequence[Choice]:
@@ -160,45 +275,41 @@ def _of_numbers(
 
 
 @dataclass(frozen=True, eq=False)
-class _Sample:
-    """Hold the sampled rows, and the log of the class prior without each of them."""
+class _Sampled:
+    """Hold the sampled rows; their scores are of each class, or the log-odds of two."""
 
     statistics: Statistics
     frame: Frame
-    y: Labels
     codes: CodeArray
-    weight: FloatArray | None
-    prior: FloatArray
-    smoothing: FloatArray | float
-    """How the prior that weights are learned with differs from that of the model."""
+    amount: FloatArray | None
+    """What each row weighs, and so takes along when it is left out; None where that is 1."""
+    weight: FloatArray
+    """How much the loss of each row counts: all of its copies, and rows that are not here."""
     n_threads: int | None
 
     @classmethod
     def of(
-        cls,
-        statistics: Statistics,
-        settings: Settings,
-        frame: Frame,
-        y: Labels,
-        weight: FloatArray | None,
-    ) -> _Sample:
-        places = np.array([statistics.places[label_key(label)] for label in y.labels], np.int32)
-        codes = places[y.codes] if len(places) else y.codes
-        smoothing: FloatArray | float = 0.0
-        if settings.class_prior is None:
-            prior = _prior_without(statistics.weight, codes, weight)
-            smoothing = _smoothing(statistics.weight)
-        else:
-            given = Model.read(statistics, {}, settings.class_prior).log_prior
-            prior = np.tile(np.maximum(given, LEAST_SCORE), (len(codes), 1))
-        return cls(statistics, frame, y, codes, weight, prior, smoothing, settings.n_threads)
+        cls, statistics: Statistics, sample: Sample, scale: float, n_threads: int | None
+    ) -> _Sampled:
+        codes, K = _codes(sample.y, statistics), len(statistics.classes)
+        weight = sample.weight * scale
+        amount = None if (weight == sample.rows).all() else weight / sample.rows
+        there = np.bincount(codes, weight, K)
+        lift = np.where(there > 0, statistics.weight / np.where(there > 0, there, 1.0), 1.0)
+        if sample.is_whole:
+            lift = np.ones(K)
+        return cls(statistics, sample.frame, codes, amount, weight * lift[codes], n_threads)
 
-    @property
-    def weights(self) -> FloatArray:
-        return np.ones(len(self.codes)) if self.weight is None else self.weight
+    @cached_property
+    def prior(self) -> FloatArray:
+        """Return log P(k) without each row."""
+        return self._odds(_prior_without(self.statistics.weight, self.codes, self.amount))
 
-    def scores(self, block: Block, table: Table, choice: Choice) -> AnyArray:
-        """Return log P(x_i | k) without row i, but for what is the same for all classes."""
+    def _odds(self, scores: FloatArray) -> FloatArray:
+        return scores if scores.shape[1] != 2 else scores[:, 1:] - scores[:, :1]
+
+    def scores(self, block: Block, table: Table, choice: Choice) -> tuple[AnyArray, BoolArray]:
+        """Return log P(x_i | k) without row i, and whether it says anything of the row."""
         column, family = self.frame[block.name], choice.family
         if isinstance(family, Histogram) and family.cut == "equal-frequency":
             # Where these bins end does not depend on the classes, so they may stay while a row is
@@ -208,88 +319,49 @@ class _Sample:
         elif isinstance(family, StudentT) and family.transform is not None:  # nor does a transform
             column, table = family.transformed(column, table)  # type: ignore[arg-type]
             family = StudentT()
-        given = (block, family, choice.prior, table, column, self.codes, self.weight)
-        return _clipped(term_scores_without(*given, self.n_threads))
+        given = (block, family, choice.prior, table, column, self.codes, self.amount)
+        scores = term_scores_without(*given, self.n_threads)
+        return self._odds(_clipped(scores)), scores.any(axis=1)
 
     def best(
         self, block: Block, table: Table, choices: Sequence[Choice]
-    ) -> tuple[Choice, AnyArray]:
+    ) -> tuple[Choice, AnyArray, BoolArray]:
         """Return the choice with the least log-loss of the block alone, and its scores."""
-        found: tuple[float, Choice, AnyArray] | None = None
+        found: tuple[float, Choice, AnyArray, BoolArray] | None = None
         failed: PrioryError | None = None
         for choice in choices:
             try:
-                scores = self.scores(block, table, choice)
+                scores, speaks = self.scores(block, table, choice)
             except PrioryError as error:  # such as a logarithm of numbers that it cannot take
                 failed = error
                 continue
             loss = self.loss(scores, block.kind is Kind.WORDS) if len(choices) > 1 else 0.0
             if found is None or loss < found[0]:
-                found = loss, choice, scores
+                found = loss, choice, scores, speaks
         if found is None:
             raise failed if failed is not None else ValueError("no choices")
-        return found[1], found[2]
+        return found[1:]
 
-    def gaps(self, block: Block, table: Table, choice: Choice) -> AnyArray | None:
+    def gaps(
+        self, block: Block, table: Table, choice: Choice, always: bool = False
+    ) -> AnyArray | None:
         """Return the scores of a value's being there or not; None where none is missing."""
         missing = self.frame[block.name].missing
-        if not missing.any() or not hasattr(table, "present"):
+        if not (always or missing.any()) or not hasattr(table, "present"):
             return None
         derived, prior = presence(block, table, self.statistics.weight, choice.prior)
         column = Labels(missing.astype(np.int8), (False, True))
-        given = (block, Bernoulli(), prior, derived, column, self.codes, self.weight)
-        return _clipped(term_scores_without(*given, self.n_threads))
+        given = (block, Bernoulli(), prior, derived, column, self.codes, self.amount)
+        return self._odds(_clipped(term_scores_without(*given, self.n_threads)))
 
     def loss(self, scores: AnyArray | None, at_best_temperature: bool = False) -> float:
         """Return the log-loss of the prior and one factor."""
         if scores is None:
-            return log_loss(self.prior, self.codes, self.weights)
+            return log_loss(self.prior, self.codes, self.weight)
         t = 1.0
         if at_best_temperature:  # words overstate their case so much that t decides
-            t = learn_temperature(self.prior, scores, self.codes, self.weights)
-        return log_loss(self.prior + t * scores, self.codes, self.weights)
-
-    def weighted(
-        self,
-        how: str | None,
-        choices: Mapping[str, Choice],
-        names: Sequence[tuple[str, str]],
-        terms: Sequence[AnyArray],
-    ) -> Tuning:
-        """Return the tuning with a weight for each term, as far as weights are asked for."""
-        stacked = np.stack(terms) if terms else np.zeros((0, *self.prior.shape), np.float32)
-        share = present_share(self.frame, [name for name, about in names if about == "value"])
-        rows = Rows(self.prior, self.codes, self.weights, share)
-        if how is None or not terms:
-            weights = Weights(np.ones(len(names)), np.zeros(self.prior.shape[1]), 1.0)
-            scores, label = weights.scores(rows, stacked), "leave-one-out"
-        else:
-            one_for_all = how == "temperature"
-            # What is not certain of an edge is 0, not t: its columns speak already.
-            edges = np.array([about == "edge" for _, about in names])
-            centre = np.where(edges, 0.0, np.nan) if edges.any() else None
-            weights = learn_weights(stacked, rows, one_for_all, centre)
-            fold = (row_hashes(self.frame, self.y) % np.uint64(FOLDS)).astype(np.int32)
-            if one_for_all:
-                together = stacked.sum(axis=0, keepdims=True)
-                one = Weights(weights.terms[:1], weights.bias, weights.temperature)
-                scores = cross_fitted(one, together, rows, fold)
-            else:
-                scores = cross_fitted(weights, stacked, rows, fold, centre)
-            label = "cross-fitted"
-        top = scores.max(axis=1, keepdims=True)
-        scores = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
-        return Tuning(
-            choices,
-            dict(zip(names, weights.terms.tolist(), strict=True)),
-            weights.temperature,
-            self.statistics.classes,
-            weights.bias + (0.0 if how is None else self.smoothing),
-            self.codes,
-            scores,
-            self.weight,
-            label,
-        )
+            t = learn_temperature(self.prior, scores, self.codes, self.weight)
+        return log_loss(self.prior + t * scores, self.codes, self.weight)
 
 
 def _smoothing(n: FloatArray) -> FloatArray:
@@ -304,11 +376,12 @@ def _binned(column: Any, cuts: FloatArray) -> Labels:
     return Labels(np.where(np.isnan(x), -1, codes), tuple(range(len(cuts) + 1)))
 
 
-def _prior_without(n: FloatArray, y: CodeArray, weight: FloatArray | None) -> FloatArray:
+def _prior_without(n: FloatArray, y: CodeArray, amount: FloatArray | None) -> FloatArray:
     """Return log (n_k − [k = y] + 1) / (n − 1 + K): a class of one row does not vanish with it."""
-    gone = np.ones(len(y)) if weight is None else np.minimum(weight, 1.0)
+    gone = np.ones(len(y)) if amount is None else amount
     left = np.tile(n, (len(y), 1))
-    left[np.arange(len(y)), y] -= gone
+    here = np.arange(len(y)), y
+    left[here] = np.maximum(left[here] - gone, 0.0)
     return np.asarray(np.log((left + 1.0) / (n.sum() - gone[:, None] + len(n))))
 
 

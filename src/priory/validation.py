@@ -10,11 +10,15 @@ from priory.classifier import Classifier
 from priory.columns import Labels
 from priory.errors import InputError, SettingError
 from priory.evaluation import Evaluation
-from priory.reading import read_labels
+from priory.reading import read_labels, with_pairs
+from priory.sampling import Sample
 from priory.subtraction import Left
 from priory.typing import AnyArray, CodeArray
 
 __all__ = ["cross_validate", "leave_one_out", "trained"]
+
+MOST_FIGURES = 1_000_000
+"""So many copies of rows are counted one by one; more are counted by weight."""
 
 
 def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
@@ -23,7 +27,7 @@ def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Eval
     A row is taken out of the sums by subtraction, so this costs two to three prediction passes. The
     rows must be those that the model learned, all or some; a model that has learned nothing learns
     them first. Where weights were tuned, they are cross-fitted over ten folds of the scores, and
-    `how` says so; with sample weights, min(1, weight) of a row is taken out.
+    `how` says so. A row goes with all its weight.
 
     >>> from priory import NaiveBayes
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast", "Rain"]}
@@ -33,22 +37,30 @@ def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Eval
     return _evaluation(_learned(model, X, y, sample_weight)._left_out(X, y, sample_weight))
 
 
-def trained(classifier: Classifier, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
-    """Evaluate a classifier as it was tuned, or by leave-one-out where nothing was.
-
-    Unlike `leave_one_out` this does not tune anew.
+def trained(classifier: Classifier, sample: Sample) -> Evaluation:
+    """Evaluate a classifier on a sample of its rows: as it was tuned, or by leave-one-out.
 
     >>> from priory import Settings
-    >>> classifier = Classifier(Settings.textbook()).fit({"x": list("aabb")}, [0, 0, 1, 1])
-    >>> trained(classifier, {"x": list("aabb")}, [0, 0, 1, 1])
+    >>> from priory.reading import infer, read
+    >>> X, y = {"x": list("aabb")}, read_labels([0, 0, 1, 1])
+    >>> sample = Sample.of(read(X, infer(X)), y, None, 100)
+    >>> trained(Classifier(Settings.textbook()).fit(X, y), sample)
     <Evaluation, exact leave-one-out: 4 rows, 2 classes, accuracy 1.0000>
     """
     tuning = classifier.tuning
-    if tuning is None or not len(tuning.labels):
-        return _evaluation(classifier._left_out(X, y, sample_weight))
-    rows = Labels(tuning.labels, tuning.classes)
-    posterior = np.exp(tuning.log_posterior)
-    return _evaluation(Left(rows, posterior, tuning.classes, tuning.sample_weight, tuning.how))
+    if tuning is None or tuning.scored is None:
+        frame, y, weight = sample.spelled_out(MOST_FIGURES)
+        frame = with_pairs(frame, classifier.statistics.schema)
+        return _evaluation(classifier.left_out(frame, y, weight))
+    scored = tuning.scored
+    times = scored.rows if scored.rows.sum() <= MOST_FIGURES else np.ones_like(scored.rows)
+    every = np.repeat(np.arange(len(times)), times)
+    weight = (scored.weight / times)[every]
+    rows = Labels(scored.labels[every], tuning.classes)
+    joint = scored.scores[every] + classifier.prior_shift
+    weights = None if (weight == 1).all() else weight
+    left = Left.of_joint(joint, rows, classifier.statistics, weights, tuning.how)
+    return _evaluation(left)
 
 
 def cross_validate(

@@ -75,7 +75,7 @@ def by_counting_again(family, column, y, weight, prior, n_classes=4, some=None):
     scores = []
     for i in range(len(y)) if some is None else some:
         left = weight.copy()
-        left[i] -= min(1.0, weight[i])
+        left[i] = 0.0
         others = np.flatnonzero(left > 0)
         table = counted(column.take(others), y[others], left[others], n_classes)
         parameters = family.parameters(table, prior)
@@ -160,18 +160,6 @@ def test_any_texts(rows, family, least, prior, weighted):
     texts, y, weight = zip(*rows, strict=True)
     weights = np.array(weight) if weighted else None
     assert_left_out(family, words_of(texts), np.array(y, dtype=np.int32), weights, prior, 5)
-
-
-@pytest.mark.parametrize("family", READOUTS, ids=str)
-def test_a_weight_is_a_repetition(family):
-    column, times = words_of(TEXTS), np.array([1, 2, 1, 3, 1, 2, 1, 1, 2, 1, 3])
-    table = counted(column, Y, times.astype(float))
-    weighted = family.log_likelihood_without(column, Y, times.astype(float), table, Laplace(0.5))
-    again = np.repeat(np.arange(len(Y)), times)
-    repeated = column.take(again)
-    table = counted(repeated, Y[again])
-    plain = family.log_likelihood_without(repeated, Y[again], None, table, Laplace(0.5))
-    np.testing.assert_allclose(weighted[again], plain, atol=1e-10)
 
 
 @pytest.mark.parametrize("family", READOUTS[:-1:3] + READOUTS[-1:], ids=str)
@@ -261,7 +249,7 @@ def test_a_table_with_a_text_among_its_columns(class_prior, weight):
     ours = log_joint_without(statistics, choices, frame, labels, weight, class_prior)
     for i in range(len(y)):
         left = np.ones(len(y)) if weight is None else weight.copy()
-        left[i] -= min(1.0, left[i])
+        left[i] = 0.0
         some = left > 0
         rest = Statistics.count(frame.take(some), labels.take(some), schema, left[some])
         model = Model.read(rest.with_classes(statistics.classes), choices, class_prior)

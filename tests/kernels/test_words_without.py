@@ -78,10 +78,10 @@ def test_a_text_that_the_sums_do_not_hold_is_marked():
     _, _, sums = left_sums(
         np.repeat(tf, 2, axis=0), np.repeat(tf, 2, axis=0).astype(float), y.repeat(2)
     )
-    one, whole = np.ones(2), np.ones(2, dtype=bool)
-    assert sums.without(*csr(tf), y, one, whole).is_learned.all()
-    assert not sums.without(*csr(tf), y[::-1].copy(), one, whole).is_learned.any()
-    assert not sums.without(*csr(3 * tf), y, one, whole).is_learned.any()
+    one = np.ones(2)
+    assert sums.without(*csr(tf), y, one).is_learned.all()
+    assert not sums.without(*csr(tf), y[::-1].copy(), one).is_learned.any()
+    assert not sums.without(*csr(3 * tf), y, one).is_learned.any()
 
 
 def test_no_texts_and_no_words():

@@ -110,7 +110,7 @@ class Aode(Family):
         for i, one in enumerate(parameters.alone):
             alone.append(one.lookup_without(nowhere, x[i], left_out))
             there = x[i] >= 0
-            last = np.append(one.child_rows.sum(axis=1), [0, 0])[x[i]] == left_out.whole
+            last = np.append(one.child_rows.sum(axis=1), [0, 0])[x[i]] == 1
             left = np.append(parameters.weight[i], [0.0, 0.0])[x[i]] - left_out.amount
             often.append(there & ~last & (left >= self.least - ROUNDING))
             rows = np.concatenate([one.child_rows, np.zeros((2, one.n_classes), dtype=np.int64)])

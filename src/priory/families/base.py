@@ -132,7 +132,7 @@ class Family(ABC):
         """Return log P(x_i | k), rows × classes, with each row i taken out of the table.
 
         The rows, with their classes and their weights, must be among those that the table
-        counted; NaN stands where one cannot be. min(1, weight) of a row's weight is taken. The
+        counted; NaN stands where one cannot be. A row goes with all its weight. The
         result is that of reading the parameters out again after every such subtraction; what is
         not in the table stays as it is: the level of the cells, and declared values.
         """
@@ -292,11 +292,7 @@ def without(table: Any, row: Any, left_out: LeftOut) -> Any:
     width = len(row.parts) if hasattr(row, "parts") else _width(row)
     block = Block("", ("",) * width, Kind.EMPTY)
 
-    def count(weight: float) -> Any:
-        return type(table).count(block, row, left_out.y, np.array([weight]), n_classes(table))
-
-    rest = table - count(weight)
-    return rest + count(weight - 1) if weight > 1 else rest
+    return table - type(table).count(block, row, left_out.y, np.array([weight]), n_classes(table))
 
 
 def counted_values(table: Any) -> tuple[Any, FloatArray]:

@@ -16,7 +16,7 @@ from priory.kernels.score import add_counts_csr, add_present_dense
 from priory.priors import DiscretePrior, Laplace
 from priory.schema import Block, Kind
 from priory.tables import CountsTable, LabelsTable, NumbersTable
-from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
+from priory.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
     from priory.posteriors import DirichletPosterior
@@ -128,7 +128,7 @@ class Bernoulli(Family):
             return self._counts_without(_present(column), left_out, counts, prior)
         coded = column.as_labels()
 
-        def scores(v: IntArray, y: IntArray, amount: FloatArray, whole: BoolArray) -> FloatArray:
+        def scores(v: IntArray, y: IntArray, amount: FloatArray) -> FloatArray:
             left = np.tile(counts[:, 0], (len(v), 1, 1))
             here = np.arange(len(v)), y, v
             learned = left[here] > 0
@@ -146,7 +146,7 @@ class Bernoulli(Family):
         self, column: Counts, left_out: LeftOut, counts: FloatArray, prior: DiscretePrior
     ) -> Adder:
         """Score the rows twice: as any class but their own, and as their own."""
-        amounts, _, which = left_out.ways
+        amounts, which = left_out.ways
         tables = [_parameters_without(counts, prior, amount) for amount in amounts.tolist()]
 
         def score(rows: Any, others: BernoulliParameters, own: BernoulliParameters) -> FloatArray:

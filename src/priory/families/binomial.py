@@ -147,7 +147,7 @@ class Binomial(Family):
                 x, y, amount = x[there], some.y[there], some.amount[there]
                 left = np.tile(counts[:, j], (len(x), 1, 1))
                 taken = amount[:, None] * np.stack([self.trials - x, x], axis=1)
-                gone = rows_of[y, j] == some.whole[there]
+                gone = rows_of[y, j] == 1
                 here = np.arange(len(x)), y
                 left[here] = np.where(gone[:, None], 0.0, np.maximum(left[here] - taken, 0.0))
                 pseudo = one_column(prior, j).pseudo_counts([False, True], left.sum(axis=1))

@@ -141,11 +141,11 @@ class Categorical(Family):
         if self.unseen == "error":
             self._refuse_alone(coded, where, alone, left_out)
 
-        def scores(v: IntArray, y: IntArray, amount: FloatArray, whole: BoolArray) -> FloatArray:
-            gone = alone[v] & whole
-            count = reduced(counts.T[v], y, amount, rows[y, v] == whole)
+        def scores(v: IntArray, y: IntArray, amount: FloatArray) -> FloatArray:
+            gone = alone[v]
+            count = reduced(counts.T[v], y, amount, rows[y, v] == 1)
             n = np.tile(counts.sum(axis=1), (len(v), 1))
-            total = reduced(n, y, amount, rows.sum(axis=1)[y] == whole)
+            total = reduced(n, y, amount, rows.sum(axis=1)[y] == 1)
             pooled, everything = count.sum(axis=1), total.sum(axis=1)
             a, a_sum = own_pseudo(prior, domain, v, pooled, everything)
             if gone.any() and self.unseen == "smooth":
@@ -168,7 +168,7 @@ class Categorical(Family):
     def _refuse_alone(
         self, column: Labels, where: CodeArray, alone: BoolArray, left_out: LeftOut
     ) -> None:
-        rows = np.flatnonzero(alone[where[column.codes]] & (column.codes >= 0) & left_out.whole)
+        rows = np.flatnonzero(alone[where[column.codes]] & (column.codes >= 0))
         if len(rows):
             raise UnseenValueError(
                 f"value {column.value(int(rows[0]))!r} was learned in a single row, so without "

@@ -46,14 +46,13 @@ class CellPairs:
     at: IntArray
     y: IntArray
     amount: FloatArray
-    whole: BoolArray
     never: IntArray
     """The rows that have a number which was never learned."""
 
     @classmethod
     def of(cls, cells: CellsTable, x: FloatArray, left_out: LeftOut) -> CellPairs:
         """Return the pairs of a column's rows."""
-        amounts, wholes, which = left_out.ways
+        amounts, which = left_out.ways
         shape = (len(cells.keys), len(amounts), len(cells.weight))
         cell = cells_of(cells, x)
         learned = cell >= 0
@@ -65,7 +64,7 @@ class CellPairs:
         pairs, pair = distinct(combined[rows], max(size, 1))
         at, way, y = np.unravel_index(pairs, shape) if size else (pairs, pairs, pairs)
         never = np.flatnonzero(~learned & (cell != -1))
-        return cls(cells, rows, pair, at, y, amounts[way], wholes[way], never)
+        return cls(cells, rows, pair, at, y, amounts[way], never)
 
     def batches(self) -> Iterator[tuple[CellsWithout, IntArray, IntArray]]:
         """Return some tables at a time, the rows they are for, and which is each row's."""
@@ -75,9 +74,7 @@ class CellPairs:
             some = slice(first, first + BATCH)
             ends = np.searchsorted(sorted_pairs, [first, first + BATCH])
             mine = order[ends[0] : ends[1]]
-            left = CellsWithout(
-                self.cells, self.at[some], self.y[some], self.amount[some], self.whole[some]
-            )
+            left = CellsWithout(self.cells, self.at[some], self.y[some], self.amount[some])
             yield left, self.rows[mine], self.pair[mine] - first
 
     def tables(self) -> Iterator[tuple[CellsTable, IntArray]]:
@@ -87,14 +84,14 @@ class CellPairs:
         for i in range(len(self.at)):
             yield cell_without(self.cells, *self.one(i)), self.rows[order[ends[i] : ends[i + 1]]]
 
-    def one(self, i: int) -> tuple[int, int, float, bool]:
-        """Return the cell, the class, the amount and whether it is whole of one pair."""
-        return int(self.at[i]), int(self.y[i]), float(self.amount[i]), bool(self.whole[i])
+    def one(self, i: int) -> tuple[int, int, float]:
+        """Return the cell, the class and the weight of one pair."""
+        return int(self.at[i]), int(self.y[i]), float(self.amount[i])
 
     def taken(self, i: int) -> float:
         """Return the weight that goes from the cell: all of a class's of which no row is left."""
-        at, y, amount, whole = self.one(i)
-        return float(self.cells.weight[y, at]) if self.cells.rows[y, at] == whole else amount
+        at, y, amount = self.one(i)
+        return float(self.cells.weight[y, at]) if self.cells.rows[y, at] == 1 else amount
 
     def lookup(self, n_rows: int, scores: FloatArray) -> Lookup:
         """Return the scores of the pairs, to be looked up for the rows."""
@@ -112,7 +109,6 @@ class CellsWithout:
     at: IntArray
     y: IntArray
     amount: FloatArray
-    whole: BoolArray
 
     @cached_property
     def here(self) -> tuple[IntArray, IntArray]:
@@ -122,13 +118,13 @@ class CellsWithout:
     @cached_property
     def gone(self) -> BoolArray:
         """Return in which tables the cell is gone."""
-        return self.whole & (self.cells.rows.sum(axis=0)[self.at] == 1)
+        return np.asarray(self.cells.rows.sum(axis=0)[self.at] == 1)
 
     @cached_property
     def taken(self) -> FloatArray:
         """Return the weight that is taken: all that the class had, where no row is left."""
         weight, rows = self.cells.weight[self.y, self.at], self.cells.rows[self.y, self.at]
-        return np.where(rows == self.whole, weight, self.amount)
+        return np.where(rows == 1, weight, self.amount)
 
     @cached_property
     def weight(self) -> FloatArray:
@@ -153,14 +149,14 @@ class CellsWithout:
         )
         rows = self.cells.rows.sum(axis=1)
         nothing = np.tile(rows == 0, (len(self.at), 1))
-        nothing[here] = rows[self.y] == self.whole
+        nothing[here] = rows[self.y] == 1
         before, away = n[self.y], t[self.here] - mean[here]
         n = np.tile(n, (len(self.at), 1))
         n[here] = np.where(nothing[here], 0.0, before - self.taken)
         left = np.where(nothing[here], 1.0, n[here])
         mean[here] -= self.taken * away / left
         scatter[here] -= self.taken * away * away * (before / left)
-        alone = rows[self.y] - self.whole == 1  # what is left of it is rounding
+        alone = rows[self.y] == 2  # what is left of it is rounding
         scatter[here] = np.where(alone, 0.0, scatter[here])
         total = np.maximum(self.weight.sum(axis=1, keepdims=True), tiny)
         pooled_mean = (self.weight * t).sum(axis=1, keepdims=True) / total
@@ -249,10 +245,10 @@ def cells_of(cells: CellsTable, x: AnyArray) -> IntArray:
     return np.where(gap, -1, np.where(cells.keys[places] == keys, places, -2))
 
 
-def cell_without(cells: CellsTable, at: int, y: int, amount: float, whole: bool) -> CellsTable:
+def cell_without(cells: CellsTable, at: int, y: int, amount: float) -> CellsTable:
     """Return the cells with one number taken out."""
     rows, weight = cells.rows.copy(), cells.weight.copy()
-    rows[y, at] -= whole
+    rows[y, at] -= 1
     weight[y, at] = max(weight[y, at] - amount, 0.0) if rows[y, at] else 0.0
     if rows[:, at].any():
         return CellsTable(cells.level, cells.keys, rows, weight)

@@ -371,7 +371,7 @@ def sums_without(
     before, mean, scatter = (
         sums[:, column][k] for sums in (table.weight, table.mean, table.scatter)
     )
-    left = table.rows[:, column][k] - left_out.whole
+    left = table.rows[:, column][k] - 1
     n = np.where(left > 0, before - amount, 1.0)
     away = x - mean
     mean = mean - amount * away / n

@@ -153,10 +153,10 @@ class Histogram(Family):
         shape = (len(ends), len(cells.weight))
         weight = np.reshape([cells.weight[:, a:b].sum(axis=1) for a, b in ends], shape)
         rows = np.reshape([cells.rows[:, a:b].sum(axis=1) for a, b in ends], shape)
-        last = inside & (rows[span, y] == pairs.whole)
+        last = inside & (rows[span, y] == 1)
         count = reduced(weight[span], y, pairs.amount * inside, last)
         every = np.tile(cells.weight.sum(axis=1), (len(y), 1))
-        n = reduced(every, y, pairs.amount, cells.rows.sum(axis=1)[y] == pairs.whole)
+        n = reduced(every, y, pairs.amount, cells.rows.sum(axis=1)[y] == 1)
         pooled, total = count.sum(axis=1), n.sum(axis=1)
         a, a_sum = np.empty((2, len(y)))
         for size in np.unique(bins).tolist():
@@ -178,22 +178,22 @@ class Histogram(Family):
         found: dict[tuple[Any, ...], tuple[int, int, int, int]] = {}
         keys = []
         for i, row in enumerate(a_row.tolist()):
-            at, y, amount, whole = pairs.one(i)
-            key = (at, y, amount, whole) if self.cut == "mdl" else (at, 0, pairs.taken(i), whole)
+            at, y, amount = pairs.one(i)
+            key = (at, y, amount) if self.cut == "mdl" else (at, 0, pairs.taken(i))
             if key not in found:
                 found[key] = self._bin_without(cells, float(x[row]), *key)
             keys.append(key)
         return tuple(np.array([found[key] for key in keys], dtype=np.int64).reshape(-1, 4).T)
 
     def _bin_without(
-        self, cells: CellsTable, x: float, at: int, y: int, amount: float, whole: bool
+        self, cells: CellsTable, x: float, at: int, y: int, amount: float
     ) -> tuple[int, int, int, int]:
         """Return the bin that a number falls into once it is gone.
 
         It is given by its first cell and the one after its last, by its place, and how many
         bins there are.
         """
-        left = cell_without(cells, at, y, amount, whole)
+        left = cell_without(cells, at, y, amount)
         after = self._after(left)
         if len(left.keys) == len(cells.keys):
             place = int(np.searchsorted(after, at))

@@ -211,15 +211,15 @@ class JointParameters:
         place = {tuple(combination): i for i, combination in enumerate(self.codes.tolist())}
         wanted, which = np.unique(codes, axis=0, return_inverse=True)
         at = np.array([place.get(tuple(c), -1) for c in wanted.tolist()])[which.ravel()]
-        y, amount, whole = left_out.y, left_out.amount, left_out.whole
+        y, amount = left_out.y, left_out.amount
         learned = (at >= 0) & (rows[y, at] > 0)
-        gone = (rows.sum(axis=0)[at] == 1) & whole
+        gone = rows.sum(axis=0)[at] == 1
         stays = np.ones(codes.shape, dtype=bool)
         for j, domain in enumerate(self.domains):
             rows_of = np.bincount(self.codes[:, j], weights=rows.sum(axis=0), minlength=len(domain))
             stays[:, j] = ~(gone & (rows_of[codes[:, j]] == 1))
         everything = np.tile(self.weight.sum(axis=1), (len(y), 1))
-        total = reduced(everything, y, amount, rows.sum(axis=1)[y] == whole)
+        total = reduced(everything, y, amount, rows.sum(axis=1)[y] == 1)
         result = np.zeros(total.shape)
         patterns, where = np.unique(stays, axis=0, return_inverse=True)
         for i, pattern in enumerate(patterns):
@@ -227,7 +227,7 @@ class JointParameters:
                 continue  # nothing of the row was seen in any other
             some = np.flatnonzero((where.ravel() == i) & learned)
             counts, rows_at, mine = self._marginal(pattern, rows, codes[some])
-            last = rows_at[y[some], mine] == whole[some]
+            last = rows_at[y[some], mine] == 1
             count = reduced(counts.T[mine], y[some], amount[some], last)
             pooled, n = count.sum(axis=1), total[some].sum(axis=1)
             sizes = np.array([len(domain) for domain in self.domains], dtype=np.float64)

@@ -1,7 +1,6 @@
 """What it means to leave a row out, and the arithmetic that families share for it.
 
-A row is left out of its own class: min(1, weight) of its weight goes. A row of weight 1 or less
-goes altogether; of one that weighs more, as if it had been repeated, one repetition goes.
+A row is left out of its own class, with all of its weight.
 """
 
 from __future__ import annotations
@@ -46,29 +45,21 @@ class LeftOut:
 
     @cached_property
     def amount(self) -> FloatArray:
-        """Return how much of each row's weight goes: min(1, weight)."""
-        return np.ones(len(self.y)) if self.weight is None else np.minimum(self.weight, 1.0)
+        """Return the weight that goes with each row."""
+        return np.ones(len(self.y)) if self.weight is None else self.weight
 
     @cached_property
-    def whole(self) -> BoolArray:
-        """Return which rows go altogether."""
+    def ways(self) -> tuple[FloatArray, IntArray | int]:
+        """Return the distinct weights, and which of them each row has."""
         if self.weight is None:
-            return np.ones(len(self.y), dtype=np.bool_)
-        return self.weight <= 1
-
-    @cached_property
-    def ways(self) -> tuple[FloatArray, BoolArray, IntArray | int]:
-        """Return the distinct pairs of amount and whole, and which of them each row has."""
-        if self.weight is None:
-            return np.ones(1), np.ones(1, dtype=np.bool_), 0
-        capped = np.where(self.weight > 1, 2.0, self.weight)  # beyond 1 all lose 1 and stay
-        found, which = np.unique(capped, return_inverse=True)
-        return np.minimum(found, 1.0), found <= 1, which
+            return np.ones(1), 0
+        found, which = np.unique(self.weight, return_inverse=True)
+        return found, which
 
     def kinds(self, n_classes: int) -> CodeArray:
         """Return a code for the way and the class of each row."""
         y = np.ascontiguousarray(self.y, dtype=np.int32)
-        _, _, which = self.ways
+        _, which = self.ways
         return y if isinstance(which, int) else (which * n_classes + y).astype(np.int32)
 
 
@@ -94,16 +85,16 @@ def tabulate(
     n_values: int,
     n_classes: int,
     left_out: LeftOut,
-    scores: Callable[[IntArray, IntArray, FloatArray, BoolArray], FloatArray],
+    scores: Callable[[IntArray, IntArray, FloatArray], FloatArray],
 ) -> tuple[AnyArray, CodeArray, FloatArray, CodeArray | None]:
     """Return codes, places, a table and kinds for a look-up of rows that differ in little.
 
     Rows with the same value, class and weight have the same score. `values` is the value of each
     code, below `n_values`; a negative one, or a negative code, is a gap. `scores` takes the
-    values, classes, amounts and wholes of all that differ and returns theirs, rows × classes; it
-    must give NaN for what was never learned.
+    values, classes and weights of all that differ and returns theirs, rows × classes; it must give
+    NaN for what was never learned.
     """
-    amounts, wholes, _ = left_out.ways
+    amounts, _ = left_out.ways
     ways = len(amounts)
     n_kinds = ways * n_classes
     size = n_values * n_kinds
@@ -122,7 +113,7 @@ def tabulate(
         places = np.append(starts, -1).astype(np.int32)
     places_of: Any = np.unravel_index(found, (n_values, ways, n_classes))
     value, way, y = places_of
-    table = scores(value, y, amounts[way], wholes[way])
+    table = scores(value, y, amounts[way])
     return codes, places, np.ascontiguousarray(table), of_rows
 
 

@@ -105,7 +105,7 @@ class Multinomial(Family):
             own = k == left.y
             here = own[some.row]
             taken = left.amount[some.row] * some.x
-            gone = here & (table.rows[k[some.row], some.column] == left.whole[some.row])
+            gone = here & (table.rows[k[some.row], some.column] == 1)
             count = np.maximum(table.s1[k[some.row], some.column] - taken * here, 0.0)
             pooled = np.maximum(table.s1[:, some.column].sum(axis=0) - taken, 0.0)
             n = rest(total[k], left.amount * some.total * own)

@@ -277,7 +277,7 @@ def _sums_without(
 ) -> _SumsWithout:
     """Return the sums of class k[i] with row i taken out of it."""
     before, scatter, amount = table.weight[k], table.scatter[k], left_out.amount
-    rows = table.rows[k] - left_out.whole
+    rows = table.rows[k] - 1
     n = np.where(rows > 0, before - amount, 1.0)
     away = x - table.mean[k]
     mean = np.where((rows > 0)[:, None], table.mean[k] - (amount / n)[:, None] * away, 0.0)

@@ -15,7 +15,7 @@ from priory.families.left_out import LeftOut, distinct, own_pseudo, reduced
 from priory.labels import label_key
 from priory.priors import Laplace, MEstimate
 from priory.tables import PairsTable
-from priory.typing import AnyArray, BoolArray, FloatArray, IntArray, Label
+from priory.typing import AnyArray, FloatArray, IntArray, Label
 
 __all__ = ["GAP", "NEVER", "PairCounts", "places_of"]
 
@@ -120,22 +120,22 @@ class PairCounts:
         self,
         u: IntArray,
         v: IntArray,
-        left: tuple[IntArray, FloatArray, BoolArray] | None = None,
+        left: tuple[IntArray, FloatArray] | None = None,
     ) -> tuple[FloatArray, FloatArray]:
         """Return P(v | k) and P(v | u, k), rows × classes; u may be a gap, v may not.
 
-        With `left` each row is taken out first: its class, its amount, and whether it is whole.
+        With `left` each row is taken out first: its class and its weight.
         """
         both, both_rows = self._padded
         at = self._at(u, v)
         own, count, context = self.child[v], both[at], self.context[u]
         total = np.tile(self.child.sum(axis=0), (len(v), 1))
         if left is not None:
-            y, amount, whole = left
-            own = reduced(own, y, amount, self.child_rows[v, y] == whole)
-            total = reduced(total, y, amount, self.child_rows.sum(axis=0)[y] == whole)
-            count = reduced(count, y, amount, both_rows[at, y] <= whole)
-            context = reduced(context, y, amount, self.context_rows[u, y] <= whole)
+            y, amount = left
+            own = reduced(own, y, amount, self.child_rows[v, y] == 1)
+            total = reduced(total, y, amount, self.child_rows.sum(axis=0)[y] == 1)
+            count = reduced(count, y, amount, both_rows[at, y] <= 1)
+            context = reduced(context, y, amount, self.context_rows[u, y] <= 1)
         pooled, everything = own.sum(axis=1), total.sum(axis=1)
         a, a_sum = (
             x[:, None] for x in own_pseudo(self.prior, self.children, v, pooled, everything)
@@ -194,22 +194,22 @@ class PairCounts:
         A value that was the row's alone was never seen without it. NaN stands where a row was not
         learned.
         """
-        amounts, wholes, _ = left_out.ways
+        amounts, _ = left_out.ways
         kinds, width = len(amounts) * self.n_classes, len(self.children) + 2
         wide = ((u + 2) * width + v + 2) * kinds + left_out.kinds(self.n_classes)
         found, where = distinct(wide, (len(self.parents) + 2) * width * kinds)
         pair, kind = np.divmod(found, kinds)
         way, y = np.divmod(kind, self.n_classes)
         u, v = (x - 2 for x in np.divmod(pair, width))
-        amount, whole = amounts[way], wholes[way]
+        amount = amounts[way]
         rows = np.where(u >= 0, self._padded[1][self._at(u, v), y], _padded(self.child_rows)[v, y])
         never = (u == NEVER) | (v == NEVER) | ((v >= 0) & (rows == 0))
-        child_gone = whole & (np.append(self.child_rows.sum(axis=1), [0, 0])[v] == 1) & (v >= 0)
-        parent_gone = whole & (np.append(self.parent_rows, [0, 0])[u] == 1) & (u >= 0)
+        child_gone = (np.append(self.child_rows.sum(axis=1), [0, 0])[v] == 1) & (v >= 0)
+        parent_gone = (np.append(self.parent_rows, [0, 0])[u] == 1) & (u >= 0)
         u = np.where(parent_gone, GAP, u)
         told = (v >= 0) & ~child_gone & ~never & ((u >= 0) | (not edge))
         scores = np.zeros((len(found) + 1, self.n_classes))
-        left = y[told], amount[told], whole[told]
+        left = y[told], amount[told]
         scores[:-1][told] = _score(self.shares(u[told], v[told], left), edge)
         scores[:-1][never] = np.nan
         return Lookup(where.astype(np.int32), np.arange(len(scores), dtype=np.int32), scores)

@@ -126,7 +126,7 @@ class Poisson(Family):
                 x = part.values[:, j].astype(np.float64)
                 there = ~np.isnan(x)
                 x, y, amount = x[there], some.y[there], some.amount[there]
-                gone = seen[y, j] == some.whole[there]
+                gone = seen[y, j] == 1
                 weight = reduced(np.tile(n[:, j], (len(x), 1)), y, amount, gone)
                 total = reduced(np.tile(sums[:, j], (len(x), 1)), y, amount * x, gone)
                 everything = weight.sum(axis=1)

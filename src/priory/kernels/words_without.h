@@ -100,7 +100,7 @@ PRIORY_INLINE void add_to_classes(const left_sums *s, int32_t word, const double
 
 /* Part the words of a text into those that stay and those that leave with it. */
 static left_text part_words(const left_sums *s, const int32_t *words, const int32_t *tf, int64_t n, int32_t y,
-                            double amount, int whole, left_words *t, double *restrict gone)
+                            double amount, left_words *t, double *restrict gone)
 {
     left_text text = {0.0, 0.0, 0.0, 0, 1};
     double squares = 0.0, staying_squares = 0.0, off = 0.0;
@@ -129,7 +129,7 @@ static left_text part_words(const left_sums *s, const int32_t *words, const int3
             double lacking = s->texts_of[y] - amount - (own < 0 ? 0.0 : s->n[own]);
             off += lacking > 0.0 ? log(lacking) : 0.0;
         }
-        if (s->words[word].texts - whole < s->least) {
+        if (s->words[word].texts - 1 < s->least) {
             double times = s->with_word ? lift - s->log1p_with_word[word] : 1.0;
             add_to_classes(s, word, s->leaves + s->words[word].start, 0.0, times, gone);
             text.n_leaving++;
@@ -179,7 +179,7 @@ static void smooth_words(const left_sums *s, double everything, int64_t words, l
 }
 
 /* Sum x·log (n + a) of the text's own class, or of its complement, which loses nothing. */
-static void score_own(const left_sums *s, int whole, const left_words *t, left_text *text)
+static void score_own(const left_sums *s, const left_words *t, left_text *text)
 {
     for (int64_t i = 0; i < t->n; i++) {
         int64_t own = t->own[i];
@@ -188,7 +188,7 @@ static void score_own(const left_sums *s, int whole, const left_words *t, left_t
             text->is_learned = 0;
         if (s->score == SCORE_COMPLEMENT)
             left = s->words[t->word[i]].total - n;
-        else if (own < 0 || s->rows[own] == whole)
+        else if (own < 0 || s->rows[own] == 1)
             left = 0.0;
         t->logs[i] = t->idf[i] * positive(left) + t->pseudo[i];
     }
@@ -257,10 +257,10 @@ PRIORY_CLONES static void score_changed(const left_sums *s, const left_words *t,
 /* Add to `out`, for every class, what the words that stay add before the sums they are shares of are
  * known; of the own class that is in the result. Add what the sums lose by the words that leave to `gone`. */
 PRIORY_UNUSED static left_text text_without(const left_sums *s, const int32_t *words, const int32_t *tf, int64_t n,
-                                            int32_t y, double amount, int whole, left_words *t, double *out,
+                                            int32_t y, double amount, left_words *t, double *out,
                                             double *gone)
 {
-    left_text text = part_words(s, words, tf, n, y, amount, whole, t, gone);
+    left_text text = part_words(s, words, tf, n, y, amount, t, gone);
     double everything = s->everything;
     if (s->with_word)
         weigh_words(s, amount, t, gone);
@@ -271,7 +271,7 @@ PRIORY_UNUSED static left_text text_without(const left_sums *s, const int32_t *w
             everything -= t->taken[i];
     }
     smooth_words(s, positive(everything), s->n_words - text.n_leaving, t);
-    score_own(s, whole, t, &text);
+    score_own(s, t, &text);
     if (s->score == SCORE_FIXED)
         score_fixed(s, t, out);
     else

@@ -48,7 +48,7 @@ cdef extern from "words_without.h" nogil:
         int64_t n_leaving, is_learned
 
     left_text text_without(
-        const left_sums*, const int32_t*, const int32_t*, int64_t, int32_t, double, int, left_words*, double*, double*
+        const left_sums*, const int32_t*, const int32_t*, int64_t, int32_t, double, left_words*, double*, double*
     )
 
 TERMS = ("count", "log", "binary")
@@ -139,13 +139,12 @@ cdef class LeftSums:
 
     def without(
         self, const int64_t[::1] indptr, const int32_t[::1] words, const int32_t[::1] tf,
-        const int32_t[::1] y, const double[::1] amount, whole,
+        const int32_t[::1] y, const double[::1] amount,
     ):
-        """Return the LeftTexts of a matrix of counts: `amount` of each text goes, and if `whole`, all."""
+        """Return the LeftTexts of a matrix of counts: each goes, with its `amount`."""
         cdef Py_ssize_t n = y.shape[0], i, a, b, longest, K = self.at.K
-        cdef const uint8_t[::1] whole_ = np.ascontiguousarray(whole).view(np.uint8)
-        if indptr.shape[0] != n + 1 or amount.shape[0] != n or whole_.shape[0] != n:
-            raise ValueError(f"There are {n} classes: indptr must be one longer, amount and whole as long.")
+        if indptr.shape[0] != n + 1 or amount.shape[0] != n:
+            raise ValueError(f"There are {n} classes: indptr must be one longer, amount as long.")
         if words.shape[0] != tf.shape[0] or (words.shape[0] and not 0 <= np.min(words) <= np.max(words) < self.n_words):
             raise ValueError(f"Words must be from 0 to {self.n_words - 1}, and each have a tf.")
         if n and not 0 <= np.min(y) <= np.max(y) < K:
@@ -171,7 +170,7 @@ cdef class LeftSums:
             for i in range(n):
                 a, b = indptr[i], indptr[i + 1]
                 text = text_without(
-                    &self.at, &words[a], &tf[a], b - a, y[i], amount[i], whole_[i], &t, &scores[i, 0], &gone[i, 0]
+                    &self.at, &words[a], &tf[a], b - a, y[i], amount[i], &t, &scores[i, 0], &gone[i, 0]
                 )
                 own[i], weight[i], taken[i] = text.own, text.weight, text.taken
                 n_leaving[i], is_learned[i] = text.n_leaving, text.is_learned

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from priory.classifier import Classifier
+from priory.classifier import count_rows
 from priory.columns import Labels
 from priory.errors import InputError, PrioryWarning, SchemaError, listing, warn
 from priory.labels import label_key
 from priory.rawtables import natural
-from priory.reading import infer, read_labels
+from priory.reading import infer, infer_empty, read, read_labels, read_weights
+from priory.sampling import Pool
 from priory.schema import Block, Kind, Schema
 from priory.settings import Settings
 from priory.sources.ahead import ahead
 from priory.sources.base import SAMPLE_ROWS, Batch, Form, Source
-from priory.sources.pool import Pool
 from priory.sources.progress import Progress
 from priory.statistics import Statistics
 from priory.tables import LabelsTable
@@ -118,8 +118,6 @@ class _Tally:
     ) -> None:
         self._schema, self._settings, self._roles = schema, settings, roles
         self._known, self._most_classes, self._pool = known, most_classes, pool
-        self._counter = Classifier(settings)
-        self._nothing = Statistics.zero(schema)
         self._sums: list[Statistics] = []
         self._classes: set[Any] = set()
         self.misread: set[str] = set()
@@ -141,15 +139,14 @@ class _Tally:
             return None
         raw = batch.table(roles.features)
         raw.read_columns(raw.names, self._settings.n_threads)
-        if self._nothing.schema is not self._schema:
-            self._nothing = Statistics.zero(self._schema)
-        self._counter._statistics = self._nothing
-        new = self._counter._count(raw, labels, weight)
-        if new.schema is not self._schema:
-            self._schema = self._schema.join(new.schema)
-        self._push(new)
+        weight = read_weights(weight, raw.n_rows)
+        schema = infer_empty(raw, self._schema)
+        new = count_rows(raw, labels, weight, schema, self._settings)
+        if schema is not self._schema:
+            self._schema = self._schema.join(schema)
+        self._push(new.statistics)
         if self._pool is not None and not self.misread:  # else all are read once more
-            self._pool.add(batch, raw, self._schema, labels, weight)
+            self._pool.add(*new.rows, self._settings.n_threads)
         return labels, weight
 
     def _check_misread(self, batch: Batch) -> None:
@@ -248,7 +245,8 @@ def _widened(
     for batch in _ahead(source, (again._roles if pool is None else roles).forms(texts)):
         counted = again.add(batch)
         if pool is not None and counted is not None:
-            pool.add(batch, batch.table(roles.features), whole, *counted)
+            frame = read(batch.table(roles.features), whole, settings.n_threads)
+            pool.add(frame, *counted, settings.n_threads)
         bar.add(batch.n_rows)
     found = again.total(source)
     if not np.array_equal(found.rows, total.rows):

@@ -44,7 +44,7 @@ def rows_of(
         needed = [c for b in schema if b.kind is not Kind.IDENTIFIER for c in b.columns]
         check_columns(needed, opened.columns, "Column")
         check_columns(keep, opened.columns, "Column")
-        forms = forms_for(classifier, opened)
+        forms = forms_for(classifier.statistics, opened)
         features = [c for c in schema.columns if c in opened.columns]
         natural_form = Form.TEXT if opened.is_text else Form.NATURAL
         wanted = {name: forms[name] for name in features}

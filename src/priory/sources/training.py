@@ -11,7 +11,7 @@ import numpy as np
 from priory.classifier import Classifier
 from priory.errors import ForgetError, InputError, SettingError, listing
 from priory.provenance import Figures, Provenance
-from priory.reading import read
+from priory.sampling import Pool, Sample
 from priory.schema import Block, Kind, Schema
 from priory.settings import Settings
 from priory.sources.base import Form, Source, check_columns
@@ -23,7 +23,6 @@ from priory.sources.counting import (
     typed_classes,
 )
 from priory.sources.opening import open_source
-from priory.sources.pool import Pool
 from priory.statistics import Statistics
 from priory.structure import choose_structure
 from priory.tables import LabelsTable
@@ -156,7 +155,7 @@ def train(
         if own := {c: how for c, how in opened.analyzers().items() if c in left}:
             settings = replace(settings, text={**own, **settings.text})
         schema = sample_schema(opened, roles, settings)
-        pool = Pool(settings.sample_size)
+        pool = Pool(settings.sample_size) if settings.sample_size else None
         statistics = count_source(
             opened,
             roles,
@@ -171,35 +170,39 @@ def train(
             statistics = typed_classes(statistics)
         _check_classes(statistics, target)
         classifier = Classifier(settings)
-        classifier._become(statistics)
-        rows, y, counts = pool.sample()
-        y = in_known_types(y, classifier.classes)
-        _count_together(classifier, opened, roles, rows, y, counts, progress)
-        if settings.is_tuned:
-            classifier.recalibrate(rows, y, counts)
+        sample = _typed(pool, statistics)
+        statistics = _count_together(statistics, settings, opened, roles, sample, progress)
+        classifier.learn_sums(statistics, sample)
         _ = classifier.model  # settings that do not fit the data fail here, not at predict
         provenance = Provenance(target, weight, dropped).with_source(opened.name, statistics.n_rows)
-        classifier.provenance = replace(provenance, figures=_figures(classifier, rows, y, counts))
+        classifier.provenance = replace(provenance, figures=_figures(classifier, sample))
         return classifier
     finally:
         opened.close()
 
 
+def _typed(pool: Pool | None, statistics: Statistics) -> Sample | None:
+    """Return the sample with the classes in the type that all of them have."""
+    sample = None if pool is None else pool.sample
+    if sample is None:
+        return None
+    return sample.retyped(in_known_types(sample.y, statistics.classes).labels)
+
+
 def _count_together(
-    classifier: Classifier,
+    statistics: Statistics,
+    settings: Settings,
     source: Source,
     roles: Roles,
-    rows: Any,
-    y: Any,
-    weight: Any,
+    sample: Sample | None,
     progress: bool | None,
-) -> None:
+) -> Statistics:
     """Choose on a sample which columns are counted together, and count them."""
-    statistics, settings = classifier.statistics, classifier.settings
-    frame = read(rows, statistics.schema)
-    blocks = choose_structure(statistics, settings, frame, y, weight)
+    if sample is None:
+        return statistics
+    blocks = choose_structure(statistics, settings, sample.frame, sample.y, sample.weight)
     if not blocks:
-        return
+        return statistics
     used = {column for block in blocks for column in block.columns}
     columns = tuple(column for column in statistics.schema.columns if column in used)
     found = count_source(
@@ -207,14 +210,14 @@ def _count_together(
         Roles(roles.target, columns, roles.weight),
         Schema(columns, blocks),
         settings,
-        forms_for(classifier, source),
-        known=classifier.classes,
+        forms_for(statistics, source),
+        known=statistics.classes,
         progress=progress,
         again=True,
     )
     if found.classes != statistics.classes or not np.array_equal(found.rows, statistics.rows):
         raise InputError(f"{source.name} changed while it was read.")
-    classifier._become(statistics.beside(found))
+    return statistics.beside(found)
 
 
 def update(classifier: Classifier, source: Any, **reading: Any) -> int:
@@ -224,8 +227,8 @@ def update(classifier: Classifier, source: Any, **reading: Any) -> int:
     >>> update(classifier, "examples/play_tennis.csv")
     14
     """
-    new, name = count_for(classifier, source, **reading)
-    classifier._become(classifier.statistics + new)
+    new, sample, name = count_for(classifier, source, **reading)
+    classifier.learn_sums(new, sample)
     classifier.provenance = classifier.provenance.with_source(name, new.n_rows)
     return new.n_rows
 
@@ -238,8 +241,8 @@ def forget(classifier: Classifier, source: Any, **reading: Any) -> int:
     5
     """
     classifier.check_forgettable()
-    new, name = count_for(classifier, source, **reading)
-    classifier._become(classifier.statistics - new)
+    new, sample, name = count_for(classifier, source, **reading)
+    classifier.forget_sums(new, sample)
     classifier.provenance = classifier.provenance.with_source(name, -new.n_rows)
     return new.n_rows
 
@@ -252,8 +255,8 @@ def count_for(
     weight: str | None = None,
     progress: bool | None = None,
     **opening: Any,
-) -> tuple[Statistics, str]:
-    """Return the statistics of a source under the schema of a classifier, and its name."""
+) -> tuple[Statistics, Sample | None, str]:
+    """Return what a source sums up to under the schema of a classifier, its sample and its name."""
     kept = classifier.provenance
     target = target or kept.target
     weight = weight or kept.weight
@@ -267,7 +270,8 @@ def count_for(
         check_columns(needed, opened.columns, "Column")
         check_columns([] if weight is None else [weight], opened.columns, "The weight column")
         features = [c for c in schema.columns if c in opened.columns]
-        forms = forms_for(classifier, opened)
+        forms = forms_for(classifier.statistics, opened)
+        pool = Pool(classifier.settings.sample_size) if classifier.has_sample else None
         statistics = count_source(
             opened,
             Roles(target, features, weight),
@@ -276,18 +280,18 @@ def count_for(
             forms,
             known=classifier.classes,
             progress=progress,
+            pool=pool,
         )
-        return statistics, opened.name
+        return statistics, None if pool is None else pool.sample, opened.name
     finally:
         opened.close()
 
 
-def forms_for(classifier: Classifier, source: Source) -> Mapping[str, Form]:
-    """Return how to read a source so that its values are of the types the classifier learned."""
+def forms_for(statistics: Statistics, source: Source) -> Mapping[str, Form]:
+    """Return how to read a source so that its values are of the types that were learned."""
     if not source.is_text:
         return source.forms()
     forms = dict.fromkeys(source.columns, Form.TEXT)
-    statistics = classifier.statistics
     for block in statistics.schema:
         if block.pairing is not None:  # its columns stand by themselves too
             continue
@@ -310,10 +314,12 @@ def form_of(block: Block, table: Any, place: int) -> Form:
     return Form.NUMBER if block.kind in numbers else Form.TEXT
 
 
-def _figures(classifier: Classifier, X: Any, y: Any, weight: Any) -> Figures | None:
+def _figures(classifier: Classifier, sample: Sample | None) -> Figures | None:
     """Return honest figures of a sample of what was learned; of what cannot be taken out, none."""
+    if sample is None:
+        return None
     try:
-        found = trained(classifier, X, y, weight)
+        found = trained(classifier, sample)
     except ForgetError:  # a limited vocabulary has lost what would be taken out
         return None
     return Figures(
