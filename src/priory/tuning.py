@@ -68,6 +68,9 @@ LEAST_SCORE = -60.0
 STRENGTHS = (0.5, 2.0, 8.0, 32.0)
 """How many imagined rows of the column as a whole smooth a categorical column."""
 
+ROWS_PER_CODE = 5
+"""So many rows for each of their values must there be before integers may be codes."""
+
 ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """What smooths words."""
 
@@ -231,7 +234,9 @@ def candidates(settings: Settings, block: Block, table: Table, default: Choice) 
     if block.kind is Kind.LABELS:
         return [replace(choice, family=_labels_family(default.family)) for choice in smoothed]
     if block.kind is Kind.NUMBERS:
-        found = _of_numbers(settings, block, len(table.cells.keys))  # type: ignore[attr-defined]
+        found = [*_of_numbers(settings, block, len(table.cells.keys))]  # type: ignore[attr-defined]
+        if _are_codes(table):
+            found += [(Categorical(), prior) for prior in _of_codes(settings, block)]
         return [replace(default, family=family, prior=prior) for family, prior in found]
     if block.kind is Kind.WORDS:
         readouts = (Words("multinomial"), Words("multinomial", "log"), Words("complement", "log"))
@@ -272,6 +277,19 @@ def _of_numbers(
     if n_values > 2:
         yield many, MEstimate(2.0, "marginal")
     yield many, MEstimate(16.0, "marginal")
+
+
+def _are_codes(table: Any) -> bool:
+    """Return whether numbers are integers that come often enough to be looked at one by one."""
+    cells = table.cells
+    few = 2 < len(cells.keys) <= cells.rows.sum() / ROWS_PER_CODE
+    return bool(few and cells.level == 0 and (cells.lower == np.floor(cells.lower)).all())
+
+
+def _of_codes(settings: Settings, block: Block) -> list[Prior | None]:
+    if not settings.is_auto("smoothing", block):
+        return [settings.prior_of(block, Categorical())]
+    return [MEstimate(2.0, "marginal"), MEstimate(16.0, "marginal")]
 
 
 @dataclass(frozen=True, eq=False)
