@@ -42,6 +42,9 @@ BIAS_RIDGE = 1.0
 DOUBT = 20.0
 """How much is doubted before the rows speak: a temperature t costs 20 t nats."""
 
+MANY_CLASSES = 100
+"""Of more classes, p_k p_l is so small that biases are taken not to touch each other."""
+
 STEPS = 2
 """Newton steps: one is too few, more gain nothing that a held-out row would notice."""
 
@@ -268,7 +271,7 @@ def _derivatives(terms: AnyArray, rows: Rows, weights: Weights) -> tuple[FloatAr
     size = n_terms + n_classes
     gradient, hessian = np.zeros(size), np.zeros((size, size))
     add = _add_two if n_classes == 1 else _add_many
-    for block in _blocks(len(rows), size * n_classes):
+    for block in _blocks(len(rows), n_terms * n_classes):
         some, of = np.asarray(terms[:, block], dtype=np.float32), rows.take(block)
         add(some, of, _probabilities(weights.scores(of, some)), gradient, hessian)
     return gradient, hessian
@@ -311,7 +314,9 @@ def _add_many(
     hessian[:n_terms, n_terms:] += cross
     hessian[n_terms:, :n_terms] += cross.T
     twice = rows.share[:, None] * shared
-    hessian[n_terms:, n_terms:] += np.diag(twice.sum(axis=0)) - p.T @ twice
+    hessian[n_terms:, n_terms:] += np.diag(twice.sum(axis=0))
+    if p.shape[1] <= MANY_CLASSES:
+        hessian[n_terms:, n_terms:] -= p.T @ twice
 
 
 def _step(gradient: FloatArray, hessian: FloatArray, weights: Weights, held: _Held) -> Weights:
@@ -323,7 +328,11 @@ def _step(gradient: FloatArray, hessian: FloatArray, weights: Weights, held: _He
     H[np.diag_indices(len(H))] += np.r_[held.ridge, np.full(len(H) - n_terms, BIAS_RIDGE)]
     aim = H @ np.r_[weights.terms, weights.bias] - g  # the quadratic is ½ zᵀHz − aimᵀz
     across = H[:n_terms, n_terms:]
-    follow = np.linalg.solve(H[n_terms:, n_terms:], np.c_[across.T, aim[n_terms:]])
+    of_biases, aims = H[n_terms:, n_terms:], np.c_[across.T, aim[n_terms:]]
+    if len(of_biases) > MANY_CLASSES:
+        follow = aims / np.diag(of_biases)[:, None]
+    else:
+        follow = np.linalg.solve(of_biases, aims)
     reduced = H[:n_terms, :n_terms] - across @ follow[:, :-1]
     try:
         terms = nonnegative(

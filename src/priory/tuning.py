@@ -61,6 +61,9 @@ __all__ = ["log_joint_cross_fitted", "tune"]
 MOST_SCORES = 40_000_000
 """So many scores (rows × terms × classes) are kept at most; the sample is smaller if need be."""
 
+CHOOSING, MOST_CHOOSING = 10_000, 2_000_000
+"""So many rows, or scores of one term, families and smoothing are chosen on."""
+
 FEWEST_SAMPLED = 2_000
 LEAST_SCORE = -60.0
 """A factor says no more against a class than this: e^−60 is never, and −∞ has no gradient."""
@@ -82,20 +85,21 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     scaled = statistics if scale == 1.0 else statistics * scale
     n_scores = (len(defaults) + 1) * len(statistics.classes)
     sample = sample.smaller(max(FEWEST_SAMPLED, MOST_SCORES // n_scores))
-    frame = with_pairs(sample.frame, statistics.schema)
-    rows = _Sampled.of(scaled, replace(sample, frame=frame), scale, settings.n_threads)
+    sample = replace(sample, frame=with_pairs(sample.frame, statistics.schema))
+    rows = _Sampled.of(scaled, sample, scale, settings.n_threads)
+    few = sample.smaller(max(FEWEST_SAMPLED, min(CHOOSING, MOST_CHOOSING // len(scaled.classes))))
+    some = rows if few is sample else _Sampled.of(scaled, few, scale, settings.n_threads)
     chosen: dict[str, Choice] = {}
     terms: list[AnyArray] = []
     names: list[tuple[str, str]] = []
     speaking = np.zeros(len(sample))
     for name, default in defaults.items():
         block, table = scaled.schema[name], scaled.tables[name]
-        choice, scores, speaks = rows.best(
-            block, table, candidates(settings, block, table, default)
-        )
+        choice = some.best(block, table, candidates(settings, block, table, default))
+        scores, speaks = rows.scores(block, table, choice)
         gaps = rows.gaps(block, table, choice) if settings.missing_of(block) != "error" else None
         if settings.missing_of(block) == "auto":
-            tells = gaps is not None and rows.loss(gaps) < rows.loss(None)
+            tells = gaps is not None and rows.loss(gaps) < rows.no_loss
             choice = replace(choice, missing="category" if tells else "skip")
         chosen[name] = choice
         terms.append(scores)
@@ -341,24 +345,24 @@ class _Sampled:
         scores = term_scores_without(*given, self.n_threads)
         return self._odds(_clipped(scores)), scores.any(axis=1)
 
-    def best(
-        self, block: Block, table: Table, choices: Sequence[Choice]
-    ) -> tuple[Choice, AnyArray, BoolArray]:
-        """Return the choice with the least log-loss of the block alone, and its scores."""
-        found: tuple[float, Choice, AnyArray, BoolArray] | None = None
+    def best(self, block: Block, table: Table, choices: Sequence[Choice]) -> Choice:
+        """Return the choice with the least log-loss of the block alone."""
+        if len(choices) == 1:
+            return choices[0]
+        found: tuple[float, Choice] | None = None
         failed: PrioryError | None = None
         for choice in choices:
             try:
-                scores, speaks = self.scores(block, table, choice)
+                scores, _ = self.scores(block, table, choice)
             except PrioryError as error:  # such as a logarithm of numbers that it cannot take
                 failed = error
                 continue
-            loss = self.loss(scores, block.kind is Kind.WORDS) if len(choices) > 1 else 0.0
+            loss = self.loss(scores, block.kind is Kind.WORDS)
             if found is None or loss < found[0]:
-                found = loss, choice, scores, speaks
+                found = loss, choice
         if found is None:
             raise failed if failed is not None else ValueError("no choices")
-        return found[1:]
+        return found[1]
 
     def gaps(
         self, block: Block, table: Table, choice: Choice, always: bool = False
@@ -372,10 +376,13 @@ class _Sampled:
         given = (block, Bernoulli(), prior, derived, column, self.codes, self.amount)
         return self._odds(_clipped(term_scores_without(*given, self.n_threads)))
 
-    def loss(self, scores: AnyArray | None, at_best_temperature: bool = False) -> float:
+    @cached_property
+    def no_loss(self) -> float:
+        """Return the log-loss of the prior alone."""
+        return log_loss(self.prior, self.codes, self.weight)
+
+    def loss(self, scores: AnyArray, at_best_temperature: bool = False) -> float:
         """Return the log-loss of the prior and one factor."""
-        if scores is None:
-            return log_loss(self.prior, self.codes, self.weight)
         t = 1.0
         if at_best_temperature:  # words overstate their case so much that t decides
             t = learn_temperature(self.prior, scores, self.codes, self.weight)

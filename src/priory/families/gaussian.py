@@ -32,6 +32,7 @@ __all__ = [
     "class_moments",
     "moments_without",
     "sums_without",
+    "variance_floor",
 ]
 
 VARIANCE_FLOOR = 1e-9
@@ -257,6 +258,12 @@ class GaussianParameters:
         return -0.5 * np.log(2 * np.pi * self.variance)
 
 
+def variance_floor(spread: FloatArray) -> FloatArray:
+    """Return the least variance of columns whose values spread so much in all."""
+    # A constant column has no variance of its own; any positive one makes it say nothing.
+    return VARIANCE_FLOOR * np.where(spread > 0, spread, 1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class ClassMoments:
     """Hold n, mean and 1/n variance, classes × columns, and those of the column as a whole.
@@ -273,9 +280,7 @@ class ClassMoments:
     @property
     def floor(self) -> FloatArray:
         """Return the least variance of each column."""
-        # A constant column has no variance of its own; any positive one makes it say nothing.
-        spread = np.where(self.pooled_variance > 0, self.pooled_variance, 1.0)
-        return VARIANCE_FLOOR * spread
+        return variance_floor(self.pooled_variance)
 
     def posterior(self, prior: NormalInverseGamma) -> PosteriorNIG:
         """Return the Normal-Inverse-Gamma parameters after the data."""

@@ -13,9 +13,15 @@ from priory.doubledouble import DoubleDouble
 from priory.errors import InputError, SettingError
 from priory.families.base import Adder, Family, adder_of, counted_values, log_gamma, times
 from priory.families.cells_without import CellPairs, cells_of, log_transforms, rank_transforms
-from priory.families.gaussian import ClassMoments, class_moments, moments_without
+from priory.families.gaussian import (
+    ClassMoments,
+    class_moments,
+    sums_without,
+    variance_floor,
+)
 from priory.families.left_out import LeftOut
 from priory.families.transforms import Identity, Transform, log_transform, rank_transform
+from priory.kernels.rows_without import add_student_t_without
 from priory.kernels.score import add_student_t
 from priory.priors import NormalInverseGamma, Prior
 from priory.schema import Block, Kind
@@ -166,10 +172,12 @@ class StudentT(Family):
             for j in range(values.shape[1]):
                 x = values[:, j].astype(np.float64)
                 there = ~np.isnan(x)
-                found = _read(
-                    moments_without(moments, j, x[there], some.take(there)), prior, Identity()
-                )
-                out[there] += found.log_density(x[there, None])
+                if there.all():
+                    _add_without(moments, j, x, some, prior, out)
+                    continue
+                part = np.zeros((int(there.sum()), out.shape[1]))
+                _add_without(moments, j, x[there], some.take(there), prior, part)
+                out[there] += part
 
         return add
 
@@ -236,6 +244,41 @@ def _read(
     after = moments.posterior(prior)
     scale2 = after.beta * (after.kappa + 1) / (after.alpha * after.kappa)
     return StudentTParameters(2 * after.alpha, after.mean, scale2, transform)
+
+
+def _add_without(
+    table: MomentsTable,
+    column: int,
+    x: FloatArray,
+    left_out: LeftOut,
+    prior: NormalInverseGamma,
+    out: FloatArray,
+) -> None:
+    """Add the log densities of numbers, each left out of its class and of the column."""
+    whole = sums_without(table.pooled(), column, x, left_out, left_out.y * 0)
+    own = sums_without(table, column, x, left_out, left_out.y)
+    every = class_moments(table)
+    guess = whole.mean if prior.mean is None else np.full(len(x), prior.mean)
+    spread = np.maximum(whole.variance, variance_floor(whole.variance))
+    beta = prior.alpha * spread if prior.beta is None else np.full(len(x), prior.beta)
+    n, mean, variance = (of[:, column] for of in (every.n, every.mean, every.variance))
+    add_student_t_without(
+        x,
+        np.ascontiguousarray(left_out.y, dtype=np.int32),
+        np.column_stack([own.n, own.mean, own.n * own.variance, _gammas(prior, own.n)]),
+        np.column_stack([guess, beta]),
+        np.column_stack([n, mean, n * variance, _gammas(prior, n)]),
+        prior.kappa,
+        prior.alpha,
+        out,
+    )
+
+
+def _gammas(prior: NormalInverseGamma, n: FloatArray) -> FloatArray:
+    """Return log Γ((ν+1)/2) − log Γ(ν/2) for n rows, where ν/2 = α + n/2."""
+    distinct, where = np.unique(n, return_inverse=True)
+    half = prior.alpha + distinct / 2
+    return np.asarray((log_gamma(half + 0.5) - log_gamma(half))[where])
 
 
 def _cell_moments(cells: CellsTable, transform: Transform) -> ClassMoments:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from priory.families.quantiles import normal_quantiles
 from priory.tables import CellsTable
 from priory.typing import AnyArray, FloatArray
 
@@ -128,12 +129,8 @@ def log_transform(cells: CellsTable) -> LogTransform:
 
 def rank_transform(cells: CellsTable) -> RankTransform:
     """Return the rank transform of a column: each cell at the middle of its ranks."""
-    from statistics import NormalDist  # which brings fractions and decimals along
-
     weight = cells.weight.sum(axis=0)
     ranks = (np.cumsum(weight) - weight / 2) / max(float(weight.sum()), np.finfo(float).tiny)
-    normal = NormalDist()
-    quantiles = np.array([normal.inv_cdf(rank) for rank in ranks.tolist()])
-    if not len(quantiles):
+    if not len(ranks):
         return RankTransform(np.zeros(1), np.zeros(1))
-    return RankTransform(cells.values, quantiles)
+    return RankTransform(cells.values, normal_quantiles(ranks))

@@ -1,6 +1,6 @@
 """Gaussian densities of rows that are left out of their own class."""
 
-from libc.math cimport fabs
+from libc.math cimport M_PI, fabs, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
@@ -160,3 +160,36 @@ cdef class GaussianSums:
                             out[i, l] += scores[i - start, l]
                 start = stop
         return lost
+
+
+def add_student_t_without(
+    const double[::1] x, const int32_t[::1] y, const double[:, ::1] own, const double[:, ::1] pooled,
+    const double[:, ::1] of_class, double kappa, double alpha, double[:, ::1] out,
+):
+    """Add the log density of Student's t under every class to out, each row left out of its own.
+
+    own (n, 4)        n, mean, Σ(x − mean)² and log Γ((ν+1)/2) − log Γ(ν/2) of the row's class without it
+    pooled (n, 2)     the prior's guess of the mean and its β, which may follow from the column without the row
+    of_class (K, 4)   the same as `own`, of each class with all its rows
+    """
+    cdef Py_ssize_t n = x.shape[0], K = of_class.shape[0], i, k
+    cdef const double* sums
+    cdef double rows, away, after, a, q, d
+    if y.shape[0] != n or own.shape[0] != n or pooled.shape[0] != n or out.shape[0] != n or out.shape[1] != K:
+        raise ValueError(f"There are {n} numbers of {K} classes: y, own, pooled and out must fit.")
+    if own.shape[1] != 4 or pooled.shape[1] != 2 or of_class.shape[1] != 4:
+        raise ValueError("own and of_class must have four columns, pooled two.")
+    with nogil:
+        for i in range(n):
+            for k in range(K):
+                sums = &own[i, 0] if k == y[i] else &of_class[k, 0]
+                rows, away, after = sums[0], sums[1] - pooled[i, 0], kappa + sums[0]
+                a = alpha + rows / 2
+                q = pooled[i, 1] + sums[2] / 2
+                if rows > 0:
+                    q += kappa * rows * away * away / (2 * after)
+                else:
+                    away = 0
+                q *= 2 * (after + 1) / after  # ν times the squared scale
+                d = x[i] - (pooled[i, 0] + rows * away / after)
+                out[i, k] += sums[3] - log(M_PI * q) / 2 - (a + 0.5) * log1p(d * d / q)
