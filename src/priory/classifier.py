@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
@@ -418,13 +419,17 @@ class Classifier:
 
     # Keeping
 
-    def save(self, path: str | os.PathLike[str], min_count: int = 0) -> None:
+    def save(
+        self, path: str | os.PathLike[str], min_count: int = 0, keep_sample: bool = False
+    ) -> None:
         """Write the model to a file, from which `priory.load` makes the same classifier again.
 
         The file appears whole or not at all. It holds the statistics, so a loaded model can learn,
         merge and forget on. With `min_count`, values and words in fewer rows are left out, for
         they could tell of a single person: probabilities of rare values then change, and the
-        loaded model does not forget.
+        loaded model does not forget. With `keep_sample` the file holds the sample of rows that
+        families and weights are chosen on, so that a loaded model that learns on chooses anew: it
+        then holds rows as they are, and grows by as much as these take.
 
         >>> import tempfile, pathlib
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "days.priory"
@@ -439,6 +444,13 @@ class Classifier:
                 f"min_count must be a whole number of at least 0, not {min_count!r}."
             )
         statistics, provenance = self.statistics, self.provenance
+        if min_count > 1 and keep_sample:
+            raise SettingError(
+                "keep_sample=True keeps rows as they are, and min_count leaves out what could tell "
+                "of a single person: ask for one of them."
+            )
+        with suppress(PrioryError):  # settings that do not fit are said when the model is asked
+            _ = self.model  # tuned where that is due: the file may not hold what to tune on
         if min_count > 1:  # every value has a row
             statistics = statistics.without_rare(min_count)
             provenance = replace(provenance, min_count=max(provenance.min_count, min_count))
@@ -451,6 +463,7 @@ class Classifier:
                 provenance,
                 __version__,
                 tuning=self._tuning,
+                sample=self._sample if keep_sample else None,
             ),
         )
 
@@ -881,6 +894,8 @@ def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Classif
     classifier = Classifier(stored.settings)
     classifier._statistics, classifier._declared = stored.statistics, stored.declared
     classifier.provenance, classifier._tuning = stored.provenance, stored.tuning
+    if stored.sample is not None:
+        classifier._pool = Pool(stored.settings.sample_size, stored.sample)
     if stored.statistics.n_rows:
         try:
             classifier._model = Classifier._read_out(

@@ -149,6 +149,10 @@ class Sample:
         rows = self.frame.take(every), self.y.take(every)
         return *rows, None if (weight == 1).all() else weight
 
+    def in_order(self) -> Sample:
+        """Return the sample as it is kept: by hash, each different row once."""
+        return _grouped(self)
+
     def retyped(self, labels: tuple[Any, ...]) -> Sample:
         """Return the same rows with their classes by other names."""
         return replace(self, y=Labels(self.y.codes, labels))

@@ -13,6 +13,7 @@ import json
 import math
 import os
 import stat
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ from priory.longtable import COLUMNS, SUMS, arrow_values, coded
 from priory.pairing import Pairing
 from priory.plain import from_plain, to_plain, tuning_from_plain, tuning_to_plain
 from priory.provenance import Provenance
+from priory.sampling import Sample
 from priory.schema import Block, Kind, Schema
 from priory.settings import Settings
 from priory.statistics import Statistics
@@ -83,6 +85,7 @@ class Stored:
     version: str = ""
     created: str = ""
     tuning: Tuning | None = None
+    sample: Sample | None = None
 
 
 def write(path: str | os.PathLike[str], stored: Stored) -> None:
@@ -102,11 +105,19 @@ def write(path: str | os.PathLike[str], stored: Stored) -> None:
             if f.name not in NOT_KEPT
         },
         "tuning": None if stored.tuning is None else tuning_to_plain(stored.tuning),
+        "sample": _plain_sample(stored.sample),
         "left_out": _left_out(stored),
         "declared": to_plain(stored.declared)["list"],
         "provenance": stored.provenance.to_dict(),
     }
-    content = _parquet(table.replace_schema_metadata(None), json.dumps(header).encode())
+    text = json.dumps(header).encode()
+    if stored.sample is not None and len(text) > LONGEST_HEADER:
+        raise ModelFileError(
+            f"{os.fspath(path)} was not written: the sample of the rows takes more than "
+            f"{LONGEST_HEADER >> 20} MB. Save it without keep_sample, or train with a smaller "
+            "sample_size."
+        )
+    content = _parquet(table.replace_schema_metadata(None), text)
     target = os.path.realpath(path)
     try:
         with _beside(target) as file:
@@ -363,6 +374,7 @@ def _stored(table: pa.Table, header: dict[str, Any], text: bytes, allowed: int) 
         str(model.get("priory", "")),
         str(model.get("created", "")),
         _tuning(model.get("tuning"), statistics.schema),
+        _sample(model.get("sample"), statistics),
     )
 
 
@@ -551,6 +563,24 @@ def _tuning(plain: Any, schema: Schema) -> Tuning | None:
     except (SettingError, InputError, *_MISTAKES) as error:
         reason = str(error).rstrip(".") or type(error).__name__
         raise _DamageError(f"its tuning cannot be honoured: {reason}") from None
+
+
+def _plain_sample(sample: Sample | None) -> Any:
+    from priory.sample_storage import sample_to_plain  # few files hold one
+
+    return None if sample is None else sample_to_plain(sample)
+
+
+def _sample(plain: Any, statistics: Statistics) -> Sample | None:
+    if plain is None:
+        return None
+    from priory.sample_storage import sample_from_plain
+
+    try:
+        return sample_from_plain(plain, statistics.schema, statistics.classes)
+    except (SettingError, InputError, zlib.error, *_MISTAKES) as error:
+        reason = str(error).rstrip(".") or type(error).__name__
+        raise _DamageError(f"its sample cannot be read: {reason:.200}") from None
 
 
 def _no_constant(name: str) -> Any:
