@@ -202,7 +202,11 @@ class Model:
         return self._normalized(frame, softmax, np.exp(self.log_prior))
 
     def predict(self, frame: Frame) -> CodeArray:
-        """Return the code of the most probable class; a tie goes to the first."""
+        """Return the code of the most probable class; a tie, within rounding, goes to the first.
+
+        `log_posterior` and `posterior` give classes that are tied the very same number, so the
+        first largest of their numbers is this class.
+        """
         out = np.empty((len(frame), len(self.classes)))
         codes = np.empty(len(frame), dtype=np.int32)
         self._score(frame, out, lambda rows: argmax_rows(out[rows], codes[rows]))
