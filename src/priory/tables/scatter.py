@@ -49,8 +49,11 @@ class ScatterTable(SumsTable):
             x, weights = values[mine], w[mine]
             if not len(x):
                 continue
-            # About the mean nothing cancels; the raw sums follow in double-double.
-            origin = DoubleDouble.of(x.mean(axis=0))
+            # About the mean nothing cancels; the raw sums follow in double-double. Whole numbers
+            # about a whole number are whole, and so are their products.
+            mean = x.mean(axis=0)
+            are_whole = (np.rint(x) == x).all(axis=0)
+            origin = DoubleDouble.of(np.where(are_whole, np.rint(mean), mean))
             about = x - origin.hi
             weighted = about * weights[:, None]
             total = DoubleDouble.of(weights[:, None]).total()
