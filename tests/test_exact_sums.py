@@ -208,7 +208,7 @@ def test_products_of_whole_numbers_leave_no_trace(heaviest):
     def counted(rows):
         part = {name: column[rows] for name, column in X.items()}
         of = None if weight is None else weight[rows]
-        families = {("a", "b"): "multivariate_gaussian"}
+        families = {("a", "b"): "gaussian"}
         return Classifier(Settings.textbook(families=families)).learn(part, y[rows], of).statistics
 
     whole, order = counted(np.arange(300)), rng.permutation(300)

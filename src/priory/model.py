@@ -30,7 +30,7 @@ from priory.families import Family
 from priory.families.base import Adder, Lookup
 from priory.kernels.score import Lookups, argmax_rows, log_normalize, softmax
 from priory.labels import label_key
-from priory.parallel import in_parallel, stretches, thread_count
+from priory.parallel import at_most, in_parallel, stretches, thread_count
 from priory.priors import Laplace, Prior
 from priory.schema import Block
 from priory.statistics import Statistics
@@ -169,7 +169,8 @@ class Model:
         for name, choice in choices.items():
             block, table = statistics.schema[name], statistics.tables[name]
             try:
-                parameters = choice.family.parameters(table, choice.prior)
+                with at_most(n_threads):
+                    parameters = choice.family.parameters(table, choice.prior)
             except PrioryError as error:
                 raise type(error)(f"Column {block.title!r}: {error}") from None
             terms.append(Term(block, choice.family, parameters, choice.family.about))
