@@ -113,8 +113,8 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     """Return the threads that wait for work; starting them anew would take milliseconds."""
     from concurrent.futures import ThreadPoolExecutor
 
-    if threads not in _pools:
-        _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="priory")
+    if threads not in _pools:  # of two callers that find none, one makes it in vain
+        _pools.setdefault(threads, ThreadPoolExecutor(threads - 1, thread_name_prefix="priory"))
     return _pools[threads]
 
 
