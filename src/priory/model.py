@@ -466,7 +466,13 @@ def presence(
 def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:
     classes = statistics.classes
     if given is None:
-        return statistics.weight / statistics.weight.sum()
+        total = statistics.weight.sum()
+        if not total > 0:
+            raise InputError(
+                f"The {statistics.n_rows} rows that were learned weigh nothing any more: their "
+                "weight has faded, or was lost in rounding beside larger ones that were forgotten."
+            )
+        return statistics.weight / total
     if isinstance(given, str):
         if given == "uniform":
             # A class that was declared but never seen has no likelihood to speak for it.

@@ -589,7 +589,9 @@ def test_negative_counts_are_refused(Estimator):
     if Estimator is BernoulliNB:
         assert BernoulliNB(binarize=-2.0).fit(X - 1, y).feature_count_.sum() == X.size
         return
-    with pytest.raises(ValueError, match=r"Negative values in data"):
+    with pytest.raises(
+        ValueError, match=r"sample_weight must be finite and at least 0; row \d+ has -"
+    ):
         Estimator().fit(X - 1, y)
 
 

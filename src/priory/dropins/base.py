@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from priory.columns import Frame, Labels, all_finite
 from priory.errors import InputError, SettingError, listing, warn
@@ -282,14 +282,14 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return NumberedColumns(self.n_features_in_)
 
     def _count(self, X: Any, y: Labels, sample_weight: Any, schema: Schema) -> Statistics:
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        weight = read_weights(sample_weight, X.shape[0])
+        if weight is not None and not weight.any():
+            raise InputError(
+                "sample_weight is 0 in every row. Sample weights must contain at least one "
+                "non-zero number."
             )
         try:
-            counted = Statistics.count(
-                self._frame(X, schema), y, schema, sample_weight, self.n_threads
-            )
+            counted = Statistics.count(self._frame(X, schema), y, schema, weight, self.n_threads)
             self._check_counted(counted)
         except InputError as error:
             self._refuse(X, error)

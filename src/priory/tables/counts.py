@@ -19,6 +19,7 @@ from priory.longtable import Entries
 from priory.parallel import in_parallel, worthwhile
 from priory.schema import Block
 from priory.tables.base import Table, difference
+from priory.tables.sums import refuse_overflow
 from priory.typing import CodeArray, FloatArray, IntArray
 
 __all__ = ["CountsTable"]
@@ -65,6 +66,7 @@ class CountsTable(Table):
                 f"Column {block.columns[bad]!r} holds a count that is negative, missing or "
                 "infinite. Counts must be finite numbers of at least 0."
             )
+        refuse_overflow(block, s1)
         documents = np.bincount(y, minlength=n_classes).astype(np.int64)
         documents_weight = np.bincount(y, weights=weight, minlength=n_classes).astype(np.float64)
         return cls(documents, documents_weight, rows, total, s1)

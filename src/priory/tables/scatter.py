@@ -13,7 +13,7 @@ from priory.doubledouble import DoubleDouble
 from priory.labels import label_token
 from priory.longtable import Entries
 from priory.schema import Block
-from priory.tables.sums import SumsTable, divisor, refuse_large
+from priory.tables.sums import SumsTable, divisor, refuse_large, refuse_overflow
 from priory.typing import CodeArray, FloatArray
 
 __all__ = ["ScatterTable"]
@@ -66,6 +66,7 @@ class ScatterTable(SumsTable):
             _put(s1, k, first + origin * DoubleDouble(total.hi[0], total.lo[0]))
             _put(s2, k, raw)
         table = cls(rows, n, s1, s2, np.zeros((n_classes, d)))
+        refuse_overflow(block, table.raw_squares)
         table.passed[...] = table.squares
         return table
 
