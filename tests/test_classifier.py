@@ -81,7 +81,7 @@ class TestLearning:
     @pytest.mark.parametrize("weight", [[0] * 7, 0])
     def test_all_weights_zero(self, weight):
         with pytest.raises(
-            InputError, match=r"no rows to learn from.*sample_weight is 0 in every row"
+            InputError, match=r"no rows to learn from.*sample_weight is zero in every row"
         ):
             Classifier(Settings.textbook()).learn(X, Y, weight)
 

@@ -70,7 +70,7 @@ def ones_but(value):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([0.0] * N, "sample_weight is 0 in every row"),
+        ([0.0] * N, "sample_weight is zero in every row"),
         (ones_but(np.nan), r"sample_weight must be finite and at least 0; row 3 has nan"),
         (ones_but(np.inf), r"sample_weight must be finite and at least 0; row 3 has inf"),
         (ones_but(-1.0), r"sample_weight must be finite and at least 0; row 3 has -1\.0.*forget"),

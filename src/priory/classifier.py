@@ -772,7 +772,7 @@ class Classifier:
     def _become(self, statistics: Statistics) -> None:
         if not statistics.n_rows and self._statistics is None:
             raise InputError(
-                "There are no rows to learn from: the table has none, or sample_weight is 0 in "
+                "There are no rows to learn from: the table has none, or sample_weight is zero in "
                 "every row."
             )
         self._statistics, self._model = statistics.with_classes(self._declared), None

@@ -170,7 +170,7 @@ class NetworkClassifier(TableClassifier):
         table = self._with_target(raw, {name: name for name in raw.names}, target, y)
         weight = read_weights(sample_weight, raw.n_rows)
         if weight is not None and not weight.any():
-            raise InputError("There are no rows to learn from: sample_weight is 0 in every row.")
+            raise InputError("There are no rows to learn from: sample_weight is zero in every row.")
         graph = self._graph(table, raw.names, target, weight)
         values = dict(self.values or {})
         if isinstance(self.structure, BeliefNetwork):

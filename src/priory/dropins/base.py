@@ -285,7 +285,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight = read_weights(sample_weight, X.shape[0])
         if weight is not None and not weight.any():
             raise InputError(
-                "sample_weight is 0 in every row. Sample weights must contain at least one "
+                "sample_weight is zero in every row. Sample weights must contain at least one "
                 "non-zero number."
             )
         try:

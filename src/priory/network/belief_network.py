@@ -394,7 +394,7 @@ class BeliefNetwork:
             coded, weight = coded.take(weight != 0), weight[weight != 0]
         if not coded.n_rows:
             raise InputError(
-                "There are no rows to learn from: the table has none, or sample_weight is 0 in "
+                "There are no rows to learn from: the table has none, or sample_weight is zero in "
                 "every row."
             )
         return coded, weight
