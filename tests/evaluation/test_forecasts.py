@@ -114,7 +114,7 @@ def test_of_predictions():
         (([0, 1], [P[0], [0.5, 0.4, 0]], [0, 1, 2]), "add to 1 in every row; row 1 adds to 0.9"),
         (([0, 1], P, [0, 1, 2], [1]), "sample_weight must have one number a row"),
         (([0, 1], P, [0, 1, 2], [1, -1]), "sample_weight must be finite and at least 0"),
-        (([0, 1], P, [0, 1, 2], [0, 0]), "sample_weight is zero in every row"),
+        (([0, 1], P, [0, 1, 2], [0, 0]), "sample_weight is 0 in every row"),
     ],
 )
 def test_what_it_refuses(arguments, message):

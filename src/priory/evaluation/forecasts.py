@@ -250,7 +250,7 @@ def _read_weights(weight: Any, n: int) -> FloatArray | None:
     if weights is None:
         return None
     if not weights.any():
-        raise InputError("sample_weight is zero in every row: there is nothing to evaluate.")
+        raise InputError("sample_weight is 0 in every row: there is nothing to evaluate.")
     return weights.copy()  # what is held cannot be written to, and this may be the caller's
 
 
