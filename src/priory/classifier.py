@@ -127,6 +127,7 @@ class Classifier:
         return model if model is not None else self._read_model()
 
     @alone  # else a model of sums that another thread has changed since would be kept
+    @_in_our_threads
     def _read_model(self) -> Model:
         if self._model is None:
             if not self.statistics.n_rows:
@@ -257,6 +258,7 @@ class Classifier:
         return self
 
     @alone
+    @_in_our_threads
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen.
 
