@@ -9,7 +9,8 @@ from setuptools import Extension, setup
 
 TEXT = ("loops", "arrays", "text_utf8", "vocabulary", "text", "pairs", "words", "word_scores")
 HEADERS = {
-    **dict.fromkeys(("labels", "numbers", "counts", "score", "hashes"), ("loops",)),
+    **dict.fromkeys(("labels", "counts", "score", "hashes"), ("loops",)),
+    "numbers": ("loops", "moments"),
     **dict.fromkeys(("vocabulary", "text", "pairs", "words", "word_scores"), TEXT),
     "strings": ("loops", "arrays", "vocabulary", "string_codes"),
     "words_without": ("loops", "words_without"),

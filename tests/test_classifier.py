@@ -80,7 +80,9 @@ class TestLearning:
 
     @pytest.mark.parametrize("weight", [[0] * 7, 0])
     def test_all_weights_zero(self, weight):
-        with pytest.raises(InputError, match=r"no rows to learn from.*every sample weight is zero"):
+        with pytest.raises(
+            InputError, match=r"no rows to learn from.*sample_weight is zero in every row"
+        ):
             Classifier(Settings.textbook()).learn(X, Y, weight)
 
     @pytest.mark.parametrize("table", [{"a": [], "b": []}, np.zeros((0, 3))])

@@ -106,7 +106,7 @@ class TestAnswers:
         np.testing.assert_allclose(posterior, scores - evidence[:, None], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(classifier.predict_proba(X), np.exp(posterior), rtol=1e-14)
         np.testing.assert_allclose(classifier.predict_proba(X).sum(axis=1), 1.0, rtol=1e-14)
-        assert classifier.predict_codes(X).tolist() == posterior.argmax(axis=1).tolist()
+        assert classifier.predict_codes(X)[0].tolist() == posterior.argmax(axis=1).tolist()
 
     def test_tie_goes_to_the_first(self):
         classifier = Classifier(Settings.textbook()).learn({"x": ["u", "u"]}, ["b", "a"])

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -28,7 +29,9 @@ from priory.errors import (
     warn,
 )
 from priory.labels import label_key, sorted_labels
+from priory.locking import Lock, alone, lock_of
 from priory.model import Choice, LinearForm, Model, presence
+from priory.parallel import at_most
 from priory.provenance import Provenance
 from priory.rawtables import RawTable
 from priory.reading import (
@@ -60,17 +63,34 @@ if TYPE_CHECKING:
 
 __all__ = ["Classifier", "load"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+Owner = TypeVar("Owner", bound="Classifier")
+
 ENOUGH = 0.05
 """What is tuned is tuned anew when so large a share of the rows has come since."""
 
 SELECTED = "leave-one-out, with columns selected by all rows"
 
 
+def _in_our_threads(
+    method: Callable[Concatenate[Owner, P], R],
+) -> Callable[Concatenate[Owner, P], R]:
+    """Let a method, and whatever it calls, use as many threads as the settings say."""
+
+    @wraps(method)
+    def limited(self: Owner, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with at_most(self.settings.n_threads):
+            return method(self, *args, **kwargs)
+
+    return limited
+
+
 class Classifier:
     """Learn from tables by counting, and predict; no scikit-learn needed.
 
     `learn`, `forget` and `merge` change the statistics; the model is read out of them when it
-    is asked for. A call that fails leaves the classifier as it was.
+    is asked for. A call that fails leaves the classifier as it was. Several threads may call it.
 
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
     >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
@@ -104,6 +124,12 @@ class Classifier:
 
         What is tuned is tuned anew here where rows came or went since.
         """
+        model = self._model
+        return model if model is not None else self._read_model()
+
+    @alone  # else a model of sums that another thread has changed since would be kept
+    @_in_our_threads
+    def _read_model(self) -> Model:
         if self._model is None:
             if not self.statistics.n_rows:
                 raise NotFittedError("This classifier has forgotten every row it had learned.")
@@ -190,6 +216,7 @@ class Classifier:
 
     # Learning
 
+    @alone
     def learn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add the rows of a table with their classes."""
         new = self._count(X, y, sample_weight)
@@ -197,6 +224,7 @@ class Classifier:
             new.statistics, lambda pool: pool.add(*new.rows, self.settings.n_threads)
         )
 
+    @alone
     def learn_sums(self, statistics: Statistics, sample: Sample | None = None) -> Self:
         """Add sums that were counted elsewhere, and the sample of the rows behind them.
 
@@ -222,13 +250,16 @@ class Classifier:
         self._moved += statistics.n_rows
         return self
 
+    @alone
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a table anew, forgetting what was learned before, and tune what is to be tuned."""
         fresh = Classifier(self.settings).learn(X, y, sample_weight)
         _ = fresh.model  # settings that do not fit the data fail here, not at predict
-        self.__dict__.update(fresh.__dict__)
+        self.__dict__.update({**fresh.__dict__, "_lock": lock_of(self)})
         return self
 
+    @alone
+    @_in_our_threads
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen.
 
@@ -240,6 +271,7 @@ class Classifier:
         sample = Sample.of(*new.rows, self.settings.sample_size) if self.has_sample else None
         return self.forget_sums(new.statistics, sample)
 
+    @alone
     def forget_sums(self, statistics: Statistics, sample: Sample | None = None) -> Self:
         """Take sums away that were counted elsewhere, and the sample of the rows behind them."""
         kept = self._sample
@@ -258,6 +290,7 @@ class Classifier:
                 "Forget before saving with min_count."
             )
 
+    @alone
     def declare(self, classes: Any) -> Self:
         """Make classes known that may have no rows yet."""
         declared = read_labels(classes, "classes").labels
@@ -265,6 +298,7 @@ class Classifier:
         self._declared = sorted_labels([*self._declared, *declared])
         return self
 
+    @alone
     def decay(self, half_life: float, elapsed: float = 1.0) -> Self:
         """Let everything learned so far count for less: half as much after each half-life.
 
@@ -288,6 +322,10 @@ class Classifier:
         """Add everything that another classifier has learned."""
         if not isinstance(other, Classifier):
             raise SettingError(f"A classifier merges with another one, not with {other!r:.60}.")
+        return self._merge(other.copy())  # never hold two locks: two may merge with each other
+
+    @alone
+    def _merge(self, other: Classifier) -> Self:
         statistics = self.statistics + other.statistics
         samples = [c._sample for c in (self, other)]
         self._declared = sorted_labels([*self._declared, *other._declared])
@@ -304,6 +342,7 @@ class Classifier:
     def __add__(self, other: Classifier) -> Classifier:
         return self.copy().merge(other)
 
+    @alone
     def copy(self) -> Classifier:
         """Return a classifier that has learned the same, and learns on by itself.
 
@@ -312,7 +351,7 @@ class Classifier:
         (3, 2)
         """
         result = Classifier(self.settings)
-        result.__dict__.update(self.__dict__)
+        result.__dict__.update({**self.__dict__, "_lock": Lock()})
         result._pool = None if self._pool is None else self._pool.copy()
         result._warned = set(self._warned)
         return result
@@ -334,6 +373,7 @@ class Classifier:
         result.provenance = replace(self.provenance, sources=(), figures=None, min_count=0)
         return result
 
+    @alone
     def read_again(self, settings: Settings) -> Self:
         """Change families, smoothing or priors without reading the data again."""
         schema = self._statistics.schema if self._statistics is not None else ()
@@ -352,6 +392,8 @@ class Classifier:
         self.settings, self._model, self._tuning = settings, None, tuning
         return self
 
+    @alone
+    @_in_our_threads
     def recalibrate(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose families, smoothing and weights anew, on the sample or on rows that were learned.
 
@@ -419,6 +461,7 @@ class Classifier:
 
     # Keeping
 
+    @alone
     def save(
         self, path: str | os.PathLike[str], min_count: int = 0, keep_sample: bool = False
     ) -> None:
@@ -481,11 +524,16 @@ class Classifier:
 
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable class of every row."""
-        return label_array(self.classes)[self.predict_codes(X)]
+        codes, classes = self.predict_codes(X)
+        return label_array(classes)[codes]
 
-    def predict_codes(self, X: Any) -> CodeArray:
-        """Return the position in `classes` of the most probable class of every row."""
-        return self.model.predict(self._frame(X))
+    def predict_codes(self, X: Any) -> tuple[CodeArray, tuple[Label, ...]]:
+        """Return the position of the most probable class of every row, and the classes.
+
+        Another thread may make new classes known meanwhile, so both are of one model.
+        """
+        model = self.model
+        return model.predict(self._frame(X)), model.classes
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return P(k | x), rows × classes."""
@@ -635,6 +683,7 @@ class Classifier:
         """Return the weights with which the model is a linear classifier, where it is one."""
         return self.model.linear_form()
 
+    @_in_our_threads
     def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:
         """Return what models that had not learned a row, or its fold, say of it."""
         raw = open_table(X)
@@ -738,8 +787,8 @@ class Classifier:
     def _become(self, statistics: Statistics) -> None:
         if not statistics.n_rows and self._statistics is None:
             raise InputError(
-                "There are no rows to learn from: the table has none, or every sample weight is "
-                "zero."
+                "There are no rows to learn from: the table has none, or sample_weight is zero in "
+                "every row."
             )
         self._statistics, self._model = statistics.with_classes(self._declared), None
 

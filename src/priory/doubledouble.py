@@ -52,8 +52,9 @@ class DoubleDouble:
     def __add__(self, other: DoubleDouble) -> DoubleDouble:
         hi, error = _two_sum(self.hi, other.hi)
         lo, error_lo = _two_sum(self.lo, other.lo)
-        hi, error = _fast_two_sum(hi, error + lo)
-        return DoubleDouble(*_fast_two_sum(hi, error + error_lo))
+        # Not the fast step: where the high parts cancel, what is added to them is the larger.
+        hi, error = _two_sum(hi, error + lo)
+        return DoubleDouble(*_two_sum(hi, error + error_lo))
 
     def __neg__(self) -> DoubleDouble:
         return DoubleDouble(-self.hi, -self.lo)

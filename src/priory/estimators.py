@@ -15,6 +15,7 @@ from priory.description import ModelDescription
 from priory.errors import InputError, SettingError
 from priory.explanation import Explanation
 from priory.informative import Informative
+from priory.locking import alone
 from priory.model import LinearForm, Model
 from priory.posteriors import ParameterPosterior
 from priory.rawtables import RawTable
@@ -158,6 +159,7 @@ class NaiveBayes(TableClassifier):
 
     # Learning
 
+    @alone
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a table with its classes, forgetting whatever was learned before."""
         classifier = Classifier(self._settings())
@@ -167,6 +169,7 @@ class NaiveBayes(TableClassifier):
         self._take(classifier, X, raw, y)
         return self
 
+    @alone
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows; new classes, categories and values may come at any time.
 
@@ -221,7 +224,8 @@ class NaiveBayes(TableClassifier):
 
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable class of every row."""
-        return self.classes_[self._fitted().predict_codes(self._rows(X))]
+        codes, classes = self._fitted().predict_codes(self._rows(X))
+        return self._like_y(label_array(classes))[codes]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return P(k | x), a column for each of `classes_`."""

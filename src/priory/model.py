@@ -30,7 +30,7 @@ from priory.families import Family
 from priory.families.base import Adder, Lookup
 from priory.kernels.score import Lookups, argmax_rows, log_normalize, softmax
 from priory.labels import label_key
-from priory.parallel import in_parallel, stretches, thread_count
+from priory.parallel import at_most, in_parallel, stretches, thread_count
 from priory.priors import Laplace, Prior
 from priory.schema import Block
 from priory.statistics import Statistics
@@ -169,7 +169,8 @@ class Model:
         for name, choice in choices.items():
             block, table = statistics.schema[name], statistics.tables[name]
             try:
-                parameters = choice.family.parameters(table, choice.prior)
+                with at_most(n_threads):
+                    parameters = choice.family.parameters(table, choice.prior)
             except PrioryError as error:
                 raise type(error)(f"Column {block.title!r}: {error}") from None
             terms.append(Term(block, choice.family, parameters, choice.family.about))
@@ -202,7 +203,11 @@ class Model:
         return self._normalized(frame, softmax, np.exp(self.log_prior))
 
     def predict(self, frame: Frame) -> CodeArray:
-        """Return the code of the most probable class; a tie goes to the first."""
+        """Return the code of the most probable class; a tie, within rounding, goes to the first.
+
+        `log_posterior` and `posterior` give classes that are tied the very same number, so the
+        first largest of their numbers is this class.
+        """
         out = np.empty((len(frame), len(self.classes)))
         codes = np.empty(len(frame), dtype=np.int32)
         self._score(frame, out, lambda rows: argmax_rows(out[rows], codes[rows]))
@@ -461,7 +466,13 @@ def presence(
 def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:
     classes = statistics.classes
     if given is None:
-        return statistics.weight / statistics.weight.sum()
+        total = statistics.weight.sum()
+        if not total > 0:
+            raise InputError(
+                f"The {statistics.n_rows} rows that were learned weigh nothing any more: their "
+                "weight has faded, or was lost in rounding beside larger ones that were forgotten."
+            )
+        return statistics.weight / total
     if isinstance(given, str):
         if given == "uniform":
             # A class that was declared but never seen has no likelihood to speak for it.

@@ -23,6 +23,7 @@ from priory.errors import (
 from priory.estimators import TableClassifier, like_y, read_classes
 from priory.kernels.score import log_normalize, softmax
 from priory.labels import label_key, sorted_labels
+from priory.locking import alone
 from priory.network import BeliefNetwork
 from priory.network.elimination import MOST_NUMBERS, Plans
 from priory.network.graph import Graph
@@ -128,6 +129,7 @@ class NetworkClassifier(TableClassifier):
 
     # Learning
 
+    @alone
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a table with its classes, forgetting whatever was learned before.
 
@@ -136,6 +138,7 @@ class NetworkClassifier(TableClassifier):
         """
         return self._fit(X, y, sample_weight, ())
 
+    @alone
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows; new classes and values may come at any time.
 
@@ -151,6 +154,7 @@ class NetworkClassifier(TableClassifier):
             self.network_.declare({self.target_: declared})
         return self
 
+    @alone
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
         check_is_fitted(self)
@@ -166,7 +170,7 @@ class NetworkClassifier(TableClassifier):
         table = self._with_target(raw, {name: name for name in raw.names}, target, y)
         weight = read_weights(sample_weight, raw.n_rows)
         if weight is not None and not weight.any():
-            raise InputError("There are no rows to learn from: every sample weight is zero.")
+            raise InputError("There are no rows to learn from: sample_weight is zero in every row.")
         graph = self._graph(table, raw.names, target, weight)
         values = dict(self.values or {})
         if isinstance(self.structure, BeliefNetwork):

@@ -7,7 +7,9 @@ forks starts with no threads and makes its own.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,7 +18,7 @@ from priory.errors import SettingError
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["in_parallel", "stretches", "thread_count", "worthwhile"]
+__all__ = ["at_most", "in_parallel", "stretches", "thread_count", "worthwhile"]
 
 T = TypeVar("T")
 
@@ -30,7 +32,7 @@ def thread_count(asked: int | None = None) -> int:
     >>> thread_count(3)
     3
     """
-    source, value = "n_threads", asked
+    source, value = "n_threads", asked if asked is not None else _limit.get()
     if value is None:
         source, text = "PRIORY_NUM_THREADS", os.environ.get("PRIORY_NUM_THREADS", "").strip()
         if not text:
@@ -39,6 +41,24 @@ def thread_count(asked: int | None = None) -> int:
     if isinstance(value, bool) or value != int(value) or value < 1:
         raise SettingError(f"{source} must be a whole number of at least 1, not {value!r}.")
     return int(value)
+
+
+_limit: ContextVar[int | None] = ContextVar("n_threads", default=None)
+
+
+@contextmanager
+def at_most(n_threads: int | None) -> Iterator[None]:
+    """Let nothing that is called here use more threads, unless it is told a number.
+
+    >>> with at_most(1):
+    ...     thread_count()
+    1
+    """
+    before = _limit.set(n_threads if n_threads is not None else _limit.get())
+    try:
+        yield
+    finally:
+        _limit.reset(before)
 
 
 def stretches(n_rows: int, entries_per_row: int, threads: int) -> list[slice]:
@@ -93,8 +113,8 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     """Return the threads that wait for work; starting them anew would take milliseconds."""
     from concurrent.futures import ThreadPoolExecutor
 
-    if threads not in _pools:
-        _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="priory")
+    if threads not in _pools:  # of two callers that find none, one makes it in vain
+        _pools.setdefault(threads, ThreadPoolExecutor(threads - 1, thread_name_prefix="priory"))
     return _pools[threads]
 
 

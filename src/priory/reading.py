@@ -41,6 +41,9 @@ __all__ = [
     "with_pairs",
 ]
 
+LARGEST_WEIGHT = 1e100
+SMALLEST_WEIGHT = 1e-100
+
 IDENTIFIER_ROWS = 1000
 """From so many rows on, a column of strings that never repeat is not even counted."""
 
@@ -206,12 +209,16 @@ def read_labels(y: Any, name: str = "y", n_threads: int | None = None) -> Labels
 
 
 def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
-    """Return sample weights as float64, or say what is wrong with them."""
+    """Return sample weights as float64, or say what is wrong with them.
+
+    Squares of numbers are multiplied by them and added up, and sums divided by sums: weights
+    that are very large or very small would overflow or lose their digits on the way.
+    """
     if weight is None:
         return None
     try:
         weights = np.asarray(weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"sample_weight must be numbers: {error}.") from None
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
@@ -226,6 +233,13 @@ def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
         raise InputError(
             f"sample_weight must be finite and at least 0; row {row} has {float(weights[row])!r}. "
             "To take rows away, use forget."
+        )
+    wrong = (weights > LARGEST_WEIGHT) | ((weights < SMALLEST_WEIGHT) & (weights > 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(
+            f"sample_weight must be 0 or between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}; row "
+            f"{row} has {float(weights[row])!r}. Multiply all weights by the same number."
         )
     return np.ascontiguousarray(weights)
 

@@ -98,8 +98,8 @@ class Statistics:
             )
             return table_type(block.kind).count(block, column, codes[some], weights, len(classes))
 
-        texts = [block for block in schema.counted if block.kind is Kind.WORDS]
-        others = [block for block in schema.counted if block.kind is not Kind.WORDS]
+        apart = [block for block in schema.counted if _shares_threads(block, frame)]
+        others = [block for block in schema.counted if block not in apart]
         tasks = [
             (block.name, partial(count, block, some))
             for block in others
@@ -110,10 +110,10 @@ class Statistics:
         counted = in_parallel([task for _, task in tasks], worthwhile(entries, threads))
         for (name, _), table in zip(tasks, counted, strict=True):
             counts[name] = counts[name] + table if name in counts else table
-        for block in texts:  # whose threads number the words together in the end
+        for block in apart:
             column: Any = frame[block.name]
-            of_words: Any = table_type(block.kind)
-            counts[block.name] = of_words.count(block, column, codes, weight, len(classes), threads)
+            kind: Any = table_type(block.kind)
+            counts[block.name] = kind.count(block, column, codes, weight, len(classes), threads)
         tables = {block.name: counts[block.name] for block in schema.counted}
         return cls(schema, classes, rows, total, tables)
 
@@ -306,10 +306,20 @@ class Statistics:
 
 def _shares(column: Column, n_columns: int, threads: int) -> list[slice]:
     """Return the stretches of a column's rows that threads share."""
-    many = isinstance(column, Labels) and len(column.labels) > MANY_LABELS
-    if many or (isinstance(column, Counts) and isinstance(column.matrix, SparseRows)):
-        return [slice(0, len(column))]  # sparse counts share the classes instead
+    if isinstance(column, Labels) and len(column.labels) > MANY_LABELS:
+        return [slice(0, len(column))]
     return stretches(len(column), n_columns, threads)
+
+
+def _shares_threads(block: Block, frame: Frame) -> bool:
+    """Return whether a table shares its work among threads by itself.
+
+    Those of texts number the words together in the end; sparse counts are shared by class.
+    """
+    if block.kind is Kind.COUNTS:
+        column = frame[block.name]
+        return isinstance(column, Counts) and isinstance(column.matrix, SparseRows)
+    return block.kind is Kind.WORDS
 
 
 def _classes(y: Labels, threads: int) -> tuple[tuple[Label, ...], CodeArray, IntArray]:

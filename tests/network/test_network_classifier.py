@@ -371,7 +371,7 @@ class TestInputs:
             NetworkClassifier().fit(X, y[:3])
         with pytest.raises(InputError, match="Unknown label type: continuous"):
             NetworkClassifier().fit(X, np.linspace(0, 1, 30))
-        with pytest.raises(InputError, match="every sample weight is zero"):
+        with pytest.raises(InputError, match="sample_weight is zero in every row"):
             NetworkClassifier().fit(X, y, sample_weight=np.zeros(30))
         model = NetworkClassifier().fit(X, y)
         with pytest.raises(SchemaError, match="Column 'e' was not there when the model learned"):

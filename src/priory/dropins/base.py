@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from priory.columns import Frame, Labels, all_finite
 from priory.errors import InputError, SettingError, listing, warn
 from priory.labels import label_key
+from priory.locking import alone, lock_of
 from priory.model import Choice, ClassPrior, Model
 from priory.parallel import thread_count
 from priory.priors import Laplace, Prior
@@ -64,6 +65,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Learning
 
+    @alone
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn data with their classes, forgetting whatever was learned before."""
         self._check_parameters()
@@ -73,6 +75,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._become(statistics.with_classes(labels.labels), dtype)
         return self
 
+    @alone
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows; all classes are named at the first call, unless new ones are added."""
         self._check_parameters()
@@ -100,6 +103,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         new = self._count(X, labels, sample_weight, self._statistics.schema)
         self._become((self._statistics + new).with_classes(labels.labels), dtype)
 
+    @alone
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
         self._check_fitted()
@@ -113,8 +117,10 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Add everything that another estimator of the same kind has learned to this one."""
         self._check_fitted()
         check_is_fitted(other)
-        dtype = _common(self._y_dtype, other._y_dtype)
-        self._become(self._statistics + other._statistics, dtype)
+        theirs = other.statistics_  # before our lock: two models may merge with each other
+        with lock_of(self):
+            dtype = _common(self._y_dtype, other._y_dtype)
+            self._become(self._statistics + theirs, dtype)
         return self
 
     def __add__(self, other: Self) -> Self:
@@ -122,6 +128,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_fitted()
         return copy(self).merge(other)
 
+    @alone
     def decay(self, half_life: float, elapsed: float = 1.0) -> Self:
         """Let everything learned so far count for less: half as much after each half-life."""
         self._check_fitted()
@@ -132,7 +139,8 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable class of every row."""
-        return self.classes_[self._model().predict(self._read(X))]
+        model = self._model()
+        return self._as_array(model.classes)[model.predict(self._read(X))]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return P(k | x), a column for each of `classes_`."""
@@ -167,14 +175,15 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def classes_(self) -> AnyArray:
         """Return the classes, in their order."""
         self._check_fitted()
-        return np.array(self._statistics.classes, dtype=self._y_dtype)
+        return self._as_array(self._statistics.classes)
 
     @property
     def statistics_(self) -> Statistics:
         """Return the sums of everything learned."""
         self._check_fitted()
-        self._shared = True  # what others hold must not change under them
-        return self._statistics
+        with lock_of(self):
+            self._shared = True  # what others hold must not change under them
+            return self._statistics
 
     @property
     def model_(self) -> Model:
@@ -253,7 +262,8 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         try:
             yield
         except BaseException:
-            self.__dict__.clear()
+            for name in self.__dict__.keys() - before.keys():
+                del self.__dict__[name]
             self.__dict__.update(before)
             raise
 
@@ -272,14 +282,14 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return NumberedColumns(self.n_features_in_)
 
     def _count(self, X: Any, y: Labels, sample_weight: Any, schema: Schema) -> Statistics:
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        weight = read_weights(sample_weight, X.shape[0])
+        if weight is not None and not weight.any():
+            raise InputError(
+                "sample_weight is zero in every row. Sample weights must contain at least one "
+                "non-zero number."
             )
         try:
-            counted = Statistics.count(
-                self._frame(X, schema), y, schema, sample_weight, self.n_threads
-            )
+            counted = Statistics.count(self._frame(X, schema), y, schema, weight, self.n_threads)
             self._check_counted(counted)
         except InputError as error:
             self._refuse(X, error)
@@ -305,8 +315,8 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _become(self, statistics: Statistics, y_dtype: Any) -> None:
         """Keep new statistics, once they have been read out without an error."""
         model = self._read_out(statistics)
+        self._y_dtype = y_dtype  # first: it fits the classes known so far as well
         self._statistics, self._read_model, self._shared = statistics, model, False
-        self._y_dtype = y_dtype
 
     def _own(self) -> Statistics:
         """Return the statistics, to be changed in place: our own copy if others hold them."""
@@ -314,10 +324,12 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._statistics, self._shared = self._statistics.copy(), False
         return self._statistics
 
+    @alone
     def __copy__(self) -> Self:
         self._shared = True
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
+        del other.__dict__["_lock"]  # it has its own
         return other
 
     def _read_out(self, statistics: Statistics) -> Model:
@@ -326,9 +338,16 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _model(self) -> Model:
         self._check_fitted()
-        if self._read_model is None:
-            self._read_model = self._read_out(self._statistics)
-        return self._read_model
+        model = self._read_model
+        if model is None:
+            with lock_of(self):  # rows may be added in place meanwhile
+                model = self._read_model
+                if model is None:
+                    model = self._read_model = self._read_out(self._statistics)
+        return model
+
+    def _as_array(self, classes: Sequence[Label]) -> AnyArray:
+        return np.array(classes, dtype=self._y_dtype)
 
     def _in_dtype(self, values: FloatArray) -> FloatArray:
         return values

@@ -14,6 +14,7 @@ from priory.errors import InputError
 from priory.families import Gaussian
 from priory.families.gaussian import class_moments
 from priory.labels import label_key
+from priory.locking import alone
 from priory.model import Choice, ClassPrior
 from priory.schema import Block, Kind, Schema
 from priory.statistics import Statistics
@@ -75,6 +76,7 @@ class GaussianNB(Generative):
             self._dtype = X.dtype if X.dtype.kind == "f" else np.dtype(np.float64)
         return X, labels, dtype
 
+    @alone
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows; all classes are named at the first call, unless new ones are added."""
         plain = classes is None and sample_weight is None

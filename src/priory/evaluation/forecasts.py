@@ -216,9 +216,9 @@ def _codes(labels: Any, classes: tuple[Label, ...], name: str) -> IntArray:
 
 
 def _most_probable(matrix: FloatArray) -> IntArray:
-    """Return the first place of each row's largest probability."""
+    """Return the first place of each row's largest probability, ties decided as in predicting."""
     places = np.empty(len(matrix), dtype=np.int32)
-    argmax_rows(np.ascontiguousarray(matrix), places)
+    argmax_rows(np.ascontiguousarray(matrix), places, probabilities=True)
     return places.astype(np.int64)
 
 

@@ -28,6 +28,7 @@ from priory.families import (
 )
 from priory.families.pair_counts import PairCounts
 from priory.families.transforms import Identity, LogTransform
+from priory.kernels.score import TIE, TIE_SHARE
 from priory.model import Term
 from priory.schema import Kind
 from priory.typing import FloatArray
@@ -78,15 +79,14 @@ class _Graph:
             if not term.weight:  # it says nothing, not even that a row is impossible
                 continue
             if term.weight != 1.0:
-                # One for each class: runtimes fold a single number into products as a float32.
-                weight = self.constant(np.full((1, len(classes)), term.weight))
-                added = self.node("Mul", added, weight)
+                added = self.node("Mul", added, self._of_classes(term.weight))
             score = self.node("Add", score, added)
         score = self._biased(score)
         # A row that is impossible under every class has the class prior.
         most = self.node("ReduceMax", score, axes=[1], keepdims=1)
         hopeless = self.node("Less", most, self.constant(np.array([[IMPOSSIBLE / 2]])))
         score = self.node("Where", hopeless, self.constant(log_prior), score)
+        score = self._settled(score)
         self.node("Softmax", score, axis=1, name="probabilities")
         best = self.node("ArgMax", score, axis=1, keepdims=0)
         texts = [isinstance(label, str) for label in classes]
@@ -121,6 +121,17 @@ class _Graph:
         self._onnx.checker.check_model(model)
         return model
 
+    def _settled(self, score: str) -> str:
+        """Make scores equal that are tied, within rounding."""
+        most = self.node("ReduceMax", score, axes=[1], keepdims=1)
+        by_size = self.node("Mul", self.node("Abs", most), self._of_classes(TIE_SHARE))
+        floor = self.node("Sub", most, self.node("Max", by_size, self._of_classes(TIE)))
+        return self.node("Where", self.node("Less", score, floor), score, most)
+
+    def _of_classes(self, number: float) -> str:
+        """Add a number for each class: runtimes fold a single one into products as a float32."""
+        return self.constant(np.full((1, len(self._model.classes)), number))
+
     def _biased(self, score: str) -> str:
         """Add the biases for the share of the columns that a row has."""
         terms = [term for term in self._model.terms if term.about == "value"]
@@ -146,19 +157,19 @@ class _Graph:
         self, operator: str, *inputs: str, name: str = "", domain: str = "", **more: Any
     ) -> str:
         """Add an operator."""
-        output = name or f"n{len(self._nodes)}"
+        output = name or f"priory.n{len(self._nodes)}"
         made = self._onnx.helper.make_node(operator, list(inputs), [output], domain=domain, **more)
         self._nodes.append(made)
         return output
 
     def constant(self, values: Any) -> str:
         """Add an array."""
-        name = f"c{len(self._constants)}"
+        name = f"priory.c{len(self._constants)}"
         self._constants.append(self._onnx.numpy_helper.from_array(np.asarray(values), name))
         return name
 
     def _labels(self, labels: list[Any], kind: int) -> str:
-        name = f"c{len(self._constants)}"
+        name = f"priory.c{len(self._constants)}"
         values = (
             [label.encode() for label in labels]
             if kind == self._onnx.TensorProto.STRING

@@ -4,7 +4,7 @@
     P(k | x) = e^(score_k − m) / Σ e^(score − m)
 
 with m the largest score and s the share of the columns that the row has. A gap, NULL or NaN, adds
-nothing to a score.
+nothing to a score. Scores that are tied, within rounding, are made equal.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from priory.families import (
 )
 from priory.families.pair_counts import PairCounts
 from priory.families.transforms import Identity, LogTransform
+from priory.kernels.score import TIE, TIE_SHARE
 from priory.model import Model, Term
 from priory.schema import Kind
 from priory.typing import Label
@@ -75,11 +76,17 @@ def _query(classifier: Classifier, table: str) -> str:
         if term.weight  # a factor of no weight says nothing, not even that a row is impossible
     ]
     by_term += _biases(model, texts)
-    scores = ", ".join(
+    sums = ", ".join(
         f"{_sum([_number(model.log_prior[k]), *(term[k] for term in by_term)])} AS s{k}" for k in n
     )
-    each = ", ".join(f"scored.s{k}" for k in n)
+    each = ", ".join(f"summed.s{k}" for k in n)
     most = each if len(n) == 1 else f"GREATEST({each})"
+    rounding = f"GREATEST({_number(TIE)}, {_number(TIE_SHARE)} * ABS(compared.most))"
+    scores = ", ".join(
+        f"CASE WHEN summed.s{k} >= compared.most - {rounding} THEN compared.most "
+        f"ELSE summed.s{k} END AS s{k}"
+        for k in n
+    )
     impossible = f"compared.most = {_number(-math.inf)}"
     powers = ", ".join(
         f"CASE WHEN {impossible} THEN {_number(float(np.exp(model.log_prior[k])))} "
@@ -94,15 +101,16 @@ def _query(classifier: Classifier, table: str) -> str:
     )
     choice = f"CASE WHEN {impossible} THEN {_literal(model.classes[first])} {cases} END"
     shares = ", ".join(
-        f"raised.p{k} / summed.total AS {_name(f'P({label})')}"
+        f"raised.p{k} / added.total AS {_name(f'P({label})')}"
         for k, label in enumerate(model.classes)
     )
     return (
         f"SELECT rows.*, {choice} AS prediction, {shares} FROM {table} AS rows "
-        f"CROSS JOIN LATERAL (SELECT {scores}) AS scored "
+        f"CROSS JOIN LATERAL (SELECT {sums}) AS summed "
         f"CROSS JOIN LATERAL (SELECT {most} AS most) AS compared "
+        f"CROSS JOIN LATERAL (SELECT {scores}) AS scored "
         f"CROSS JOIN LATERAL (SELECT {powers}) AS raised "
-        f"CROSS JOIN LATERAL (SELECT {_sum([f'raised.p{k}' for k in n])} AS total) AS summed"
+        f"CROSS JOIN LATERAL (SELECT {_sum([f'raised.p{k}' for k in n])} AS total) AS added"
     )
 
 

@@ -48,7 +48,7 @@ class Complement(Family):
         """Return −log P(j | not k) for each column."""
         total = table.s1.sum(axis=0)
         pseudo = prior.pseudo_counts(range(len(total)), total)
-        others = total + pseudo - table.s1
+        others = _of_others(table.s1) + pseudo
         weights = log(others / others.sum(axis=1, keepdims=True))
         weights = weights / weights.sum(axis=1, keepdims=True) if self.norm else -weights
         return ComplementParameters(np.ascontiguousarray(weights.T))
@@ -140,3 +140,15 @@ _REASON = (
     "complement scores a class by the counts of the other classes; that is no probability of the "
     "data, so there is no evidence and nothing to sample. Use 'multinomial' for those."
 )
+
+
+def _of_others(s1: FloatArray) -> FloatArray:
+    """Return the sums of all classes but each, with no difference that a heavy class would drown.
+
+    >>> _of_others(np.array([[1e100], [1.0], [2.0]])).tolist()
+    [[3.0], [1e+100], [1e+100]]
+    """
+    before, after = np.zeros_like(s1), np.zeros_like(s1)
+    np.cumsum(s1[:-1], axis=0, out=before[1:])
+    np.cumsum(s1[:0:-1], axis=0, out=after[-2::-1])
+    return before + after

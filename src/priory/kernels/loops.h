@@ -45,274 +45,6 @@
 #define PRIORY_PREFETCH(address) ((void)0)
 #endif
 
-/* ---- double-double: the unevaluated sum hi + lo, about 32 digits ---------------------------- */
-
-typedef struct {
-    double hi, lo;
-} dd;
-
-static inline dd two_sum(double a, double b) /* Knuth: a + b exactly */
-{
-    double s = a + b, t = s - a;
-    dd r = {s, (a - (s - t)) + (b - t)};
-    return r;
-}
-
-static inline dd two_prod(double a, double b) /* a * b exactly */
-{
-    double p = a * b;
-    dd r = {p, fma(a, b, -p)};
-    return r;
-}
-
-static inline dd dd_add(dd a, dd b)
-{
-    dd s = two_sum(a.hi, b.hi), t = two_sum(a.lo, b.lo);
-    s = two_sum(s.hi, s.lo + t.hi);
-    return two_sum(s.hi, s.lo + t.lo);
-}
-
-static inline dd dd_times(dd a, double b)
-{
-    dd p = two_prod(a.hi, b);
-    return two_sum(p.hi, p.lo + a.lo * b);
-}
-
-static inline dd dd_product(dd a, dd b)
-{
-    dd p = two_prod(a.hi, b.hi);
-    return two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
-}
-
-static inline dd dd_minus(dd a, dd b)
-{
-    dd negative = {-b.hi, -b.lo};
-    return dd_add(a, negative);
-}
-
-static inline dd dd_quotient(dd a, dd b) /* digit by digit, a digit being a float64 */
-{
-    double first = a.hi / b.hi;
-    dd rest = dd_minus(a, dd_times(b, first));
-    double second = rest.hi / b.hi;
-    rest = dd_minus(rest, dd_times(b, second));
-    dd sum = two_sum(first, second);
-    return two_sum(sum.hi, sum.lo + rest.hi / b.hi);
-}
-
-/* ---- moments per class and column ----------------------------------------------------------- */
-
-#define PRIORY_LARGEST 1e150 /* beyond it a square overflows */
-#define PRIORY_BLOCK 1024    /* values summed in plain float64 before they join a double-double */
-#define PRIORY_GROWTH 4      /* an origin serves until there are so many times the rows it is of */
-#define PRIORY_AHEAD 1024    /* values that are fetched ahead: the sums take as long as the fetching */
-#define PRIORY_LANES 4       /* copies of a table, so that equal neighbours need not wait */
-
-/* Sums of one (class, column) about its origin. All arrays are (classes, columns) unless said. */
-typedef struct {
-    ptrdiff_t classes, columns;
-    double *origin;          /* near the class's values; NaN until its first value */
-    double *n, *w, *d1, *d2; /* pending, plain: rows, Σw, Σw·d, Σw·d² with d = x − origin */
-    double *class_n, *class_w; /* (classes,) pending rows without a gap: in every column */
-    dd *sum_w, *sum_d1, *sum_d2; /* since the origin last moved */
-    double *counted, *moved;     /* rows flushed so far; rows when the origin last moved */
-    int64_t *pending, *block;    /* (classes,) rows since the last flush; rows until the next */
-    int64_t *ready;              /* (classes,) 1 when every column has its origin */
-    int64_t *rows;               /* the totals that are added to: raw Σw, Σwx, Σwx² */
-    double *total, *total_lo, *s1_hi, *s1_lo, *s2_hi, *s2_lo; /* total_lo may be NULL */
-} moments;
-
-static inline void dd_into(double *hi, double *lo, dd b)
-{
-    dd a = {*hi, *lo};
-    a = dd_add(a, b);
-    *hi = a.hi;
-    *lo = a.lo;
-}
-
-static inline dd dd_plus(dd a, double b)
-{
-    dd s = two_sum(a.hi, b);
-    return two_sum(s.hi, s.lo + a.lo);
-}
-
-/* Turn the sums about the origin into raw sums; the origin moves to the mean so far.
- *   Σwx = o·W + D1        Σwx² = o·(o·W + 2·D1) + D2 */
-static inline void move_origin(moments *m, ptrdiff_t at)
-{
-    dd w = m->sum_w[at], d1 = m->sum_d1[at], d2 = m->sum_d2[at], zero = {0.0, 0.0};
-    double o = m->origin[at];
-    if (o != o)
-        return;
-    dd ow = dd_times(w, o), twice = {2.0 * d1.hi, 2.0 * d1.lo};
-    if (m->total_lo != NULL)
-        dd_into(&m->total[at], &m->total_lo[at], w);
-    else
-        m->total[at] += w.hi;
-    dd_into(&m->s1_hi[at], &m->s1_lo[at], dd_add(ow, d1));
-    dd_into(&m->s2_hi[at], &m->s2_lo[at], dd_add(dd_times(dd_add(ow, twice), o), d2));
-    m->sum_w[at] = m->sum_d1[at] = m->sum_d2[at] = zero;
-    if (w.hi > 0.0)
-        m->origin[at] = o + d1.hi / w.hi;
-}
-
-/* Add plain sums to the double-doubles. The first origin is one value, perhaps an outlier, so the
- * origin moves to the mean whenever the rows are four times as many: |origin| · rows stays below
- * 4·Σ|x|, and the rounding of x − origin below 4e-16 · Σ|x| per move. */
-static inline void flush(moments *m, ptrdiff_t at, double n, double w, double d1, double d2)
-{
-    m->rows[at] += (int64_t)n;
-    m->sum_w[at] = dd_plus(m->sum_w[at], w);
-    m->sum_d1[at] = dd_plus(m->sum_d1[at], d1);
-    m->sum_d2[at] = dd_plus(m->sum_d2[at], d2);
-    m->counted[at] += n;
-    if (m->counted[at] >= PRIORY_GROWTH * m->moved[at]) {
-        move_origin(m, at);
-        m->moved[at] = m->counted[at];
-    }
-}
-
-PRIORY_UNUSED static void flush_class(moments *m, ptrdiff_t c)
-{
-    ptrdiff_t at = c * m->columns, end = at + m->columns;
-    for (; at < end; at++) {
-        flush(m, at, m->class_n[c] + m->n[at], m->class_w[c] + m->w[at], m->d1[at], m->d2[at]);
-        m->n[at] = m->w[at] = m->d1[at] = m->d2[at] = 0.0;
-    }
-    m->class_n[c] = m->class_w[c] = 0.0;
-    m->pending[c] = 0;
-    if (m->block[c] < PRIORY_BLOCK)
-        m->block[c] *= PRIORY_GROWTH;
-}
-
-/* Rows of adjacent doubles, `stride` doubles apart. Returns 1 at a value that is too large. */
-PRIORY_CLONES static int moments_by_row(moments *m, const double *x, ptrdiff_t stride, ptrdiff_t rows,
-                                        const int32_t *y, const double *weight)
-{
-    ptrdiff_t i, j, d = m->columns, ahead = PRIORY_AHEAD / d + 1;
-    for (i = 0; i < rows; i++, x += stride) {
-        ptrdiff_t c = y[i];
-        double w = weight != NULL ? weight[i] : 1.0;
-        double *restrict o = m->origin + c * d;
-        double *restrict d1 = m->d1 + c * d, *restrict d2 = m->d2 + c * d;
-        int64_t odd = !m->ready[c]; /* or gaps, or values that are too large */
-        if (i + ahead < rows)
-            for (j = 0; j < d; j += 8)
-                PRIORY_PREFETCH(x + ahead * stride + j);
-        for (j = 0; j < d; j++)
-            odd += !(fabs(x[j]) <= PRIORY_LARGEST);
-        if (odd == 0) {
-            m->class_n[c] += 1.0;
-            m->class_w[c] += w;
-            PRIORY_APART
-            for (j = 0; j < d; j++) {
-                double t = x[j] - o[j], u = w * t;
-                d1[j] += u;
-                d2[j] += u * t;
-            }
-        } else {
-            double *restrict n_ = m->n + c * d, *restrict w_ = m->w + c * d;
-            int64_t large = 0, unset = 0;
-            for (j = 0; j < d; j++)
-                large += fabs(x[j]) > PRIORY_LARGEST;
-            if (large != 0)
-                return 1;
-            if (!m->ready[c]) {
-                for (j = 0; j < d; j++) {
-                    if (o[j] != o[j])
-                        o[j] = x[j];
-                    unset += o[j] != o[j];
-                }
-                m->ready[c] = unset == 0;
-            }
-            PRIORY_APART
-            for (j = 0; j < d; j++) {
-                double t = x[j] - o[j], here = x[j] == x[j] ? 1.0 : 0.0;
-                double v = x[j] == x[j] ? w : 0.0, z = x[j] == x[j] ? t : 0.0, u = w * z;
-                n_[j] += here;
-                w_[j] += v;
-                d1[j] += u;
-                d2[j] += u * z;
-            }
-        }
-        if (++m->pending[c] >= m->block[c])
-            flush_class(m, c);
-    }
-    return 0;
-}
-
-/* One column of adjacent doubles. `table` holds n, w, d1, d2 per lane and class, all zero. */
-PRIORY_CLONES static int moments_by_column(moments *m, const double *x, ptrdiff_t rows, const int32_t *y,
-                                           const double *weight, ptrdiff_t column, double *table,
-                                           int lanes)
-{
-    ptrdiff_t i, c, K = m->classes, d = m->columns;
-    double *origin = m->origin + column;
-    int64_t large = 0;
-    for (i = 0; i < rows; i++)
-        large += fabs(x[i]) > PRIORY_LARGEST;
-    if (large != 0)
-        return 1;
-    for (i = 0; i < rows; i++) {
-        double o = origin[y[i] * d], v = x[i];
-        double *restrict s = table + 4 * ((i & (lanes - 1)) * K + y[i]);
-        if (o != o)
-            o = origin[y[i] * d] = v;
-        int here = v == v;
-        double w = here ? (weight != NULL ? weight[i] : 1.0) : 0.0;
-        double t = here ? v - o : 0.0, u = w * t;
-        s[0] += here ? 1.0 : 0.0;
-        s[1] += w;
-        s[2] += u;
-        s[3] += u * t;
-    }
-    for (c = 0; c < K; c++) {
-        double sum[4] = {0.0, 0.0, 0.0, 0.0};
-        for (i = 0; i < lanes; i++) {
-            double *s = table + 4 * (i * K + c);
-            for (int part = 0; part < 4; part++) {
-                sum[part] += s[part];
-                s[part] = 0.0;
-            }
-        }
-        if (sum[0] != 0.0)
-            flush(m, c * d + column, sum[0], sum[1], sum[2], sum[3]);
-    }
-    return 0;
-}
-
-PRIORY_UNUSED static void finish_moments(moments *m)
-{
-    for (ptrdiff_t c = 0; c < m->classes; c++) {
-        flush_class(m, c);
-        for (ptrdiff_t at = c * m->columns; at < (c + 1) * m->columns; at++)
-            move_origin(m, at);
-    }
-}
-
-/* Read n, Σx and Σx² out: the mean Σx / n, and Σ(x − mean)² = Σx² − (Σx)²/n. */
-PRIORY_UNUSED static void about_mean(dd n, dd s1, dd s2, double *mean, double *squares)
-{
-    dd ratio = dd_quotient(s1, n), left = dd_minus(s2, dd_product(ratio, s1));
-    *mean = ratio.hi + ratio.lo;
-    *squares = left.hi + left.lo;
-}
-
-/* Add one row of finite numbers to raw sums, every step exact to the last bit of a double-double. */
-PRIORY_UNUSED static void add_row_exactly(const double *x, ptrdiff_t d, int64_t *rows, double *n_hi,
-                                          double *n_lo, double *s1_hi, double *s1_lo, double *s2_hi,
-                                          double *s2_lo)
-{
-    dd one = {1.0, 0.0};
-    for (ptrdiff_t j = 0; j < d; j++) {
-        dd value = {x[j], 0.0};
-        rows[j] += 1;
-        dd_into(&n_hi[j], &n_lo[j], one);
-        dd_into(&s1_hi[j], &s1_lo[j], value);
-        dd_into(&s2_hi[j], &s2_lo[j], two_prod(x[j], x[j]));
-    }
-}
-
 /* ---- cells of numbers ----------------------------------------------------------------------- */
 
 /* Distinct keys in order of arrival, found by open addressing, with counts per key and class. */
@@ -789,22 +521,55 @@ static inline double exp_of(double x)
     return x > -708.0 ? p * scale : 0.0;
 }
 
+/* Products of the same factors in another order are the same; the sums of their logs differ in the
+ * last digits. So scores this little below the largest count as equal to it, and it is a tie. */
+#define PRIORY_TIE 1e-12        /* in log space: a part in 10^12 of a probability */
+#define PRIORY_TIE_SHARE 1e-14  /* of the largest score, where that is more: long sums are rounded more */
+
+static inline double tie_floor(double largest)
+{
+    double by_size = PRIORY_TIE_SHARE * fabs(largest);
+    double most = by_size < DBL_MAX ? by_size : 0.0; /* an infinite score equals itself alone */
+    return largest - (most > PRIORY_TIE ? most : PRIORY_TIE);
+}
+
+/* Write the first place of each row's largest score, ties included, −1 where all are −inf. Of
+ * probabilities a tie is a share of the largest, which is the same rule. Without branches: which
+ * class wins cannot be foretold. */
+PRIORY_UNUSED static void first_largest(const double *scores, ptrdiff_t rows, ptrdiff_t K,
+                                        int probabilities, int32_t *out)
+{
+    for (ptrdiff_t i = 0; i < rows; i++, scores += K) {
+        double largest = -INFINITY;
+        int32_t best = -1;
+        for (ptrdiff_t k = 0; k < K; k++)
+            largest = scores[k] > largest ? scores[k] : largest;
+        double floor = probabilities ? largest - PRIORY_TIE * largest : tie_floor(largest);
+        for (ptrdiff_t k = K - 1; k >= 0; k--)
+            best = scores[k] >= floor ? (int32_t)k : best;
+        out[i] = largest > -INFINITY ? best : -1;
+    }
+}
+
 /* Turn rows of log scores into log posteriors, or into posteriors, and write log Σ exp of each row.
- * A row whose largest score is −inf stays as it is, with −inf; one with NaN alone gets −inf too. */
+ * Ties come out equal. A row whose largest score is −inf stays as it is, with −inf; one with NaN
+ * alone gets −inf too. */
 PRIORY_CLONES static void normalize_rows(double *restrict scores, ptrdiff_t rows, ptrdiff_t K,
                                          int probabilities, double *restrict evidence,
                                          double *restrict scratch)
 {
     ptrdiff_t i, k;
     for (i = 0; i < rows; i++) {
-        const double *row = scores + i * K;
+        double *row = scores + i * K;
         double largest = -INFINITY;
         for (k = 0; k < K; k++)
             largest = row[k] > largest ? row[k] : largest;
         evidence[i] = largest;
-        double from = largest > -INFINITY ? largest : 0.0;
-        for (k = 0; k < K; k++)
+        double from = largest > -INFINITY ? largest : 0.0, floor = tie_floor(from);
+        for (k = 0; k < K; k++) {
+            row[k] = row[k] >= floor ? from : row[k];
             scratch[i * K + k] = row[k] - from;
+        }
     }
     PRIORY_APART
     for (i = 0; i < rows * K; i++)

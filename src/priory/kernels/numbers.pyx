@@ -1,7 +1,7 @@
 """Moments and cells of columns of numbers, per class."""
 
 from libc.math cimport fabs
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int8_t, int32_t, int64_t
 
 import numpy as np
 
@@ -9,26 +9,31 @@ ctypedef fused floating:
     float
     double
 
-cdef extern from "loops.h" nogil:
+cdef extern from "moments.h" nogil:
     ctypedef struct dd:
         double hi, lo
     ctypedef struct moments:
         ptrdiff_t classes, columns
-        double *origin
+        const int8_t *rounded
         double *n
         double *w
-        double *d1
-        double *d2
+        double *w_lo
+        double *p1
+        double *p1_lo
+        double *p2
+        double *p2_lo
         double *class_n
         double *class_w
+        double *class_w_lo
+        int64_t *pending
+        int64_t *block
+        double *origin
+        int64_t *ready
         dd *sum_w
         dd *sum_d1
         dd *sum_d2
         double *counted
         double *moved
-        int64_t *pending
-        int64_t *block
-        int64_t *ready
         int64_t *rows
         double *total
         double *total_lo
@@ -42,13 +47,20 @@ cdef extern from "loops.h" nogil:
     void add_row_exactly(
         const double*, ptrdiff_t, int64_t*, double*, double*, double*, double*, double*, double*
     )
+    int LANE_SIZE
+    int whole_by_row(moments*, const double*, ptrdiff_t, ptrdiff_t, const int32_t*, const double*)
     int moments_by_row(moments*, const double*, ptrdiff_t, ptrdiff_t, const int32_t*, const double*)
     int moments_by_column(
-        moments*, const double*, ptrdiff_t, const int32_t*, const double*, ptrdiff_t, double*, int
+        moments*, const double*, ptrdiff_t, const int32_t*, const double*, ptrdiff_t, double*, int,
+        int8_t*,
     )
+    void flush_class(moments*, ptrdiff_t)
     void finish_moments(moments*)
     dd dd_add(dd, dd)
     void about_mean(dd, dd, dd, double*, double*)
+
+cdef extern from "loops.h" nogil:
+    int64_t ordered_bits(double)
     ctypedef struct cells:
         int level, bits
         ptrdiff_t classes, count
@@ -61,7 +73,12 @@ cdef extern from "loops.h" nogil:
 cdef enum:
     SHORT_ROW = 1024  # columns of a row that is added exactly
     TILE = 4096  # doubles converted at a time
-    MANY_CLASSES = 256  # above it, copies of the table would leave the cache
+    MANY_CLASSES = 128  # above it, copies of the table would leave the cache
+    SAMPLED = 128  # rows of each class that show whether its numbers have all their bits
+    FULL = 32  # so many of them do: their squares add up to more than 2^109 times the last bit
+
+
+cdef double TINY = 1e-140  # squares of smaller numbers lose their last bits to underflow
 
 
 def class_moments(
@@ -92,17 +109,20 @@ def class_moments(
     if weight is not None:
         weights = np.ascontiguousarray(weight)
         w = &weights[0]
+    cdef int8_t[:, ::1] rounded = np.zeros((K, d), dtype=np.int8)
+    cdef int8_t[::1] whole = np.ones(d, dtype=np.int8)
     cdef double[:, ::1] origin = np.full((K, d), np.nan)
-    cdef double[:, :, ::1] pending = np.zeros((6, K, d))
+    cdef double[:, :, ::1] pending = np.zeros((9, K, d))
     cdef double[:, :, :, ::1] sums = np.zeros((3, K, d, 2))
-    cdef double[:, ::1] by_class = np.zeros((2, K))
+    cdef double[:, ::1] by_class = np.zeros((3, K))
     cdef int64_t[:, ::1] flushes = np.zeros((3, K), dtype=np.int64)
-    flushes[1, :] = PRIORY_GROWTH
     m.classes, m.columns = K, d
-    m.origin = &origin[0, 0]
-    m.n, m.w, m.d1, m.d2 = &pending[0, 0, 0], &pending[1, 0, 0], &pending[2, 0, 0], &pending[3, 0, 0]
-    m.counted, m.moved = &pending[4, 0, 0], &pending[5, 0, 0]
-    m.class_n, m.class_w = &by_class[0, 0], &by_class[1, 0]
+    m.rounded, m.origin = &rounded[0, 0], &origin[0, 0]
+    m.n, m.w, m.w_lo = &pending[0, 0, 0], &pending[1, 0, 0], &pending[2, 0, 0]
+    m.p1, m.p1_lo = &pending[3, 0, 0], &pending[4, 0, 0]
+    m.p2, m.p2_lo = &pending[5, 0, 0], &pending[6, 0, 0]
+    m.counted, m.moved = &pending[7, 0, 0], &pending[8, 0, 0]
+    m.class_n, m.class_w, m.class_w_lo = &by_class[0, 0], &by_class[1, 0], &by_class[2, 0]
     m.sum_w, m.sum_d1, m.sum_d2 = <dd*> &sums[0, 0, 0, 0], <dd*> &sums[1, 0, 0, 0], <dd*> &sums[2, 0, 0, 0]
     m.pending, m.block, m.ready = &flushes[0, 0], &flushes[1, 0], &flushes[2, 0]
     m.rows, m.total = &rows[0, 0], &total[0, 0]
@@ -111,12 +131,20 @@ def class_moments(
     cdef bint by_column = d < 4 or abs(X.strides[0]) < abs(X.strides[1])
     cdef double[::1] tile = np.empty(max(TILE, d))
     cdef int lanes = PRIORY_LANES if K <= MANY_CLASSES else 1
-    cdef double[::1] table = np.zeros(lanes * K * 4)
+    cdef double[::1] table = np.zeros(lanes * K * LANE_SIZE)
+    cdef int32_t[:, ::1] seen = np.zeros((K, 1 if by_column else d), dtype=np.int32)
+    cdef Py_ssize_t first
     with nogil:
         if by_column:
-            found = _by_column(X, &classes[0], w, &m, &tile[0], &table[0], lanes)
+            found = _by_column(
+                X, &classes[0], w, &m, &tile[0], &table[0], lanes, whole, rounded, seen
+            )
         else:
-            found = _by_row(X, &classes[0], w, &m, &tile[0])
+            first = _whole_rows(X, &classes[0], w, &m, &tile[0])
+            flushes[1, :] = PRIORY_GROWTH
+            if first < n:
+                _find_full_rows(X, classes, w, first, seen, rounded)
+            found = _by_row(X, &classes[0], w, &m, &tile[0], first)
         if not found:
             finish_moments(&m)
     return _first_large(X) if found else -1
@@ -238,33 +266,66 @@ def count_cells(const floating[:] x, y, weight, int K, int level, int limit):
     return table.level, keys[order], rows, total
 
 
-cdef int _by_row(
+cdef Py_ssize_t _whole_rows(
     const floating[:, :] X, const int32_t* y, const double* w, moments* m, double* tile
 ) noexcept nogil:
-    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], i, j, first = 0, rows = max(1, TILE // d)
-    cdef Py_ssize_t size = sizeof(double)
-    if floating is double:
-        if X.strides[1] == size and X.strides[0] % size == 0:
-            return moments_by_row(m, &X[0, 0], X.strides[0] // size, n, y, w)
+    """Sum whole numbers from the first row on; return at which row other numbers begin."""
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], first = 0, done = 0, rows, stride, c
+    # Few enough that no sum grows large, many enough that the classes' sums are not the work.
+    cdef Py_ssize_t tall = max(2048, 128 * m.classes)
+    cdef const double* x
     while first < n:
-        rows = min(rows, n - first)
-        for i in range(rows):
-            for j in range(d):
-                tile[i * d + j] = X[first + i, j]
-        if moments_by_row(m, tile, d, rows, y + first, w + first if w != NULL else NULL):
+        x = _rows_at(X, first, min(tall, n - first), tile, &rows, &stride)
+        if not whole_by_row(m, x, stride, rows, y + first, w + first if w != NULL else NULL):
+            break
+        first += rows
+        if first - done >= tall or first == n:
+            for c in range(m.classes):
+                flush_class(m, c)
+            done = first
+    return done
+
+
+cdef int _by_row(
+    const floating[:, :] X, const int32_t* y, const double* w, moments* m, double* tile,
+    Py_ssize_t first,
+) noexcept nogil:
+    cdef Py_ssize_t n = X.shape[0], rows, stride
+    cdef const double* x
+    while first < n:
+        x = _rows_at(X, first, n - first, tile, &rows, &stride)
+        if moments_by_row(m, x, stride, rows, y + first, w + first if w != NULL else NULL):
             return 1
         first += rows
     return 0
 
 
+cdef inline const double* _rows_at(
+    const floating[:, :] X, Py_ssize_t first, Py_ssize_t most, double* tile, Py_ssize_t* rows,
+    Py_ssize_t* stride,
+) noexcept nogil:
+    """Return some rows, at most so many, where they are if they can be read there, else copied."""
+    cdef Py_ssize_t d = X.shape[1], i, j, size = sizeof(double)
+    if floating is double:
+        if X.strides[1] == size and X.strides[0] % size == 0:
+            rows[0], stride[0] = most, X.strides[0] // size
+            return &X[first, 0]
+    rows[0], stride[0] = min(most, max(1, TILE // d)), d
+    for i in range(rows[0]):
+        for j in range(d):
+            tile[i * d + j] = X[first + i, j]
+    return tile
+
+
 cdef int _by_column(
     const floating[:, :] X, const int32_t* y, const double* w, moments* m, double* tile,
-    double* table, int lanes,
+    double* table, int lanes, int8_t[::1] whole, int8_t[:, ::1] rounded, int32_t[:, ::1] seen,
 ) noexcept nogil:
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], i, j, first = 0, rows, block = 16
     # Short enough to sum accurately, long enough that the classes' sums are not the work.
     cdef Py_ssize_t longest = min(max(1024, 8 * m.classes), TILE)
     cdef const double* column
+    cdef int8_t was_whole
     while first < n:
         rows = min(block, n - first)
         block = min(2 * block, longest)
@@ -276,13 +337,58 @@ cdef int _by_column(
             if column == tile:
                 for i in range(rows):
                     tile[i] = X[first + i, j]
+            was_whole = whole[j]
             if moments_by_column(
                 m, column, rows, y + first, w + first if w != NULL else NULL, j,
-                table, lanes,
+                table, lanes, &whole[j],
             ):
                 return 1
+            if was_whole and not whole[j]:
+                _find_full(X, y, w, first + rows, j, j + 1, seen, rounded)
         first += rows
     return 0
+
+
+cdef void _find_full_rows(
+    const floating[:, :] X, const int32_t[::1] y, const double* w, Py_ssize_t first,
+    int32_t[:, ::1] seen, int8_t[:, ::1] rounded,
+) noexcept nogil:
+    """Mark the classes whose numbers have all their bits in every column."""
+    cdef Py_ssize_t k, j, d = X.shape[1], full
+    _find_full(X, &y[0], w, first, 0, d, seen, rounded)
+    for k in range(rounded.shape[0]):
+        full = 0
+        for j in range(d):
+            full += rounded[k, j]
+        for j in range(d):
+            rounded[k, j] = full == d
+
+
+cdef void _find_full(
+    const floating[:, :] X, const int32_t* y, const double* w, Py_ssize_t first,
+    Py_ssize_t left, Py_ssize_t right, int32_t[:, ::1] seen, int8_t[:, ::1] rounded,
+) noexcept nogil:
+    """Mark the classes and columns of numbers that have all their bits, by some of the rows left.
+
+    A float64 that is odd in its last bit is at least 2^52 of those, and its square 2^104.
+    """
+    cdef Py_ssize_t n = X.shape[0], K = rounded.shape[0], i, j, k, step
+    cdef double x
+    if floating is double:
+        step = max(1, (n - first) // (SAMPLED * K))
+        for k in range(K):
+            for j in range(right - left):
+                seen[k, j] = 0
+        i = first
+        while i < n:
+            for j in range(left, right):
+                x = X[i, j]
+                if TINY < fabs(x) <= PRIORY_LARGEST and (w == NULL or w[i] > 0.0):
+                    seen[y[i], j - left] += ordered_bits(fabs(x)) & 1
+            i += step
+        for k in range(K):
+            for j in range(left, right):
+                rounded[k, j] = seen[k, j - left] >= FULL
 
 
 cdef Py_ssize_t _first_large(const floating[:, :] X) noexcept nogil:

@@ -10,6 +10,9 @@ Indices = NDArray[np.int32] | NDArray[np.int64]
 Table = NDArray[np.float64]
 Codes = NDArray[Any]
 
+TIE: float
+TIE_SHARE: float
+
 class Lookups:
     def __init__(
         self,
@@ -37,5 +40,5 @@ def log_shares(
     out: Table,
 ) -> None: ...
 def softmax(scores: Table, log_evidence: NDArray[np.float64]) -> None: ...
-def argmax_rows(scores: Table, out: NDArray[np.int32]) -> None: ...
+def argmax_rows(scores: Table, out: NDArray[np.int32], probabilities: bool = False) -> None: ...
 def log_normalize(scores: Table, log_evidence: NDArray[np.float64]) -> None: ...

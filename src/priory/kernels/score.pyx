@@ -16,6 +16,9 @@ cdef enum:
     LOOKED_UP = 1024  # scores that stay in the first-level cache while all tables are looked up
 
 cdef extern from "loops.h" nogil:
+    double PRIORY_TIE
+    double PRIORY_TIE_SHARE
+    void first_largest(const double*, ptrdiff_t, ptrdiff_t, int, int32_t*)
     int PRIORY_TILE_ROWS
     int PRIORY_TILE_COLUMNS
     void add_products(const double*, ptrdiff_t, const double*, ptrdiff_t, double*)
@@ -49,6 +52,10 @@ cdef extern from "loops.h" nogil:
         const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t,
         const double*, const double*, const double*, const double*, const double*, double*,
     )
+
+
+TIE = PRIORY_TIE
+TIE_SHARE = PRIORY_TIE_SHARE
 
 
 cdef class Lookups:
@@ -209,18 +216,20 @@ def log_shares(
             )
 
 
-def argmax_rows(const double[:, ::1] scores, int32_t[::1] out):
-    """Write the first place of each row's largest score, −1 where all are −inf."""
-    cdef Py_ssize_t i, k, K = scores.shape[1]
-    cdef double largest
-    cdef int32_t best
-    with nogil:
-        for i in range(scores.shape[0]):
-            largest, best = -INFINITY, -1
-            for k in range(K):
-                if scores[i, k] > largest:
-                    largest, best = scores[i, k], <int32_t> k
-            out[i] = best
+def argmax_rows(const double[:, ::1] scores, int32_t[::1] out, bint probabilities=False):
+    """Write the first place of each row's largest log score, −1 where all are −inf.
+
+    Scores within TIE of the largest, or within TIE_SHARE of its size, count as equal to it: it is
+    a tie, decided within rounding, and the first class wins. Of probabilities, those do that are
+    less than a share TIE below the largest, which is the same rule.
+    """
+    if scores.shape[0] and scores.shape[1]:
+        with nogil:
+            first_largest(
+                &scores[0, 0], scores.shape[0], scores.shape[1], probabilities, &out[0]
+            )
+    else:
+        out[:] = -1
 
 
 cdef _normalize(double[:, ::1] scores, double[::1] log_evidence, bint probabilities):

@@ -393,7 +393,10 @@ class BeliefNetwork:
         if weight is not None and not weight.all():  # a row of weight zero is not a row
             coded, weight = coded.take(weight != 0), weight[weight != 0]
         if not coded.n_rows:
-            raise InputError("There are no rows to learn from.")
+            raise InputError(
+                "There are no rows to learn from: the table has none, or sample_weight is zero in "
+                "every row."
+            )
         return coded, weight
 
     def _read_priors(self, smoothing: Any) -> dict[str, NetworkPrior]:

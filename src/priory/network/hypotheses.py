@@ -10,6 +10,7 @@ import numpy as np
 
 from priory.description import DescriptionLength
 from priory.errors import SettingError, ZeroProbabilityError, check_number, did_you_mean, listing
+from priory.kernels.score import argmax_rows
 from priory.network.likelihoods import Likelihood, likelihood_of
 from priory.text import aligned
 from priory.typing import FloatArray
@@ -112,12 +113,12 @@ class Hypotheses:
     @property
     def map(self) -> str:
         """Return the most probable hypothesis given the data; the first, if several are."""
-        return self.names[int(self._log_joint.argmax())]
+        return self.names[_first_largest(self._log_joint)]
 
     @property
     def mle(self) -> str:
         """Return the hypothesis under which the data are most probable, whatever its prior."""
-        return self.names[int(self._log_likelihood.argmax())]
+        return self.names[_first_largest(self._log_likelihood)]
 
     @property
     def mdl(self) -> str:
@@ -125,8 +126,8 @@ class Hypotheses:
 
         L(h) + L(D | h),     L = −log2 P     in bits
         """
-        totals = [length.total for length in self.description_lengths.values()]
-        return self.names[int(np.argmin(totals))]
+        totals = np.array([length.total for length in self.description_lengths.values()])
+        return self.names[_first_largest(-totals)]
 
     @property
     def description_lengths(self) -> dict[str, DescriptionLength]:
@@ -225,3 +226,10 @@ def _prior(
     with np.errstate(divide="ignore"):
         log_prior = np.log(numbers)
     return log_prior, np.where(np.isfinite(log_prior), -log_prior / log(2.0), inf)
+
+
+def _first_largest(scores: FloatArray) -> int:
+    """Return the first place of the largest score, ties decided within rounding."""
+    place = np.zeros(1, dtype=np.int32)
+    argmax_rows(scores[None, :], place)
+    return max(int(place[0]), 0)  # all impossible: the first, as good as any

@@ -16,9 +16,10 @@ from priory.errors import ForgetError, InputError
 from priory.kernels.counts import count_csr, count_dense, count_present_dense
 from priory.labels import label_token
 from priory.longtable import Entries
-from priory.parallel import in_parallel, stretches, thread_count
+from priory.parallel import in_parallel, worthwhile
 from priory.schema import Block
 from priory.tables.base import Table, difference
+from priory.tables.sums import refuse_overflow
 from priory.typing import CodeArray, FloatArray, IntArray
 
 __all__ = ["CountsTable"]
@@ -47,13 +48,14 @@ class CountsTable(Table):
         y: CodeArray,
         weight: FloatArray | None,
         n_classes: int,
+        threads: int = 1,
     ) -> CountsTable:
-        """Sum the counts of every column."""
+        """Sum the counts of every column; of sparse rows, threads share the classes."""
         shape = (n_classes, len(block.columns))
         rows, total, s1 = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape)
         matrix = column.matrix
         if isinstance(matrix, SparseRows):
-            bad = _count_sparse(matrix, y, weight, rows, total, s1)
+            bad = _count_sparse(matrix, y, weight, rows, total, s1, threads)
         elif column.threshold is not None:
             bad = count_present_dense(matrix, y, weight, column.threshold, rows, total)
             s1 += total
@@ -64,6 +66,7 @@ class CountsTable(Table):
                 f"Column {block.columns[bad]!r} holds a count that is negative, missing or "
                 "infinite. Counts must be finite numbers of at least 0."
             )
+        refuse_overflow(block, s1)
         documents = np.bincount(y, minlength=n_classes).astype(np.int64)
         documents_weight = np.bincount(y, weights=weight, minlength=n_classes).astype(np.float64)
         return cls(documents, documents_weight, rows, total, s1)
@@ -133,11 +136,12 @@ def _count_sparse(
     rows: IntArray,
     total: FloatArray,
     s1: FloatArray,
+    threads: int,
 ) -> int:
     """Count sparse rows, the classes shared among the threads: each place then has one writer."""
     sparse = (matrix.data, matrix.indices, matrix.indptr)
     n_entries = int(matrix.indptr[-1] - matrix.indptr[0])
-    parts = len(stretches(n_entries, 1, thread_count()))
+    parts = worthwhile(n_entries, threads)
     ends = [len(rows) * i // parts for i in range(parts + 1)]
     tasks = [
         partial(count_csr, *sparse, y, weight, rows, total, s1, low, high)

@@ -14,7 +14,7 @@ from priory.kernels.numbers import add_rows, central_moments, class_moments
 from priory.labels import label_token
 from priory.longtable import Entries
 from priory.schema import Block
-from priory.tables.sums import SumsTable, divisor, refuse_large
+from priory.tables.sums import SumsTable, divisor, refuse_large, refuse_overflow
 from priory.typing import CodeArray, FloatArray
 
 __all__ = ["MomentsTable"]
@@ -41,6 +41,7 @@ class MomentsTable(SumsTable):
         )
         if bad >= 0:
             refuse_large(block, column.values)
+        refuse_overflow(block, s2.hi)
         table.passed[...] = table.scatter
         return table
 

@@ -13,7 +13,7 @@ from priory.doubledouble import DoubleDouble
 from priory.labels import label_token
 from priory.longtable import Entries
 from priory.schema import Block
-from priory.tables.sums import SumsTable, divisor, refuse_large
+from priory.tables.sums import SumsTable, divisor, refuse_large, refuse_overflow
 from priory.typing import CodeArray, FloatArray
 
 __all__ = ["ScatterTable"]
@@ -49,8 +49,11 @@ class ScatterTable(SumsTable):
             x, weights = values[mine], w[mine]
             if not len(x):
                 continue
-            # About the mean nothing cancels; the raw sums follow in double-double.
-            origin = DoubleDouble.of(x.mean(axis=0))
+            # About the mean nothing cancels; the raw sums follow in double-double. Whole numbers
+            # about a whole number are whole, and so are their products.
+            mean = x.mean(axis=0)
+            are_whole = (np.rint(x) == x).all(axis=0)
+            origin = DoubleDouble.of(np.where(are_whole, np.rint(mean), mean))
             about = x - origin.hi
             weighted = about * weights[:, None]
             total = DoubleDouble.of(weights[:, None]).total()
@@ -63,6 +66,7 @@ class ScatterTable(SumsTable):
             _put(s1, k, first + origin * DoubleDouble(total.hi[0], total.lo[0]))
             _put(s2, k, raw)
         table = cls(rows, n, s1, s2, np.zeros((n_classes, d)))
+        refuse_overflow(block, table.raw_squares)
         table.passed[...] = table.squares
         return table
 

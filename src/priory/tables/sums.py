@@ -14,7 +14,7 @@ from priory.schema import Block
 from priory.tables.base import Table, difference
 from priory.typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["LARGEST", "SumsTable", "divisor", "refuse_large"]
+__all__ = ["LARGEST", "SumsTable", "divisor", "refuse_large", "refuse_overflow"]
 
 LARGEST = 1e150
 """Beyond it a square overflows."""
@@ -95,6 +95,16 @@ def refuse_large(block: Block, values: AnyArray) -> None:
             f"Column {block.columns[j]!r} holds {float(values[wrong[:, j], j][0])!r}. Numbers must "
             "be finite and at most 1e150 in size; use NaN for a missing value, or rescale the "
             "column."
+        )
+
+
+def refuse_overflow(block: Block, sums: AnyArray) -> None:
+    """Name the first column whose sum, classes × columns, is too large for a float64."""
+    wrong = ~np.isfinite(sums)
+    for j in np.flatnonzero(wrong.any(axis=0)).tolist():
+        raise InputError(
+            f"The sums of column {block.columns[j]!r} overflow: its numbers, or their squares, "
+            "times sample_weight add up to more than 1e308. Rescale the column or the weights."
         )
 
 
