@@ -15,7 +15,7 @@ from priory.labels import label_key, sorted_labels
 from priory.reading import read_labels, read_weights
 from priory.typing import AnyArray, FloatArray, IntArray, Label
 
-__all__ = ["Forecasts"]
+__all__ = ["Forecasts", "check_same_rows"]
 
 
 class Forecasts:
@@ -230,6 +230,34 @@ class Forecasts:
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"An evaluation does not change: {name} cannot be set.")
+
+
+def check_same_rows(first: Forecasts, second: Forecasts) -> None:
+    """Refuse two that are not of the same rows, with the same labels and weights."""
+    for e in (first, second):
+        if not isinstance(e, Forecasts):
+            raise SettingError(f"compare takes two evaluations, not {e!r:.60}.")
+    if first.n_rows != second.n_rows:
+        raise InputError(
+            "compare needs evaluations of the same rows: the first has "
+            f"{first.n_rows}, the second {second.n_rows}."
+        )
+    place = {label_key(label): k for k, label in enumerate(first.classes)}
+    there = np.array([place.get(label_key(label), -1) for label in second.classes])
+    differ = there[second.gold] != first.gold
+    if differ.any():
+        row = int(np.argmax(differ))
+        raise InputError(
+            "compare needs evaluations of the same rows: the gold labels of row "
+            f"{row} are {_gold(first, row)!r} and {_gold(second, row)!r}."
+        )
+    a, b = (np.ones(e.n_rows) if e.weights is None else e.weights for e in (first, second))
+    if not np.array_equal(a, b):
+        raise InputError("compare needs the same sample_weight in both evaluations.")
+
+
+def _gold(e: Forecasts, row: int) -> Label:
+    return e.classes[e.gold[row]]
 
 
 def _read_classes(classes: Any) -> tuple[Label, ...]:
