@@ -185,6 +185,8 @@ def test_words():
     np.testing.assert_allclose(model.feature_importances_, bits / bits.sum())
     assert set(np.array(words)[np.argsort(-model.feature_importances_)[:2]]) == {"cash", "lunch"}
     assert model.feature_importances_[words.index("now")] == 0
+    heavy = TextNB.textbook().fit(texts, y, np.full(40, 10.0))
+    np.testing.assert_allclose(heavy.feature_importances_, model.feature_importances_)
     few = TextNB(priory.Words(min_documents=15)).fit(texts, y)
     assert len(few.feature_importances_) == len(few.words_) == 3
     empty = TextNB.textbook().fit(["", ""], [0, 1])

@@ -134,9 +134,10 @@ def column_importances(model: Model, statistics: Statistics) -> Mapping[str, flo
 def word_importances(table: Any) -> FloatArray:
     """Return how much each word of a text tells of the class: bits that it adds to a token.
 
-        P(w) Σ_k P(k | w) log2( P(k | w) / P(k) ) − (classes − 1) / (2n ln 2), n the tokens
+        P(w) Σ_k P(k | w) log2( P(k | w) / P(k) ) − (classes − 1) / (2n ln 2)
 
-    and never below 0. Their sum is I(W; Y), what one token tells, less what chance adds.
+    and never below 0, n being how often a text has a word. Their sum is I(W; Y), what one token
+    tells, less what chance adds.
 
     >>> from priory import TextNB
     >>> model = TextNB.textbook().fit(["cash now", "lunch now"] * 8, [1, 0] * 8)
@@ -151,7 +152,8 @@ def word_importances(table: Any) -> FloatArray:
     of_word, of_class = table.per_word(count), table.per_label(count)
     ratio = count * total / (of_word[pairs.word] * of_class[pairs.label])
     bits = table.per_word(count / total * np.log2(ratio))
-    return np.maximum(bits - _by_chance(int((of_class > 0).sum()) - 1, total), 0.0)
+    chance = _by_chance(int((of_class > 0).sum()) - 1, float(pairs.rows.sum()))
+    return np.maximum(bits - chance, 0.0)
 
 
 def _column_bits(block: Block, table: Any, statistics: Statistics) -> FloatArray:
