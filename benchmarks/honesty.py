@@ -39,8 +39,8 @@ REPORTED = f"""\
 four; `priory.leave_one_out` of that model reports the log-loss and the accuracy of the rows that it
 learned; and the rows of the fold, which it did not learn, tell the true ones. With sample weights
 both figures are weighted by the rows' own. Figures are means over the folds; a difference is
-reported minus held-out, so that a log-loss below 0 and an accuracy above 0 are too good to be
-true."""
+reported minus held-out: below 0 in the log-loss, above 0 in the accuracy, what is reported is too
+good to be true."""
 
 FEW = """\
 {draws} draws of n rows from each of {sets} sets, at random and not by class, the same for every
