@@ -3,6 +3,7 @@
 # make docs   set up and build the documentation into site/
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
 # make quality  judge the defaults beside other models, into benchmarks/quality.md (some minutes)
+# make honesty  compare the figures that the default reports with true ones, into benchmarks/honesty.md (some minutes)
 # make bench  set up and compare with other libraries, into benchmarks/results.md and texts.md (half an hour)
 # All need only python3, a C compiler and make. PYTHON=... chooses another interpreter.
 
@@ -18,7 +19,7 @@ PEERS := mlpack river wnb polars vowpalwabbit fasttext
 # Shows a command as a reader would type it, and runs it.
 shown = @printf '\n$$ priory %s\n\n' '$(1)'; $(BIN)/priory $(1)
 
-.PHONY: demo test docs fuzz quality bench build format clean
+.PHONY: demo test docs fuzz quality honesty bench build format clean
 
 demo: $(VENV)/.installed
 	@mkdir -p build
@@ -48,6 +49,9 @@ fuzz: $(VENV)/.installed-test
 
 quality: $(VENV)/.installed-bench
 	@$(BIN)/python -m benchmarks.quality $(QUALITY)
+
+honesty: $(VENV)/.installed-bench
+	@$(BIN)/python -m benchmarks.honesty $(HONESTY)
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m benchmarks $(BENCH)

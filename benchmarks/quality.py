@@ -115,11 +115,16 @@ def _columns(numbers: Any, labels: Any) -> Any:
     )
 
 
-def data_sets(folder: Path, full: bool) -> Iterator[tuple[str, Any, np.ndarray, bool]]:
-    """Give name, data, classes, and whether they are texts, of every file in a folder."""
+def data_sets(
+    folder: Path, full: bool, only: set[str] | None = None
+) -> Iterator[tuple[str, Any, np.ndarray, bool]]:
+    """Give name, data, classes, and whether they are texts, of every file in a folder, or some."""
     for path in sorted(
         [*folder.glob("*.csv"), *folder.glob("*.csv.gz"), *folder.glob("*.parquet")]
     ):
+        name = path.name.split(".")[0]
+        if only is not None and name not in only:
+            continue
         if path.suffix == ".parquet":
             table = pd.read_parquet(path)
         else:
@@ -136,7 +141,7 @@ def data_sets(folder: Path, full: bool) -> Iterator[tuple[str, Any, np.ndarray, 
         target = table["target"].astype(str)
         table = table[target.map(target.value_counts()) >= FOLDS].reset_index(drop=True)
         y = table.pop("target").astype(str).to_numpy(dtype=object)
-        yield path.name.split(".")[0], table, y, is_text
+        yield name, table, y, is_text
 
 
 def judge(make: Callable[[], Any], X: Any, y: np.ndarray, is_text: bool) -> np.ndarray:
@@ -180,9 +185,7 @@ def main() -> int:
     earlier = len(kept)
     chosen = set(arguments.only.split(",")) if arguments.only else None
     with Progress(console=Console(stderr=True)) as progress:
-        found = [
-            d for d in data_sets(arguments.folder, arguments.full) if not chosen or d[0] in chosen
-        ]
+        found = list(data_sets(arguments.folder, arguments.full, chosen))
         task = progress.add_task("data sets", total=len(found))
         for name, X, y, is_text in found:
             for model, make in (texts() if is_text else tables()).items():

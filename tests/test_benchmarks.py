@@ -1,10 +1,13 @@
 """The comparison with the peers runs, and its results are equal; no time is ever tested."""
 
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -89,6 +92,36 @@ def test_the_page_of_leave_one_out(tmp_path: Path) -> None:
         if faster != pytest.approx(20, rel=0.01):
             assert cells["≥ 20"] == ("reached" if faster > 20 else "not reached")
         assert abs(float(cells["accuracy"]) - float(cells["of ten folds"])) < 0.1
+
+
+def test_the_page_of_honest_figures(tmp_path: Path) -> None:
+    if MISSING:
+        pytest.skip(f"needs the extra bench: {', '.join(MISSING)} not installed")
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 140)
+    table = pd.DataFrame({"x": rng.normal(size=140) + y, "c": list("ab" * 70), "target": y})
+    table.to_csv(tmp_path / "small.csv", index=False)
+    table.rename(columns={"c": "text"}).to_csv(tmp_path / "texts.csv", index=False)
+    about = {"n_text": 0, "note": "", "features": 2}
+    manifest = {"small": about, "texts": {**about, "n_text": 1}}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    page = tmp_path / "honesty.md"
+    command = [sys.executable, "-m", "benchmarks.honesty", str(tmp_path), "--draws", "1"]
+    command += ["--output", str(page)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = page.read_text(encoding="utf-8").splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    of_set = [row for row in cells if row[0] == "small" and len(row) == 8]
+    assert len(of_set) == 5  # every way to learn
+    for row in of_set:
+        assert float(row[2]) - float(row[3]) == pytest.approx(float(row[4]), abs=2e-4)
+        assert float(row[5]) - float(row[6]) == pytest.approx(float(row[7]), abs=2e-4)
+    sizes = [row[0] for row in cells if row[-1] in ("0 of 1", "1 of 1")]
+    assert sizes == ["5", "10", "19", "20", "40", "80"]
+    nowhere = [sys.executable, "-m", "benchmarks.honesty", str(tmp_path / "nowhere")]
+    done = subprocess.run(nowhere, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout[:7]) == (0, "Skipped")
 
 
 def test_every_work_is_measured_against_scikit_learn(results: Path) -> None:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.compose import make_column_transformer
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
@@ -17,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
-from priory import Classifier, NaiveBayes, NetworkClassifier, learning_curve
+from priory import Classifier, NaiveBayes, NetworkClassifier, TextNB, learning_curve
 from priory.errors import InputError, SettingError
 from priory.learning_curves import Encoder, _split, take_rows
 from priory.reading import read_labels
@@ -61,15 +62,17 @@ def test_rows_are_held_out_and_every_class_is_learned():
         assert np.bincount(y.codes[test]).tolist() == [15, 2]
 
 
-def test_default_is_naive_bayes_against_logistic_regression():
+def test_default_is_naive_bayes_against_softmax_or_logistic_regression():
     X, y = mixed()
+    two = learning_curve(None, X, y > 0, sizes=[30], repeats=1)
+    assert two.names == ("naive Bayes", "logistic regression")
     curve = learning_curve(None, X, y, repeats=2)
-    assert curve.names == ("naive Bayes", "logistic regression")
+    assert curve.names == ("naive Bayes", "softmax regression")
     assert curve.sizes[-1] == len(y) - curve.n_test
     assert curve.error.shape == curve.log_loss.shape == (2, len(curve.sizes))
     text = str(curve)
     assert text.splitlines()[0].split() == [
-        *("error,", "rows", "learned", "naive", "Bayes", "logistic", "regression")
+        *("error,", "rows", "learned", "naive", "Bayes", "softmax", "regression")
     ]
     assert "log-loss, rows learned" in text
     plain = json.loads(json.dumps(curve.to_dict()))
@@ -92,6 +95,45 @@ def test_any_table(make):
     expected = learning_curve(None, X, y, sizes=[30], repeats=1)
     found = learning_curve(None, make(X), y.tolist(), sizes=[30], repeats=1)
     np.testing.assert_allclose(found.log_losses, expected.log_losses, atol=1e-6)
+
+
+TEXTS = ["win cash now", "cash prize", "lunch at noon", "see you", "our prize", "at lunch"] * 10
+FOLDERS = ["spam", "spam", "ham", "ham", "spam", "ham"] * 10
+
+
+def test_texts_are_naive_bayes_against_regression_on_the_counts_of_words():
+    curve = learning_curve(None, TEXTS, FOLDERS, sizes=[12, 40], repeats=2, random_state=3)
+    assert curve.names == ("naive Bayes", "logistic regression")
+    models = {
+        "nb": make_pipeline(CountVectorizer(), MultinomialNB()),
+        "lr": make_pipeline(CountVectorizer(), LogisticRegression(max_iter=1000)),
+    }
+    theirs = learning_curve(models, TEXTS, FOLDERS, sizes=[12, 40], repeats=2, random_state=3)
+    np.testing.assert_allclose(curve.log_losses, theirs.log_losses, rtol=1e-6)
+    assert curve.n_test == 18
+
+
+@pytest.mark.parametrize(
+    "make", [tuple, np.array, pd.Series, pl.Series, pa.array, lambda t: pa.chunked_array([t])]
+)
+def test_texts_of_any_kind(make):
+    expected = learning_curve(None, TEXTS, FOLDERS, sizes=[12], repeats=1)
+    found = learning_curve(None, make(TEXTS), FOLDERS, sizes=[12], repeats=1)
+    np.testing.assert_array_equal(found.log_losses, expected.log_losses)
+    models = {"default": TextNB(), "textbook": TextNB.textbook()}
+    given = learning_curve(models, make(TEXTS), FOLDERS, sizes=[12], repeats=1)
+    np.testing.assert_array_equal(given.log_losses[1], expected.log_losses[0])
+
+
+def test_missing_texts_are_empty_and_a_table_of_one_column_stays_a_table():
+    gaps = [None if i % 7 == 0 else text for i, text in enumerate(TEXTS)]
+    empty = ["" if text is None else text for text in gaps]
+    found, expected = (
+        learning_curve(None, texts, FOLDERS, sizes=[30], repeats=1) for texts in (gaps, empty)
+    )
+    np.testing.assert_allclose(found.log_losses, expected.log_losses, rtol=1e-9)
+    numbers = pd.Series(np.arange(60.0))
+    assert learning_curve(None, numbers, FOLDERS, sizes=[30], repeats=1).error.shape == (2, 1)
 
 
 def test_any_models():
@@ -157,5 +199,9 @@ def test_refused():
             learning_curve(**{"models": LogisticRegression(), "X": X, "y": y, **more})
     with pytest.raises(InputError, match="X has 60 rows, y has 3"):
         learning_curve(None, X, y[:3])
+    with pytest.raises(InputError, match="X has 2 rows, y has 3"):
+        learning_curve(None, ["a text", "another"], ["a", "b", "b"])
+    with pytest.raises(InputError, match="X must be a table or a list of texts, not one text: 'a"):
+        learning_curve(None, "a text", ["a"])
     with pytest.raises(InputError, match="too few to hold out"):
         learning_curve(None, X[:3], ["a", "b", "c"])

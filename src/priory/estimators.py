@@ -14,6 +14,7 @@ from priory.columns import Labels
 from priory.description import ModelDescription
 from priory.errors import InputError, SettingError
 from priory.explanation import Explanation
+from priory.information import column_importances
 from priory.informative import Informative
 from priory.locking import alone
 from priory.model import LinearForm, Model
@@ -327,6 +328,24 @@ class NaiveBayes(TableClassifier):
     def model_(self) -> Model:
         """Return the model read out of the statistics."""
         return self._fitted().model
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Return how much each column counts in the predictions; they add up to 1.
+
+            importance ∝ weight · (share of the rows that have a value) · I(X; Y)
+
+        weight is that of the column's factor, and I(X; Y) what it tells of the class, in bits, less
+        what chance adds (`priory.information.column_importances`). Columns that are left out have
+        0. So `SelectFromModel` and `RFE` of scikit-learn can choose columns.
+
+        >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"], "windy": [1, 0, 1, 0]}
+        >>> model = NaiveBayes.textbook().fit(days, ["No", "No", "Yes", "Yes"])
+        >>> model.feature_importances_
+        array([1., 0.])
+        """
+        told = column_importances(self.model_, self.statistics_)
+        return np.array([told[str(name)] for name in getattr(self, "feature_names_in_", told)])
 
     @property
     def schema_(self) -> Schema:

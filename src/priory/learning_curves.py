@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from priory.columns import Labels, Numbers
 from priory.errors import InputError, SettingError
@@ -25,6 +27,7 @@ from priory.labels import label_key
 from priory.rawtables import RawTable
 from priory.reading import open_table, read_labels
 from priory.text import aligned
+from priory.textnb import TextNB
 from priory.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -143,9 +146,11 @@ def learning_curve(
     Parameters
     ----------
     models : None, a scikit-learn classifier, several of them, or a mapping of names to them
-        None sets `NaiveBayes.textbook()` against logistic regression on scaled numbers and one
-        column for each value.
-    X, y : a table and the class of each row
+        None sets naive Bayes against logistic regression, with more than two classes softmax
+        regression: of tables `NaiveBayes.textbook()` against it on scaled numbers and one column
+        for each value; of texts `TextNB.textbook()` against it on the counts of the same words.
+    X, y : a table or a list of texts, and the class of each row
+        Anything with one dimension, such as a list of strings or a Series, is texts.
     sizes : whole numbers, or None
         How many rows are learned; by default ten sizes up to all that are not held out, each so
         many times the one before.
@@ -165,9 +170,16 @@ def learning_curve(
     (('naive Bayes', 'logistic regression'), (2, 2))
     >>> bool((curve.log_loss[:, 1] < curve.log_loss[:, 0]).all())
     True
+    >>> texts = ["cash now", "win cash", "at noon", "noon today", "see you at noon"] * 4
+    >>> folder = ["spam", "spam", "ham", "ham", "inbox"] * 4
+    >>> learning_curve(None, texts, folder, sizes=[10], repeats=2).names
+    ('naive Bayes', 'softmax regression')
     """
-    named = _models(models)
-    labels, n_rows = read_labels(y), open_table(X).n_rows
+    texts, labels = _texts(X), read_labels(y)
+    named = _defaults(texts is not None, labels) if models is None else _models(models)
+    if texts is not None and models is None:
+        X = texts
+    n_rows = open_table(X).n_rows if texts is None else len(texts)
     if len(labels) != n_rows:
         raise InputError(f"X has {n_rows} rows, y has {len(labels)}.")
     _check_options(repeats, test_share)
@@ -258,10 +270,47 @@ def _one_hot(labels: Labels, values: Sequence[Any]) -> FloatArray:
     return (place[labels.codes][:, None] == np.arange(len(values))).astype(np.float64)
 
 
+def _texts(X: Any) -> list[Any] | None:
+    """Return texts as a list, or None if X is a table: texts have one dimension."""
+    if isinstance(X, str | bytes):
+        raise InputError(
+            f"X must be a table or a list of texts, not one text: {X!r:.50}. A curve needs many."
+        )
+    if isinstance(X, list | tuple):
+        flat = all(isinstance(row, str | bytes | None) for row in X) and any(X)
+        return list(X) if flat else None
+    if isinstance(X, Mapping) or len(getattr(X, "shape", ())) > 1:
+        return None
+    if hasattr(X, "tolist"):  # NumPy, pandas
+        found = X.tolist()
+    elif hasattr(X, "to_pylist") and not hasattr(X, "column_names"):  # an Arrow array, no table
+        found = X.to_pylist()
+    elif hasattr(X, "to_list"):  # polars
+        found = X.to_list()
+    else:
+        return None
+    return found if any(isinstance(value, str | bytes) for value in found) else None
+
+
+def _defaults(texts: bool, y: Labels) -> dict[str, Any]:
+    """Return naive Bayes and its discriminative counterpart, by the names that they have."""
+    regression = LogisticRegression(max_iter=1000)
+    name = "softmax regression" if len(np.unique(y.codes)) > 2 else "logistic regression"
+    if not texts:
+        return {
+            "naive Bayes": NaiveBayes.textbook(),
+            name: make_pipeline(Encoder(), regression),
+        }
+    words = make_pipeline(FunctionTransformer(_without_gaps), CountVectorizer(), regression)
+    return {"naive Bayes": TextNB.textbook(), name: words}
+
+
+def _without_gaps(texts: list[Any]) -> list[Any]:
+    """Return texts with an empty one for each gap, which CountVectorizer does not take."""
+    return [text if isinstance(text, str | bytes) else "" for text in texts]
+
+
 def _models(given: Any) -> dict[str, Any]:
-    if given is None:
-        logistic = make_pipeline(Encoder(), LogisticRegression(max_iter=1000))
-        return {"naive Bayes": NaiveBayes.textbook(), "logistic regression": logistic}
     if isinstance(given, Mapping):
         named = {str(name): model for name, model in given.items()}
     else:

@@ -8,8 +8,9 @@ from priory.analyzer import Analyzer
 from priory.errors import InputError, SettingError
 from priory.estimators import NaiveBayes
 from priory.families import Words
+from priory.information import word_importances
 from priory.settings import Settings
-from priory.typing import AnyArray
+from priory.typing import AnyArray, FloatArray
 
 __all__ = ["TextNB"]
 
@@ -102,6 +103,26 @@ class TextNB(NaiveBayes):
         """Return the words that the model knows."""
         words: AnyArray = self._fitted().model.terms[0].parameters.words
         return words
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Return how much each of `words_` tells of the class; they add up to 1.
+
+            importance ∝ P(w) Σ_k P(k | w) log2( P(k | w) / P(k) )
+
+        the share of the word in what one token tells, I(W; Y), less what chance adds.
+
+        >>> texts = ["free cash now", "cash now", "lunch now"] * 9
+        >>> model = TextNB.textbook().fit(texts, [1, 1, 0] * 9)
+        >>> model.words_[model.feature_importances_.argmax()]
+        'lunch'
+        """
+        model, statistics = self.model_, self.statistics_
+        bits = word_importances(statistics.tables[COLUMN])
+        kept = model.terms[0].parameters.weights.kept
+        bits = bits[: len(kept)][kept]
+        total = bits.sum()
+        return bits / total if total else bits
 
     def _settings(self) -> Settings:
         return Settings(

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, chi2
+from scipy.stats import binom, chi2, norm
 
 from priory import Comparison, Evaluation, compare
-from priory.errors import InputError, SettingError
+from priory.errors import InputError, NoProbabilitiesError, SettingError
+from priory.evaluation import delong
 from priory.evaluation.comparison import mcnemar
 
 from .strategies import few, judged
@@ -108,6 +109,126 @@ def test_classes_may_be_in_another_order():
     a = Evaluation(["x", "y"], [0.2, 0.7], ["x", "y"])
     b = Evaluation(["x", "y"], [[0.2, 0.1, 0.7], [0.6, 0.1, 0.3]], ["y", "z", "x"])
     assert compare(a, b).accuracy_difference == 0
+
+
+def direct(gold, first, second):
+    """Return DeLong's standard error by his own formula: every pair, and matrices of covariance."""
+    m, n = int((gold == 1).sum()), int((gold == 0).sum())
+    V10, V01 = np.empty((2, m)), np.empty((2, n))
+    for r, score in enumerate((first, second)):
+        x, y = score[gold == 1], score[gold == 0]
+        kernel = (y[None] < x[:, None]) + 0.5 * (y[None] == x[:, None])
+        V10[r], V01[r] = kernel.mean(axis=1), kernel.mean(axis=0)
+    S = np.cov(V10) / m + np.cov(V01) / n
+    contrast = np.array([-1.0, 1.0])
+    return float(np.sqrt(max(0.0, contrast @ S @ contrast)))
+
+
+@few
+@given(st.integers(2, 20), st.integers(2, 20), st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_delong_is_his_formula_ties_included(m, n, steps, seed):
+    rng = np.random.default_rng(seed)
+    gold = rng.permutation([1] * m + [0] * n)
+    p, q = rng.integers(0, steps + 1, (2, m + n)) / steps  # few values: many ties
+    a, b = Evaluation(gold, p, [0, 1]), Evaluation(gold, q, [0, 1])
+    found = delong(a, b)
+    assert found.difference == pytest.approx(b.auc - a.auc, abs=1e-12)
+    assert found.standard_error == pytest.approx(direct(gold, p, q), abs=1e-9)
+    if found.difference and found.standard_error > 1e-9:
+        z = found.difference / found.standard_error
+        assert found.p_value == pytest.approx(2 * norm.sf(abs(z)))
+        half = norm.ppf(0.975) * found.standard_error
+        ends = np.clip([found.difference - half, found.difference + half], -1, 1)
+        assert found.interval == pytest.approx(ends)
+    back = delong(b, a)
+    assert back.difference == pytest.approx(-found.difference, abs=1e-12)
+    assert back.standard_error == pytest.approx(found.standard_error)
+
+
+def noisy(rng, n, classes, strength):
+    """Return labels and two models that are equally good, and not independent."""
+    gold = rng.permutation(np.arange(n) % classes)
+    common = strength * np.eye(classes)[gold] + rng.normal(size=(n, classes))
+    scores = [common + rng.normal(size=(n, classes)) for _ in range(2)]
+    return gold, [np.exp(s) / np.exp(s).sum(axis=1, keepdims=True) for s in scores]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_delong_finds_a_difference_where_there_is_none_one_time_in_twenty(classes):
+    rng = np.random.default_rng(classes)
+    found, runs = 0, 1000
+    for _ in range(runs):
+        gold, (p, q) = noisy(rng, 120, classes, 1.0)
+        a, b = (Evaluation(gold, x, range(classes)) for x in (p, q))
+        found += delong(a, b).p_value < 0.05
+    assert 0.03 < found / runs < 0.07  # 0.05 ± 2.9 · √(0.05 · 0.95 / 1000)
+
+
+def test_delong_of_weights():
+    rng = np.random.default_rng(0)
+    gold, (p, q) = noisy(rng, 80, 3, 1.0)
+    some = rng.random(80) < 0.7
+
+    def found(rows, weights):
+        return delong(*(Evaluation(gold[rows], x[rows], range(3), weights) for x in (p, q)))
+
+    whole = found(slice(None), None)
+    for weight in (1.0, 7.0, 1e200):  # equal weights say nothing
+        same = found(slice(None), np.full(80, weight))
+        assert same.standard_error == pytest.approx(whole.standard_error)
+    out = found(slice(None), some.astype(float))  # a row that weighs nothing is no row
+    assert out.difference == pytest.approx(found(some, None).difference)
+    assert out.standard_error == pytest.approx(found(some, None).standard_error)
+    runs = []  # with weights drawn anew the differences vary as much as is said
+    for _ in range(300):
+        gold, (p, q) = noisy(rng, 80, 3, 1.0)
+        runs.append(found(slice(None), rng.exponential(size=80)))
+    spread = np.std([run.difference for run in runs])
+    assert np.mean([run.standard_error for run in runs]) == pytest.approx(spread, rel=0.15)
+
+
+def test_verdicts_on_the_area():
+    rng = np.random.default_rng(1)
+    gold, (p, _) = noisy(rng, 300, 2, 2.0)
+    good, guess = Evaluation(gold, p, [0, 1]), Evaluation(gold, rng.random(300), [0, 1])
+    c = compare(good, guess, ("good", "guess"))
+    assert 0 < c.auc.p_value < 1e-6
+    assert c.to_dict()["auc_p_value"] == c.auc.p_value
+    assert c.to_dict()["auc_interval"] == list(c.auc.interval)
+    assert f"AUC: good is better by {good.auc - guess.auc:.4f} (DeLong's test p = " in str(c)
+    assert "AUC: second is better by" in str(compare(guess, good))
+    assert c.auc.to_dict()["interval"] == list(c.auc.interval)
+    same = compare(good, good)
+    assert (same.auc.p_value, same.auc.interval) == (1.0, (0.0, 0.0))
+    assert "AUC: the difference may be chance (DeLong's test p = 1)" in str(same)
+    wrong = Evaluation([0, 0, 1, 1], [0.9, 0.8, 0.2, 0.1], [0, 1])
+    right = Evaluation([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], [0, 1])
+    c = compare(wrong, right)  # no row differs from the others of its class: no variance
+    assert np.isnan(c.auc.p_value)
+    assert np.isnan(c.auc.interval).all()
+    assert "AUC: no test: the rows of a class all rank alike" in str(c)
+    assert c.to_dict()["auc_p_value"] is None
+
+
+def test_areas_that_cannot_be_compared():
+    one = Evaluation([0, 0], [0.2, 0.7], [0, 1])
+    with pytest.raises(InputError, match="needs rows of two classes at least, but all rows are of"):
+        delong(one, one)
+    assert "AUC: no test. The area under a ROC curve needs rows" in str(compare(one, one))
+    assert compare(one, one).to_dict()["auc_interval"] is None
+    lone = Evaluation([0, 0, 1], [0.2, 0.7, 0.8], [0, 1])
+    with pytest.raises(InputError, match=r"two rows at least of every class .* there is one of 1"):
+        delong(lone, lone)
+    zero = Evaluation([0, 0, 1, 1], [0.2, 0.7, 0.8, 0.1], [0, 1], [1, 1, 1, 0])
+    with pytest.raises(InputError, match="there is one of 1"):
+        delong(zero, zero)
+    bare = Evaluation.of_predictions([0, 0, 1, 1], [0, 0, 1, 0])
+    with pytest.raises(NoProbabilitiesError, match="made of predictions alone"):
+        delong(bare, bare)
+    with pytest.raises(InputError, match="the first has 2, the second 3"):
+        delong(one, lone)
+    with pytest.raises(SettingError, match="level must be between 0 and 1"):
+        delong(lone, lone, level=95)
 
 
 def test_what_it_refuses():

@@ -78,6 +78,23 @@ def test_a_model_without_probabilities(iris):
     assert e.accuracy > 0.9
 
 
+def test_a_function(iris):
+    X, y, X_test, y_test = iris
+    model = GaussianNB().fit(X, y)
+    weight = np.arange(len(y_test))
+    e = evaluate(lambda rows: model.predict(rows), X_test, y_test, weight)
+    assert not e.has_probabilities
+    assert e.empirical_risk("zero-one") == pytest.approx(1 - model.score(X_test, y_test, weight))
+    with pytest.raises(InputError, match=r"model\(X\) must be a label for each row, not array"):
+        evaluate(model.predict_proba, X_test, y_test)
+    with pytest.raises(InputError, match=r"model\(X\) must be labels such as those of y, 'setosa'"):
+        evaluate(lambda rows: rows[:, 0], X_test, y_test)
+    with pytest.raises(InputError, match="a label for each row, not 1"):
+        evaluate(lambda rows: 1, X_test, y_test)
+    with pytest.raises(InputError, match="predictions has 1 rows, labels has 75"):
+        evaluate(lambda rows: ["setosa"], X_test, y_test)
+
+
 def test_a_class_never_learned_is_wrong(iris):
     X, y, X_test, y_test = iris
     some = y != "virginica"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from priory import Evaluation
-from priory.errors import NoProbabilitiesError, SettingError
+from priory.errors import InputError, NoProbabilitiesError, SettingError
 
 from .strategies import few, judged
 
@@ -194,6 +194,66 @@ def test_losses_of_a_margin(rows):
 
 @few
 @given(judged())
+def test_losses_of_any_number_of_classes(rows):
+    e = evaluation(rows)
+    gold, _, w = rows
+    bare = Evaluation.of_predictions(e.labels, e.predictions, e.classes, w)
+    wrong = metrics.zero_one_loss(gold, e.predicted, sample_weight=w)
+    for one in (e, bare):
+        assert one.empirical_risk() == one.empirical_risk("zero-one")
+        assert one.empirical_risk("zero-one") == pytest.approx(wrong, abs=1e-12)
+        np.testing.assert_array_equal(one.losses("zero-one"), gold != e.predicted)
+    assert e.empirical_risk("log") == pytest.approx(e.log_loss)
+    assert e.empirical_risk("brier") == pytest.approx(e.brier)
+
+
+def test_zero_one_is_of_what_is_predicted():
+    e = Evaluation([0, 0, 1], [0.1, 0.4, 0.35], [0, 1]).at(0.3)
+    assert e.predictions.tolist() == [0, 1, 1]
+    assert e.empirical_risk("zero-one") == e.error_rate == pytest.approx(1 / 3)
+
+
+@few
+@given(judged(classes=(2, 2)), st.integers(0, 2**32 - 1))
+def test_losses_of_scores(rows, seed):
+    gold, _, w = rows
+    h = np.random.default_rng(seed).normal(0, 2, len(gold)).round(1)
+    e = Evaluation.of_scores(np.array(["a", "b"])[gold], h, ["a", "b"], w)
+    assert not e.has_probabilities
+    assert (e.predicted == (h > 0)).all()
+    y = np.where(gold == 1, 1, -1)
+    expected = {
+        "zero-one": (h > 0) != (gold == 1),
+        "squared": (h - y) ** 2,
+        "hinge": np.maximum(0, 1 - y * h),
+        "exponential": np.exp(-y * h),
+    }
+    for loss, losses in expected.items():
+        np.testing.assert_allclose(e.losses(loss), losses)
+        assert e.empirical_risk(loss) == pytest.approx(np.average(losses, weights=w))
+        if loss != "zero-one":  # the other class is positive: y and h change their signs
+            np.testing.assert_allclose(e.losses(loss, positive="a"), losses)
+    with pytest.raises(NoProbabilitiesError, match="made of scores alone, and the figure needs"):
+        _ = e.log_loss
+
+
+def test_scores_that_are_refused():
+    with pytest.raises(InputError, match=r"for two classes; there are 3: 'a', 'b', 'c'"):
+        Evaluation.of_scores(list("abc"), [1, 2, 3])
+    with pytest.raises(InputError, match=r"there are 1: 'a'. Name both: classes="):
+        Evaluation.of_scores(["a", "a"], [1, 2])
+    with pytest.raises(InputError, match="scores has 1 rows, labels has 2"):
+        Evaluation.of_scores([0, 1], [1.0])
+    with pytest.raises(InputError, match="scores must be numbers; row 1 is NaN"):
+        Evaluation.of_scores([0, 1], [1.0, np.nan])
+    with pytest.raises(InputError, match=r"one number a row, h\(x\); its shape is \(2, 2\)"):
+        Evaluation.of_scores([0, 1], np.eye(2))
+    with pytest.raises(InputError, match=r"scores must be numbers, h\(x\) of each row"):
+        Evaluation.of_scores([0, 1], ["x", "y"])
+
+
+@few
+@given(judged())
 def test_outcomes_and_their_rates(rows):
     e = evaluation(rows)
     gold, p, w = rows
@@ -368,6 +428,10 @@ def test_wrong_settings():
         two.reliability(0)
     with pytest.raises(SettingError, match=r"loss must be one of 'zero-one'.*Did you mean 'hinge'"):
         two.losses("hing")
+    with pytest.raises(SettingError, match="zero-one is of all classes: positive has no meaning"):
+        two.losses("zero-one", positive=1)
+    with pytest.raises(SettingError, match="margin is for two classes; there are 3: 0, 1, 2"):
+        three.losses("hinge")
     with pytest.raises(SettingError, match=r"There are 3 classes: say which is the positive one"):
         three.roc()
     with pytest.raises(SettingError, match=r"positive must be a class, not '1'. Classes: 0, 1, 2"):

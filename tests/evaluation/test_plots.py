@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from priory import Evaluation, compare
+from priory.errors import SettingError
 
 from .test_rendering import many
 
@@ -36,7 +37,7 @@ def test_evaluation(k):
     numbers = [text.get_text() for text in places["confusion matrix"].texts]
     assert (str(e.confusion_matrix[0, 0]) in numbers) == (k <= 25)
     legend = places["ROC"].get_legend()
-    curves = {1: 0, 2: 1, 3: 4, 7: 8}.get(k, 4)  # with the mean; of many the three lowest
+    curves = {1: 0, 2: 2, 3: 5, 7: 9}.get(k, 4)  # the mean, the points; of many the three lowest
     assert (len(legend.get_texts()) if legend else 0) == curves
 
 
@@ -73,6 +74,68 @@ def test_odd_evaluations():
     axes_of(Evaluation(["_a", "_b"], [0.2, 0.3], ["_a", "_b"], how="$").plot())
     assert plt.gcf().axes[1].get_legend().get_texts()[0].get_text().startswith(" _b")
     axes_of(Evaluation(["a", "a"], [0.2, 0.3], ["a", "b"]).plot())  # no ROC to draw
+
+
+def scored(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(0, 2, n)
+    scores = 1 / (1 + np.exp(-(1.2 * (2 * gold - 1) + rng.normal(0, 1.5, n))))
+    return Evaluation(gold, scores, [0, 1])
+
+
+def points(axes):
+    """Return the points that are marked: the small ones with their thresholds, and the large."""
+    marks = [line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata())]
+    small = [m for m in marks if m.get_markersize() < 6]
+    large = [m for m in marks if m.get_markersize() > 6]
+    at = [(float(m.get_xdata()[0]), float(m.get_ydata()[0])) for m in small]
+    written = {t.xy: t.get_text() for t in axes.texts}
+    assert set(written) == set(at)
+    return written, [(m.get_label(), *m.get_xdata(), *m.get_ydata()) for m in large]
+
+
+def test_thresholds_along_a_curve():
+    e = scored()
+    axes = e.roc().plot()
+    written, chosen = points(axes)
+    assert 4 <= len(written) <= 6
+    assert not chosen
+    for (false, true), text in written.items():
+        told = e.at(float(text))  # the text is rounded, so the rates are near
+        assert told.false_positive_rate()[1] == pytest.approx(false, abs=0.03)
+        assert told.recall()[1] == pytest.approx(true, abs=0.03)
+    axes.figure.canvas.draw()
+    renderer = axes.figure.canvas.get_renderer()
+    boxes = [text.get_window_extent(renderer) for text in axes.texts]
+    for i, one in enumerate(boxes):
+        assert axes.get_window_extent(renderer).x1 >= one.x1
+        assert not any(one.overlaps(other) for other in boxes[i + 1 :])
+
+
+def test_the_chosen_threshold():
+    e = scored()
+    found = e.threshold(recall=0.9)
+    written, chosen = points(e.roc().plot(threshold=found))
+    label = f"threshold {found.threshold:.2g}"
+    assert chosen == [(label, found.false_positive_rate, found.recall)]
+    assert all(abs(x - chosen[0][1]) > 0.1 or abs(y - chosen[0][2]) > 0.1 for x, y in written)
+    for one, words in ((e, "from 0.5 on"), (e.at(found), f"from {found.threshold:.2g} on")):
+        _, chosen = points(axes_of(one.plot())["ROC"])
+        rates = one.false_positive_rate()[1], one.recall()[1]
+        assert chosen == [(f"as predicted, {words}", *rates)]
+    other = Evaluation(e.labels, e.probabilities, [0, 1], predictions=e.labels)  # by no threshold
+    assert points(axes_of(other.plot())["ROC"])[1] == [("as predicted", 0.0, 1.0)]
+    with pytest.raises(SettingError, match=r"what Evaluation.threshold has found, not 0.5"):
+        e.roc().plot(threshold=0.5)
+    with pytest.raises(SettingError, match="threshold is of the class 1, but the curve is of 0"):
+        e.roc(0).plot(threshold=found)
+
+
+def test_thresholds_of_a_model_that_is_too_sure():
+    scores = [1 - 1e-12, 1 - 1e-9, 1e-5, 1e-9, 1e-12, 1 - 1e-7]
+    e = Evaluation([1, 1, 1, 0, 0, 0], scores, [0, 1])
+    written, _ = points(e.roc().plot())
+    assert "1−1e-09" in written.values()
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from priory.errors import InputError, SettingError
+from priory.errors import InputError, NoProbabilitiesError, SettingError
+from priory.evaluation.delong import AucDifference, delong
 from priory.evaluation.evaluation import Evaluation
+from priory.evaluation.forecasts import check_same_rows
 from priory.evaluation.intervals import Interval, bootstrap, mean_of
 from priory.evaluation.losses import log_losses
 from priory.evaluation.rendering import figure, html_table, plain, shown
-from priory.labels import label_key
 from priory.text import aligned
-from priory.typing import FloatArray, Label
+from priory.typing import FloatArray
 
 __all__ = ["Comparison", "compare"]
 
@@ -26,7 +28,8 @@ FEW = 25
 class Comparison:
     """Hold two evaluations of the same rows, and what sets them apart.
 
-    Differences are second minus first, with their intervals by the bootstrap over the rows.
+    Differences are second minus first, with their intervals: DeLong's for the AUC, else by the
+    bootstrap over the rows.
 
     >>> from priory import Evaluation
     >>> labels = [0, 0, 0, 1, 1, 1] * 10
@@ -36,11 +39,12 @@ class Comparison:
     60 rows    naive   joint  difference  95 %
     accuracy  1.0000  0.6667     -0.3333  -0.4500 to -0.2167
     log-loss  0.3635  0.5244     +0.1608  +0.1007 to +0.2210
-    AUC       1.0000  0.8333     -0.1667
+    AUC       1.0000  0.8333     -0.1667  -0.2657 to -0.0676
     <BLANKLINE>
     right alone: naive 20, joint 0; McNemar's exact test p = 1.9e-06
     accuracy: naive is better
     log-loss: naive is better
+    AUC: naive is better by 0.1667 (DeLong's test p = 0.00097)
     """
 
     first: Evaluation
@@ -66,6 +70,11 @@ class Comparison:
             return None
         return self.second.auc - self.first.auc
 
+    @cached_property
+    def auc(self) -> AucDifference:
+        """Return the difference of the areas with its interval and p-value; see `delong`."""
+        return delong(self.first, self.second, self.level)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain JSON values."""
         kept = {
@@ -80,7 +89,11 @@ class Comparison:
             "log_loss_difference": self.log_loss_difference,
             "log_loss_interval": self.log_loss_interval,
             "auc_difference": self.auc_difference,
+            "auc_interval": None,
+            "auc_p_value": None,
         }
+        if isinstance(told := self._auc(), AucDifference):
+            kept |= {"auc_interval": told.interval, "auc_p_value": told.p_value}
         return dict(plain(kept))
 
     def plot(self) -> Any:
@@ -116,7 +129,9 @@ class Comparison:
         if self.log_loss_difference is not None:
             difference, ends = self.log_loss_difference, self.log_loss_interval
             rows.append(_row("log-loss", a.log_loss, b.log_loss, difference, ends))
-            rows.append(_row("AUC", a.auc, b.auc, b.auc - a.auc, None))
+            told = self._auc()
+            ends = told.interval if isinstance(told, AucDifference) else None
+            rows.append(_row("AUC", a.auc, b.auc, b.auc - a.auc, ends))
         return (f"{a.n_rows} rows", *names, "difference", f"{100 * self.level:g} %"), rows
 
     def _words(self) -> list[str]:
@@ -131,7 +146,17 @@ class Comparison:
             better = int(self.log_loss_difference < 0)
             told = low > 0 or high < 0
             lines.append(f"log-loss: {f'{names[better]} is better' if told else NO_DIFFERENCE}")
+            area = self._auc()
+            words = area.verdict(*names) if isinstance(area, AucDifference) else area
+            lines.append(f"AUC: {words}")
         return lines
+
+    def _auc(self) -> AucDifference | str:
+        """Return the difference of the areas, or why there is none."""
+        try:
+            return self.auc
+        except (InputError, NoProbabilitiesError) as error:
+            return f"no test. {error}"
 
 
 NO_DIFFERENCE = "the difference may be chance"
@@ -162,7 +187,7 @@ def compare(
     >>> comparison.right_alone, comparison.p_value
     ((1, 0), 1.0)
     """
-    _check_same_rows(first, second)
+    check_same_rows(first, second)
     if len(tuple(names)) != 2 or isinstance(names, str):
         raise SettingError(f"names must be two names, not {names!r}.")
     d = second.right.astype(np.float64) - first.right
@@ -217,32 +242,6 @@ def _row(
     name: str, a: float, b: float, difference: float, ends: Interval | None
 ) -> tuple[str, ...]:
     told = "–" if np.isnan(difference) else f"{difference:+.4f}"
-    interval = "" if ends is None else f"{ends.low:+.4f} to {ends.high:+.4f}"
+    known = ends is not None and not np.isnan(ends.low)
+    interval = f"{ends.low:+.4f} to {ends.high:+.4f}" if ends and known else ""
     return name, figure(a), figure(b), told, interval
-
-
-def _check_same_rows(first: Evaluation, second: Evaluation) -> None:
-    for e in (first, second):
-        if not isinstance(e, Evaluation):
-            raise SettingError(f"compare takes two evaluations, not {e!r:.60}.")
-    if first.n_rows != second.n_rows:
-        raise InputError(
-            "compare needs evaluations of the same rows: the first has "
-            f"{first.n_rows}, the second {second.n_rows}."
-        )
-    place = {label_key(label): k for k, label in enumerate(first.classes)}
-    there = np.array([place.get(label_key(label), -1) for label in second.classes])
-    differ = there[second.gold] != first.gold
-    if differ.any():
-        row = int(np.argmax(differ))
-        raise InputError(
-            "compare needs evaluations of the same rows: the gold labels of row "
-            f"{row} are {_gold(first, row)!r} and {_gold(second, row)!r}."
-        )
-    a, b = (np.ones(e.n_rows) if e.weights is None else e.weights for e in (first, second))
-    if not np.array_equal(a, b):
-        raise InputError("compare needs the same sample_weight in both evaluations.")
-
-
-def _gold(e: Evaluation, row: int) -> Label:
-    return e.classes[e.gold[row]]

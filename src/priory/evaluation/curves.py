@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from priory.errors import InputError, SettingError
 from priory.evaluation.rendering import figure, shown
+from priory.labels import label_key
 from priory.text import aligned
 from priory.typing import BoolArray, FloatArray, Label
+
+if TYPE_CHECKING:
+    from priory.evaluation.thresholds import Threshold
 
 __all__ = [
     "Gain",
@@ -61,10 +65,15 @@ class Roc:
         head = ("threshold", "false positive rate", "true positive rate")
         return f"ROC of {shown(self.positive)}, AUC {figure(self.auc)}\n{_table(head, points)}"
 
-    def plot(self, axes: Any = None) -> Any:
-        """Draw the curve, and return matplotlib's axes."""
+    def plot(self, axes: Any = None, threshold: Threshold | None = None) -> Any:
+        """Draw the curve with some of its thresholds, and return matplotlib's axes.
+
+        What `Evaluation.threshold` has found can be marked besides.
+        """
         from priory.evaluation.plots import draw_curve
 
+        if threshold is not None:
+            _check_threshold(self.positive, threshold)
         return draw_curve(
             axes,
             (self.false_positive_rate, self.true_positive_rate),
@@ -72,6 +81,7 @@ class Roc:
             ("false positive rate", "true positive rate"),
             steps=False,
             diagonal=True,
+            marks=(self, threshold),
         )
 
 
@@ -234,6 +244,20 @@ def macro_roc(curves: list[Roc]) -> tuple[FloatArray, FloatArray]:
         means[:, 0] += np.where(there, true[np.minimum(first, len(true) - 1)], between)
         means[:, 1] += np.where(there, true[last], between)
     return np.repeat(grid, 2), (means / len(curves)).ravel()
+
+
+def _check_threshold(positive: Label, threshold: Any) -> None:
+    from priory.evaluation.thresholds import Threshold
+
+    if not isinstance(threshold, Threshold):
+        raise SettingError(
+            f"threshold must be what Evaluation.threshold has found, not {threshold!r:.60}. For a "
+            "number use evaluation.at(number).plot()."
+        )
+    if label_key(threshold.positive) != label_key(positive):
+        raise SettingError(
+            f"threshold is of the class {threshold.positive!r}, but the curve is of {positive!r}."
+        )
 
 
 def _check_both(label: Label, positive: BoolArray, weights: FloatArray | None) -> None:

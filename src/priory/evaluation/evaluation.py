@@ -25,8 +25,9 @@ from priory.evaluation.intervals import (
     mean_of,
     wilson,
 )
-from priory.evaluation.label_figures import LabelFigures, check_average
-from priory.evaluation.losses import brier_scores, log_losses, log_odds, margin_losses
+from priory.evaluation.label_figures import check_average
+from priory.evaluation.loss_figures import LossFigures
+from priory.evaluation.losses import brier_scores, log_losses
 from priory.evaluation.reliability import BINS, Reliability, bins_of, reliability
 from priory.evaluation.rendering import as_dict, as_html, as_text, probability
 from priory.evaluation.thresholds import Threshold, choose
@@ -64,7 +65,7 @@ class ClassFigures(NamedTuple):
     """NaN without probabilities, or if the class has no rows, or all."""
 
 
-class Evaluation(LabelFigures):
+class Evaluation(LossFigures):
     """Hold how good predictions are: every figure, with the curves and tables behind them.
 
     Two classes have a positive one, the second, unless `positive` names another. A figure of
@@ -221,38 +222,6 @@ class Evaluation(LabelFigures):
     def gain(self, positive: Label | None = None) -> Gain:
         """Return what share of the positive rows is found among the rows of the highest scores."""
         return gain(*self._one_against_rest(positive))
-
-    # Losses of a margin, for two classes
-
-    def log_odds(self, positive: Label | None = None) -> FloatArray:
-        """Return h(x) = log P(positive | x) / P(negative | x) of each row, for two classes."""
-        self._check_two("log_odds")
-        return log_odds(self.probabilities, self.place(positive))
-
-    def losses(self, loss: str, positive: Label | None = None) -> FloatArray:
-        """Return the loss of each row, y = ±1 and h(x) the log-odds, for two classes.
-
-        "zero-one"     [sign h(x) ≠ y]
-        "squared"      (h(x) − y)²
-        "hinge"        max(0, 1 − y·h(x))
-        "exponential"  exp(−y·h(x))
-        """
-        h = self.log_odds(positive)
-        y = np.where(self.gold == self.place(positive), 1.0, -1.0)
-        return margin_losses(loss, y, h)
-
-    def empirical_risk(self, loss: str, positive: Label | None = None) -> float:
-        """Return the mean loss of a row; infinite where a sure prediction is wrong.
-
-        >>> e = Evaluation([1, 1, 0], [0.8, 0.4, 0.2], [0, 1])  # h = log 4, −log 1.5, −log 4
-        >>> [round(e.empirical_risk(loss), 4) for loss in ("zero-one", "hinge", "exponential")]
-        [0.3333, 0.4685, 0.6667]
-        """
-        losses = self.losses(loss, positive)
-        if self.weights is None:
-            return float(np.mean(losses))
-        some = self.weights > 0  # an infinite loss that weighs nothing is no loss
-        return float(np.average(losses[some], weights=self.weights[some]))
 
     # How sure the figures are
 
@@ -441,10 +410,3 @@ class Evaluation(LabelFigures):
             places = [1] if len(self.classes) == 2 else places
             return auc_of(self.gold, self.probabilities, places)
         return lambda weights: np.array([getattr(self._with(weights=w), figure) for w in weights])
-
-    def _check_two(self, what: str) -> None:
-        if len(self.classes) != 2:
-            raise SettingError(
-                f"{what} is for two classes; there are {len(self.classes)}: "
-                f"{listing(self.classes)}."
-            )

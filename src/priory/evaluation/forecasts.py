@@ -15,11 +15,11 @@ from priory.labels import label_key, sorted_labels
 from priory.reading import read_labels, read_weights
 from priory.typing import AnyArray, FloatArray, IntArray, Label
 
-__all__ = ["Forecasts"]
+__all__ = ["Forecasts", "check_same_rows"]
 
 
 class Forecasts:
-    """Hold the gold label of each row, its prediction and, where there are any, P(k | x)."""
+    """Hold the gold label of each row, its prediction and, where given, P(k | x) or h(x)."""
 
     classes: tuple[Label, ...]
     """The classes, in the order of the columns of `probabilities`."""
@@ -32,6 +32,8 @@ class Forecasts:
     weights: FloatArray | None
     """How much each row counts; None if each counts 1."""
     _probabilities: FloatArray | None
+    _margin: FloatArray | None
+    """h(x) of two classes, where it was given instead of probabilities."""
 
     def __init__(
         self,
@@ -82,6 +84,40 @@ class Forecasts:
         return result
 
     @classmethod
+    def of_scores(
+        cls,
+        labels: Any,
+        scores: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        how: str = "held-out",
+    ) -> Self:
+        """Return the evaluation of a given h(x), any number, for two classes.
+
+        h(x) > 0 predicts the second class, else the first; a decision function is such an h.
+        Without `classes` they are the two labels that occur. The losses of a margin need no more;
+        what needs probabilities is refused.
+
+        >>> from priory import Evaluation
+        >>> e = Evaluation.of_scores([-1, 1, 1], [-2.0, 0.5, -0.25])  # h(x) of three rows
+        >>> e.predictions.tolist(), round(e.empirical_risk("hinge"), 4)
+        ([-1, 1, -1], 0.5833)
+        """
+        found = read_labels(labels, "labels").labels if classes is None else classes
+        known = sorted_labels([*found]) if classes is None else _read_classes(classes)
+        if len(known) != 2:
+            hint = " Name both: classes=(first, second)." if classes is None else ""
+            raise InputError(
+                f"Scores h(x) are for two classes; there are {len(known)}: {listing(known)}.{hint}"
+            )
+        gold = _codes(labels, known, "labels")
+        h = _read_scores(scores, _check_rows(gold))
+        weights = _read_weights(sample_weight, len(gold))
+        result = cls.__new__(cls)
+        result._hold(known, gold, (h > 0).astype(np.int64), None, weights, how, h)
+        return result
+
+    @classmethod
     def _of_posterior(
         cls,
         labels: Labels,
@@ -121,9 +157,11 @@ class Forecasts:
     def probabilities(self) -> FloatArray:
         """Return P(k | x), rows × classes."""
         if self._probabilities is None:
+            of = "predictions" if self._margin is None else "scores"
             raise NoProbabilitiesError(
-                "This evaluation was made of predictions alone, and the figure needs "
-                "probabilities. Make it with Evaluation(labels, probabilities, classes)."
+                f"This evaluation was made of {of} alone, and the figure needs "
+                "probabilities. Make it with Evaluation(labels, probabilities, classes); for the "
+                "losses of a margin h(x) Evaluation.of_scores(labels, h) also does."
             )
         return self._probabilities
 
@@ -159,6 +197,7 @@ class Forecasts:
             probabilities=self._probabilities,
             weights=self.weights,
             how=self.how,
+            margin=self._margin,
         )
         result = type(self).__new__(type(self))
         result._hold(**(kept | changed))
@@ -172,10 +211,11 @@ class Forecasts:
         probabilities: FloatArray | None,
         weights: FloatArray | None,
         how: str,
+        margin: FloatArray | None = None,
     ) -> None:
         if not isinstance(how, str):
             raise SettingError(f"how must be a few words, such as 'held-out', not {how!r}.")
-        for array in (gold, predicted, probabilities, weights):
+        for array in (gold, predicted, probabilities, weights, margin):
             if array is not None:
                 array.flags.writeable = False
         self.__dict__.update(
@@ -185,10 +225,39 @@ class Forecasts:
             weights=weights,
             how=how,
             _probabilities=probabilities,
+            _margin=margin,
         )
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"An evaluation does not change: {name} cannot be set.")
+
+
+def check_same_rows(first: Forecasts, second: Forecasts) -> None:
+    """Refuse two that are not of the same rows, with the same labels and weights."""
+    for e in (first, second):
+        if not isinstance(e, Forecasts):
+            raise SettingError(f"compare takes two evaluations, not {e!r:.60}.")
+    if first.n_rows != second.n_rows:
+        raise InputError(
+            "compare needs evaluations of the same rows: the first has "
+            f"{first.n_rows}, the second {second.n_rows}."
+        )
+    place = {label_key(label): k for k, label in enumerate(first.classes)}
+    there = np.array([place.get(label_key(label), -1) for label in second.classes])
+    differ = there[second.gold] != first.gold
+    if differ.any():
+        row = int(np.argmax(differ))
+        raise InputError(
+            "compare needs evaluations of the same rows: the gold labels of row "
+            f"{row} are {_gold(first, row)!r} and {_gold(second, row)!r}."
+        )
+    a, b = (np.ones(e.n_rows) if e.weights is None else e.weights for e in (first, second))
+    if not np.array_equal(a, b):
+        raise InputError("compare needs the same sample_weight in both evaluations.")
+
+
+def _gold(e: Forecasts, row: int) -> Label:
+    return e.classes[e.gold[row]]
 
 
 def _read_classes(classes: Any) -> tuple[Label, ...]:
@@ -254,6 +323,20 @@ def _read_weights(weight: Any, n: int) -> FloatArray | None:
     return weights.copy()  # what is held cannot be written to, and this may be the caller's
 
 
+def _read_scores(values: Any, n: int) -> FloatArray:
+    """Return h(x), a number for each row, or say what is wrong."""
+    try:
+        scores = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"scores must be numbers, h(x) of each row: {error}.") from None
+    if scores.ndim != 1:
+        raise InputError(f"scores must be one number a row, h(x); its shape is {scores.shape}.")
+    _check_length("scores", scores, n)
+    if np.isnan(scores).any():
+        raise InputError(f"scores must be numbers; row {int(np.isnan(scores).argmax())} is NaN.")
+    return scores
+
+
 def _read_probabilities(values: Any, n: int, classes: tuple[Label, ...]) -> FloatArray:
     """Return rows × classes, each row adding to 1, or say what is wrong."""
     try:
@@ -274,7 +357,7 @@ def _read_probabilities(values: Any, n: int, classes: tuple[Label, ...]) -> Floa
         row = int(np.argmax(wrong))
         raise InputError(
             f"probabilities must be between 0 and 1; row {row} is {matrix[row, :6].tolist()}. "
-            "Scores that are no probabilities belong to Evaluation.of_predictions, by their labels."
+            "Scores h(x) of two classes belong to Evaluation.of_scores, labels to of_predictions."
         )
     total = matrix.sum(axis=1)
     precision = np.finfo(given.dtype).eps if given.dtype.kind == "f" else np.finfo(float).eps

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from priory.classifier import Classifier
+from priory.columns import Labels
 from priory.errors import InputError, SettingError, listing
 from priory.evaluation.evaluation import Evaluation
 from priory.labels import label_key
@@ -22,16 +24,25 @@ def evaluate(
     """Evaluate a model on rows that it has not learned.
 
     The model is a `Classifier`, or anything with scikit-learn's `predict`, `predict_proba` and
-    `classes_`; without `predict_proba` the figures are those of its predictions alone. A class
-    in y that the model never learned gets P = 0, and its rows are wrong.
+    `classes_`; without `predict_proba` the figures are those of its predictions alone. So they are
+    of a function h, which is called once, with X, and returns a label for each row. A class in y
+    that the model never learned gets P = 0, and its rows are wrong.
 
     >>> from priory import NaiveBayes
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
     >>> model = NaiveBayes.textbook().fit(days, ["No", "No", "Yes", "Yes"])
     >>> evaluate(model, {"outlook": ["Sunny", "Rain", "Rain"]}, ["No", "Yes", "No"])
     <Evaluation, held-out: 3 rows, 2 classes, accuracy 0.6667>
+    >>> def h(x):
+    ...     return ["even" if number % 2 == 0 else "odd" for number in x]
+    >>> evaluate(h, [1, 2, 3, 5], ["odd", "even", "odd", "prime"]).empirical_risk("zero-one")
+    0.25
     """
     labels = read_labels(y)
+    if callable(model) and not hasattr(model, "predict"):
+        return Evaluation.of_predictions(
+            labels, _answers(model, X, labels), sample_weight=sample_weight, how=how
+        )
     classes = _classes(model)
     known = {label_key(label) for label in classes}
     new = [label for label in labels.labels if label_key(label) not in known]
@@ -54,14 +65,33 @@ def evaluate(
     )
 
 
+def _answers(h: Callable[[Any], Any], X: Any, y: Labels) -> Labels:
+    """Return what a function says of the rows, or say that it is no label of each."""
+    said = h(X)
+    shape = getattr(said, "shape", (1,))
+    if len(shape) != 1 or not hasattr(said, "__len__"):
+        raise InputError(
+            f"model(X) must be a label for each row, not {said!r:.60}. For probabilities, rows × "
+            "classes, use Evaluation(y, probabilities, classes)."
+        )
+    answers = read_labels(said, "model(X)")
+    known = {label_key(label) for label in y.labels}
+    if not any(label_key(label) in known for label in answers.labels):
+        raise InputError(
+            f"model(X) must be labels such as those of y, {listing(y.labels)}, but is "
+            f"{listing(answers.labels)}. For scores h(x) use Evaluation.of_scores(y, scores)."
+        )
+    return answers
+
+
 def _classes(model: Any) -> list[Label]:
     if isinstance(model, Classifier):
         return list(model.classes)
     classes = getattr(model, "classes_", None)
     if classes is None or not hasattr(model, "predict"):
         raise SettingError(
-            "model must be a fitted classifier, with predict and classes_, or a "
-            f"priory.Classifier, not {model!r:.60}. Is it fitted?"
+            "model must be a fitted classifier, with predict and classes_, a priory.Classifier "
+            f"or a function that predicts, not {model!r:.60}. Is it fitted?"
         )
     coded = read_labels(classes, "classes_")
     return [coded.labels[code] for code in coded.codes]

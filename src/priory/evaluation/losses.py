@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from priory.errors import SettingError, did_you_mean, listing
 from priory.typing import FloatArray, IntArray
 
-__all__ = ["LOSSES", "SMALLEST", "brier_scores", "log_losses", "log_odds", "margin_losses"]
+__all__ = [
+    "LOSSES",
+    "MARGIN_LOSSES",
+    "SMALLEST",
+    "brier_scores",
+    "log_losses",
+    "log_odds",
+    "margin_losses",
+]
 
 SMALLEST = float(np.finfo(np.float64).eps)
 """The least probability that the log-loss knows, as in scikit-learn: −log of it is 36.04."""
 
-LOSSES = ("zero-one", "squared", "hinge", "exponential")
+MARGIN_LOSSES = ("squared", "hinge", "exponential")
+"""Losses of y·h(x), for two classes."""
+LOSSES = ("zero-one", "log", "brier", *MARGIN_LOSSES)
 
 
 def log_losses(gold: IntArray, probabilities: FloatArray) -> FloatArray:
@@ -51,26 +60,19 @@ def log_odds(probabilities: FloatArray, positive: int) -> FloatArray:
 def margin_losses(loss: str, y: FloatArray, h: FloatArray) -> FloatArray:
     """Return the loss of each row, y being ±1 and h(x) any number; h(x) > 0 predicts +1.
 
-        zero-one     [sign h(x) ≠ y]
         squared      (h(x) − y)²
         hinge        max(0, 1 − y·h(x))
         exponential  exp(−y·h(x))
 
     >>> y, h = np.array([1.0, 1.0, -1.0]), np.array([2.0, -0.5, 0.25])
-    >>> {loss: margin_losses(loss, y, h).round(4).tolist() for loss in LOSSES[:3]}
-    {'zero-one': [0.0, 1.0, 1.0], 'squared': [1.0, 2.25, 1.5625], 'hinge': [0.0, 1.5, 1.25]}
+    >>> {loss: margin_losses(loss, y, h).round(4).tolist() for loss in ("squared", "hinge")}
+    {'squared': [1.0, 2.25, 1.5625], 'hinge': [0.0, 1.5, 1.25]}
     >>> margin_losses("exponential", y, h).round(4).tolist()
     [0.1353, 1.6487, 1.284]
     """
-    if loss == "zero-one":
-        return ((h > 0) != (y > 0)).astype(np.float64)
     if loss == "squared":
         return np.asarray((h - y) ** 2)
     if loss == "hinge":
         return np.maximum(0.0, 1 - y * h)
-    if loss == "exponential":
-        with np.errstate(over="ignore"):
-            return np.asarray(np.exp(-y * h))
-    raise SettingError(
-        f"loss must be one of {listing(LOSSES)}, not {loss!r}.{did_you_mean(str(loss), LOSSES)}"
-    )
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(-y * h))

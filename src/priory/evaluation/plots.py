@@ -21,8 +21,16 @@ if TYPE_CHECKING:
 
     from priory.evaluation.comparison import Comparison
     from priory.evaluation.evaluation import Evaluation
+    from priory.evaluation.thresholds import Threshold
 
-__all__ = ["COLOURS", "DASHES", "draw_curve", "plot_comparison", "plot_evaluation", "pyplot"]
+__all__ = [
+    "COLOURS",
+    "DASHES",
+    "draw_curve",
+    "plot_comparison",
+    "plot_evaluation",
+    "pyplot",
+]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F6A00", "#000000")
 DASHES = ("-", "--", "-.", ":")
@@ -33,6 +41,8 @@ MOST_NUMBERS = 25
 MOST_TICKS = 50
 """With more classes than this not every one has its name at the axes."""
 LONGEST = 24
+MARKED, APART = 6, 0.12
+"""How many thresholds are marked along a ROC curve at most, and how far apart at least."""
 
 
 def plot_evaluation(e: Evaluation) -> Figure:
@@ -94,15 +104,61 @@ def draw_curve(
     names: tuple[str, str],
     steps: bool,
     diagonal: bool,
+    marks: tuple[Roc, Threshold | None] | None = None,
 ) -> Axes:
-    """Draw one curve on axes, or on new ones."""
+    """Draw one curve on axes, or on new ones, and mark the thresholds of a ROC curve."""
     if axes is None:
         axes = pyplot().subplots(figsize=(4.4, 4.2), layout="constrained")[1]
     style: Any = {"drawstyle": "steps-post"} if steps else {}
     axes.plot(*points, label=_name(label, None), linewidth=1.8, **style)
+    if marks is not None:
+        _mark_thresholds(axes, *marks)
     _finish_square(axes, *names, "", diagonal)
     axes.legend(loc="lower right" if diagonal else "lower left", fontsize=8)
     return axes
+
+
+def _mark_thresholds(axes: Axes, curve: Roc, chosen: Threshold | None) -> None:
+    """Mark some thresholds along the ROC curve drawn last, and besides a chosen one."""
+    style: Any = {"color": axes.lines[-1].get_color(), "linestyle": "none", "marker": "o"}
+    taken = []
+    if chosen is not None:
+        taken = [(chosen.false_positive_rate, chosen.recall)]
+        label = f"threshold {_threshold(chosen.threshold)}"
+        axes.plot(*taken[0], markersize=8, label=label, zorder=5, **style)
+    _mark_some(axes, curve, taken, style)
+
+
+def _mark_some(axes: Axes, curve: Roc, taken: list[tuple[float, float]], style: Any) -> None:
+    """Mark thresholds that are evenly spread over the length of a curve, with their values."""
+    x, y = curve.false_positive_rate, curve.true_positive_rate
+    length = x + y  # it never falls: both rates rise together
+    taken = [(0.0, 0.0), (1.0, 1.0), *taken]
+    for aim in np.linspace(0, 2, MARKED + 2)[1:-1]:
+        i = int(np.abs(length - aim).argmin())
+        if any(max(abs(x[i] - at[0]), abs(y[i] - at[1])) < APART for at in taken):
+            continue
+        taken.append((x[i], y[i]))
+        axes.plot(x[i], y[i], markersize=4, markerfacecolor="white", zorder=5, **style)
+        axes.annotate(  # below and to the right, where a ROC curve leaves room
+            _threshold(curve.thresholds[i]),
+            (x[i], y[i]),
+            xytext=(5, -4),
+            textcoords="offset points",
+            fontsize=7,
+            va="top",
+            color="#333333",
+            zorder=6,
+        )
+
+
+def _threshold(value: float) -> str:
+    """Return a threshold in few digits, also next to 1, where sure models have most of them.
+
+    >>> _threshold(0.25), _threshold(3.14159e-7), _threshold(0.999999), _threshold(1.0)
+    ('0.25', '3.1e-07', '1−1e-06', '1')
+    """
+    return f"{value:.2g}" if value < 0.995 or value == 1 else f"1−{1 - value:.0e}"
 
 
 def _draw_confusion(axes: Axes, e: Evaluation) -> None:
@@ -154,15 +210,41 @@ def _draw_roc(axes: Axes, e: Evaluation) -> None:
             zorder=3 if named else 2,
             label=f"{_name(curve.positive)}  {curve.auc:.3f}" if named else None,
         )
+        if few and len(curves) > 1:
+            axes.plot(*_rates(e, curve.positive), "o", color=COLOURS[place], zorder=4)
     if len(curves) > 1:
         axes.plot(*macro_roc(curves), color="black", linewidth=2, label=f"mean  {e.auc:.3f}")
-    title = "ROC, each class against the rest" if len(curves) > 1 else "ROC"
+        if few:  # in the legend, for the points of all curves
+            axes.plot([], [], "o", color="#555555", label="as predicted")
+    elif curves:
+        rates, label = _rates(e, curves[0].positive), f"as predicted{_decision(e, curves[0])}"
+        style: Any = {"color": COLOURS[0], "linestyle": "none", "marker": "o"}
+        axes.plot(*rates, markersize=8, label=label, zorder=4, **style)
+        _mark_some(axes, curves[0], [rates], style)
+    title = "ROC, each class against the rest" if len(curves) > 1 else "ROC, with thresholds"
     _finish_square(axes, "false positive rate", "true positive rate", title)
     if curves:
         named_so = "AUC" if few else "AUC, the three lowest"
         axes.legend(loc="lower right", fontsize=7.5, title=named_so, title_fontsize=8)
     else:
         axes.text(0.5, 0.5, "all rows are of one class", ha="center", fontsize=9)
+
+
+def _rates(e: Evaluation, positive: Label) -> tuple[float, float]:
+    """Return the false and the true positive rate of the predictions."""
+    k = e.place(positive)
+    return float(e.false_positive_rate()[k]), float(e.recall()[k])
+
+
+def _decision(e: Evaluation, curve: Roc) -> str:
+    """Return from which threshold on rows were predicted positive, if that is how they were."""
+    k = e.place(curve.positive)
+    called = e.predicted == k
+    least = e.probabilities[called, k].min(initial=np.inf)
+    below = e.probabilities[~called, k].max(initial=-np.inf)
+    if least <= below:
+        return ""
+    return f", from {_threshold(0.5 if below <= 0.5 <= least else float(least))} on"
 
 
 def _draw_reliability(axes: Axes, e: Evaluation) -> None:
