@@ -18,7 +18,7 @@ from priory.longtable import arrow_gaps, arrow_values
 from priory.parallel import in_parallel, thread_count, worthwhile
 from priory.typing import AnyArray, Label
 
-__all__ = ["Natural", "RawTable", "natural", "open_table", "texts"]
+__all__ = ["Natural", "RawTable", "declared_values", "natural", "open_table", "texts"]
 
 EXACT = 2**53
 """Whole numbers up to this size are exact in a float64."""
@@ -124,6 +124,21 @@ def natural(values: Any, name: str) -> Natural:
     if values.ndim != 1:
         raise InputError(f"{name!r} must be one-dimensional, but has shape {values.shape}.")
     return _natural_numpy(values, name)
+
+
+def declared_values(found: Natural) -> tuple[Label, ...]:
+    """Return the values that the type of a column lists, whether rows have them or not.
+
+    pandas' categoricals do, polars' enums and Arrow's dictionaries.
+
+    >>> import pandas as pd
+    >>> declared_values(natural(pd.Categorical(["a"], ["a", "b"]), "x"))
+    ('a', 'b')
+    >>> declared_values(natural(["a"], "x"))
+    ()
+    """
+    lists = isinstance(found.column, Labels) and found.why.endswith(("category", "categories"))
+    return found.column.labels if lists else ()  # type: ignore[union-attr]
 
 
 def texts(values: Any, name: str) -> Texts:

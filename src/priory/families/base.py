@@ -232,6 +232,13 @@ class Family(ABC):
             "with a NormalInverseGamma prior have one."
         )
 
+    def vanishing(self, table: Any, parameters: Any) -> BoolArray | None:
+        """Return where rows give no spread, so that a least one was taken: classes × columns.
+
+        A family that models several columns together says it of all of them, classes × 1.
+        """
+        return None
+
     def leaves_out(self, column: Any, parameters: Any) -> BoolArray:
         """Return which rows this factor says nothing of: gaps, and values never seen."""
         if isinstance(column, Numbers):  # with some of its columns there, a row is not left out
