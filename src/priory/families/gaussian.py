@@ -112,7 +112,7 @@ class Gaussian(Family):
     ) -> BoolArray | None:
         """Return where a class has rows but no variance, while the column has."""
         mean, variance = parameters.mean, parameters.variance
-        # The column's variance is at most the largest of a class and the square of all means' range.
+        # A column varies at most as its widest class does, and as the means are apart.
         most = variance.max(axis=0) + np.ptp(mean, axis=0) ** 2
         if (variance > 2 * VARIANCE_FLOOR * most).all():
             return None
