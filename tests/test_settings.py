@@ -377,7 +377,13 @@ class TestCodes:
         assert family_of([0, 1] * 4, families="gaussian") == "gaussian"
         assert family_of([0, 1] * 4, families={"x": "gaussian"}) == "gaussian"
         assert family_of([0, 1] * 4, smoothing={"x": NormalInverseGamma()}) == "gaussian"
-        assert family_of([0, 1] * 4, families="auto") == "gaussian"  # until it is tuned
+        auto = Settings.textbook(families="auto")
+        statistics = Classifier(auto).learn({"x": [0, 1] * 4}, ["a", "b"] * 4).statistics
+        assert auto.choices(statistics)["x"].family.name == "gaussian"  # until it is tuned
+
+    def test_new_rows_are_numbers(self):
+        columns, _ = Classifier(Settings.textbook()).learn(BITS, OF_BITS).sample(50, random_state=0)
+        assert columns["x"].dtype == np.float64 and set(columns["z"]) == {3, 7, 9}
 
     @given(
         st.lists(st.sampled_from([0, 1, 2, 5, 1.5, 120, None]), min_size=2, max_size=12), st.data()

@@ -152,7 +152,11 @@ def test_the_shell_asks_for_the_textbook_as_python_does(run, tmp_path, options, 
     ours, shells = NaiveBayes.textbook(**same).fit(X, y), load("m.priory")
     assert shells.statistics == ours.statistics_
     new = {"coin": ["p", "x", None], "grams": [2.0, None, 5.0], "note": ["red sea"] * 3}
-    assert np.array_equal(shells.predict_log_proba(new), ours.predict_log_proba(new))
+    found, wanted = shells.predict_log_proba(new), ours.predict_log_proba(new)
+    if shells.tuning is None:
+        np.testing.assert_array_equal(found, wanted)
+    else:  # weights are learned by steps, which rounding may turn
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
     assert (shells.tuning is None) == (same.get("weights") is None)
 
 

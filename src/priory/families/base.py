@@ -188,6 +188,8 @@ class Family(ABC):
     ) -> dict[str, AnyArray]:
         """Return values by column, drawn for each class beside the columns drawn so far."""
         values = self.sample(parameters, y, rng)
+        if block.kind is Kind.NUMBERS:  # also where they were read as categories
+            values = values.astype(np.float64)
         spread = [values] if values.ndim == 1 else list(values.T)
         if block.pairing is not None:  # bins become numbers
             spread = [block.pairing.drawn(j, column, rng) for j, column in enumerate(spread)]
