@@ -35,6 +35,8 @@ TABLES = {
     "pandas ordered": lambda v=SEEN: pd.DataFrame({"x": pd.Categorical(v, VALUES, ordered=True)}),
     "polars": lambda v=SEEN: pl.DataFrame({"x": pl.Series(v, dtype=pl.Enum(VALUES))}),
     "Arrow": of_arrow,
+    "pandas of Arrow": lambda v=SEEN: of_arrow(v).to_pandas(types_mapper=pd.ArrowDtype),
+    "columns of polars": lambda v=SEEN: {"x": pl.Series(v, dtype=pl.Enum(VALUES))},
 }
 
 
@@ -89,8 +91,10 @@ class TestTypes:
             table = table.assign(y=Y)
         elif how == "polars":
             table = table.with_columns(y=pl.Series(Y))
-        else:
+        elif how == "Arrow":
             table = table.append_column("y", pa.array(Y))
+        else:
+            table = {**table, "y": Y}
         found = train(table, "y", settings=Settings.textbook())
         np.testing.assert_array_equal(p_of(found), p_of(learned(TABLES[how]())))
 

@@ -58,6 +58,14 @@ def test_the_same_number_in_all_rows_of_a_class():
     assert "in classes 'a', 'b', 'c', 'd', 'e' and 1 more do not vary" in said
 
 
+def test_a_block_of_columns_is_named_by_all_of_them():
+    block = ("x", "z")
+    said = spikes(lambda: NaiveBayes.textbook(families={block: "gaussian"}).fit(X, Y))
+    assert len(said) == 2 and "smoothing={('x', 'z'): NormalInverseGamma()}" in said[0]
+    cured = NaiveBayes.textbook({block: NormalInverseGamma()}, {block: "gaussian"})
+    assert spikes(lambda: cured.fit(X, Y)) == []
+
+
 def test_shared_variance_that_vanishes_in_all_classes():
     model = NaiveBayes.textbook(families="gaussian-shared")
     (said,) = spikes(lambda: model.fit({"x": [1, 9]}, Y[2:]))

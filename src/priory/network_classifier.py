@@ -31,7 +31,7 @@ from priory.network.rows import log_p_rows
 from priory.network.structure import Scored, climb, tan
 from priory.network.targets import log_joint_rows
 from priory.network.variables import Coded, domain_of, read_coded
-from priory.rawtables import Natural, RawTable, declared_values
+from priory.rawtables import Natural, RawTable
 from priory.reading import open_table, read_labels, read_weights
 from priory.settings import NAMING_ROWS, NAMING_SHARE
 from priory.typing import AnyArray, FloatArray, Label
@@ -384,7 +384,7 @@ def _column(raw: RawTable, name: str) -> Callable[[], Any]:
 
 def _listed_values(table: RawTable, nodes: Iterable[str]) -> dict[str, tuple[Label, ...]]:
     """Return the values that the types of columns declare, with rows or without."""
-    found = {name: declared_values(table.column(name)) for name in nodes if name in table.places}
+    found = {name: table.declared(name) for name in nodes if name in table.places}
     return {name: values for name, values in found.items() if values}
 
 

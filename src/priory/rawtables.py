@@ -18,7 +18,7 @@ from priory.longtable import arrow_gaps, arrow_values
 from priory.parallel import in_parallel, thread_count, worthwhile
 from priory.typing import AnyArray, Label
 
-__all__ = ["Natural", "RawTable", "declared_values", "natural", "open_table", "texts"]
+__all__ = ["Natural", "RawTable", "natural", "open_table", "texts"]
 
 EXACT = 2**53
 """Whole numbers up to this size are exact in a float64."""
@@ -68,6 +68,24 @@ class RawTable:
             found = self.get(self.places[name]) if values is None else values
             self._seen[name] = natural(found, name)
         return self._seen[name]
+
+    def declared(self, name: str) -> tuple[Label, ...]:
+        """Return the values that the type of a column lists, with rows or without.
+
+        pandas' categoricals do, polars' enums and Arrow's dictionaries; others are not read here.
+
+        >>> import pandas as pd
+        >>> open_table({"x": pd.Categorical(["a"], ["a", "b"]), "z": ["a"]}).declared("x")
+        ('a', 'b')
+        """
+        if name not in self._seen:
+            values = self.get(self.places[name])
+            if not _lists_values(values):
+                return ()
+            self.column(name, values)
+        column, why = self._seen[name]
+        lists = isinstance(column, Labels) and why.endswith(("category", "categories"))
+        return column.labels if lists else ()  # type: ignore[union-attr]
 
     def read_columns(self, names: Sequence[str], n_threads: int | None = None) -> None:
         """Bring columns into their natural form, several at a time where that is sooner."""
@@ -124,21 +142,6 @@ def natural(values: Any, name: str) -> Natural:
     if values.ndim != 1:
         raise InputError(f"{name!r} must be one-dimensional, but has shape {values.shape}.")
     return _natural_numpy(values, name)
-
-
-def declared_values(found: Natural) -> tuple[Label, ...]:
-    """Return the values that the type of a column lists, whether rows have them or not.
-
-    pandas' categoricals do, polars' enums and Arrow's dictionaries.
-
-    >>> import pandas as pd
-    >>> declared_values(natural(pd.Categorical(["a"], ["a", "b"]), "x"))
-    ('a', 'b')
-    >>> declared_values(natural(["a"], "x"))
-    ()
-    """
-    lists = isinstance(found.column, Labels) and found.why.endswith(("category", "categories"))
-    return found.column.labels if lists else ()  # type: ignore[union-attr]
 
 
 def texts(values: Any, name: str) -> Texts:
@@ -414,6 +417,14 @@ def _natural_pandas(series: Any, name: str) -> Natural:
         return _natural_arrow(pa.array(series, from_pandas=True), name)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         return _natural_objects(np.asarray(series, dtype=object), name)
+
+
+def _lists_values(values: Any) -> bool:
+    """Return whether a column is of a type that lists its values, without a look at them."""
+    dtype = getattr(values, "dtype", None)
+    in_arrow = type(values).__module__.startswith("pyarrow")
+    arrow = values.type if in_arrow else getattr(dtype, "pyarrow_dtype", None)
+    return hasattr(dtype, "categories") or hasattr(arrow, "index_type")
 
 
 def _coded(codes: AnyArray, categories: AnyArray) -> Natural:

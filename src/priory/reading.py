@@ -27,15 +27,7 @@ from priory.columns import (
 from priory.errors import InputError, SchemaError, did_you_mean, listing
 from priory.kernels.text import encode_texts
 from priory.pairing import Pairing
-from priory.rawtables import (
-    EXACT,
-    Natural,
-    RawTable,
-    declared_values,
-    natural,
-    open_table,
-    texts,
-)
+from priory.rawtables import EXACT, Natural, RawTable, natural, open_table, texts
 from priory.schema import Block, Kind, Schema
 from priory.typing import FloatArray, Label
 
@@ -119,12 +111,10 @@ def _with_values(raw: RawTable, schema: Schema) -> Schema:
     if not labels:
         return schema
     source = _match(raw, schema)
-    raw.read_columns([source[block.name] for block in labels])
-    declared = {b.name: declared_values(raw.column(source[b.name])) for b in labels}
-    new = {b.name: b.declaring(declared[b.name]) for b in labels if declared[b.name]}
-    if all(new[b.name] is b for b in labels if b.name in new):
+    declared = {b.name: b.declaring(raw.declared(source[b.columns[0]])) for b in labels}
+    if all(declared[block.name] is block for block in labels):
         return schema
-    return replace(schema, blocks=tuple(new.get(block.name, block) for block in schema))
+    return replace(schema, blocks=tuple(declared.get(block.name, block) for block in schema))
 
 
 def read(X: Any, schema: Schema, n_threads: int | None = None) -> Frame:

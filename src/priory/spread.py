@@ -18,8 +18,8 @@ __all__ = ["about_spikes"]
 
 ALONE = (
     "do not vary, so that its density is a spike: it is certain where that number comes and all "
-    "but impossible elsewhere. Give the column a prior, smoothing={{{0!r}: NormalInverseGamma()}}, "
-    "a variance that all classes share, families={{{0!r}: 'gaussian-shared'}}, or more rows."
+    "but impossible elsewhere. Give the column a prior, smoothing={{{0}: NormalInverseGamma()}}, "
+    "a variance that all classes share, families={{{0}: 'gaussian-shared'}}, or more rows."
 )
 TOGETHER = (
     "have no covariance that can be inverted: there are too few rows, or columns that follow from "
@@ -51,6 +51,7 @@ def about_spikes(terms: Iterable[Term], statistics: Statistics) -> dict[str, str
             name = term.block.title if together else term.block.columns[j]
             classes = [statistics.classes[k] for k in np.flatnonzero(vanishing[:, j]).tolist()]
             of = f"class {listing(classes)}" if len(classes) == 1 else f"classes {listing(classes)}"
-            what = TOGETHER if together else ALONE.format(name)
+            key = repr(name if len(term.block.columns) == 1 else tuple(term.block.columns))
+            what = TOGETHER if together else ALONE.format(key if len(key) < 80 else "(...)")
             found[name] = f"The numbers of column {name!r} in {of} {what}"
     return found
