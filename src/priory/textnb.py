@@ -111,9 +111,9 @@ class TextNB(NaiveBayes):
         `readout` "bernoulli" asks instead whether each word of the vocabulary is in a text or not.
 
         >>> model = TextNB.textbook(class_prior="words")
-        >>> model = model.fit(["a fine day", "fine", "a bad day"], [1, 1, 0])
-        >>> model.predict_proba(["bad"]).round(4).tolist()  # 3/7 · 2/6 and 4/7 · 1/7, normalised
-        [[0.6364, 0.3636]]
+        >>> model = model.fit(["fine day", "fine", "bad day"], [1, 1, 0])
+        >>> model.predict_proba(["bad"]).round(4).tolist()  # 2/5 · 2/5 and 3/5 · 1/6, normalised
+        [[0.6154, 0.3846]]
         """
         return cls(
             readout,
