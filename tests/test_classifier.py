@@ -502,7 +502,7 @@ def test_warnings_point_at_the_line_of_the_caller():
 
 
 def test_a_column_left_out_says_why():
-    names = {"name": [f"row {i}" for i in range(20)], "x": [1.0, 2.0] * 10}
+    names = {"name": [f"row {i}" for i in range(20)], "x": [1.5, 2.0] * 10}
     classifier = Classifier(Settings.textbook()).learn(names, [0, 1] * 10)
     with pytest.warns(IdentifierWarning):
         assert "left out  hardly two rows alike" in str(classifier.schema)

@@ -178,6 +178,33 @@ def test_functions_that_the_mathematics_names_exist() -> None:
         resolve(dotted)
 
 
+def test_the_mathematics_is_of_models_that_nothing_was_chosen_in() -> None:
+    code = "\n".join(block.text for block in blocks(ROOT / "docs" / "mathematics.md"))
+    tuned = re.findall(r"\b(?:NaiveBayes|TextNB|Settings)\(.*|\bClassifier\(\).*", code)
+    assert tuned == []
+    assert code.count(".textbook(") > 20
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "additive smoothing",
+        "maximum a posteriori (MAP)",
+        "conditional probability table",
+        "truth table",
+        "bag of words",
+        "sigmoid",
+        "softmax",
+        "base learner",
+        "m-estimate",
+        "minimum description length",
+    ],
+)
+def test_a_word_of_the_lectures_can_be_found(word: str) -> None:
+    text = (ROOT / "docs" / "mathematics.md").read_text(encoding="utf-8")
+    assert word in text
+
+
 def resolve(dotted: str) -> Any:
     parts = dotted.split(".")
     for end in range(len(parts), 0, -1):

@@ -309,3 +309,23 @@ class TestEcosystem:
         form = NaiveBayes().fit(X[["truth"]], Y).linear_form()
         assert form.features == ("truth",)
         assert form.weights.shape == (1, 3)
+
+
+# The lecture's
+
+
+def test_the_textbook_has_what_it_was_asked_for():
+    asked = {
+        "smoothing": 0.5,
+        "families": {"x": "categorical"},
+        "class_prior": "uniform",
+        "missing": "category",
+        "unseen": "smooth",
+        "text": ["t"],
+        "structure": "tan",
+        "weights": "columns",
+    }
+    params = NaiveBayes.textbook(**asked).get_params()
+    assert {name: params[name] for name in asked} == asked
+    settings = NaiveBayes.textbook(0.5)._settings()
+    assert settings == Settings.textbook(smoothing=0.5) and not settings.is_tuned

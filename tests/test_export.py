@@ -230,7 +230,8 @@ def test_adult_with_gaps_and_unseen_values():
 
 
 def test_json_tells_every_parameter(table):
-    settings = Settings.textbook({"number": "log-normal", "spread": "histogram"}, smoothing=0.0)
+    families = {"number": "log-normal", "spread": "histogram", "whole": "gaussian"}
+    settings = Settings.textbook(families, smoothing=0.0)
     classifier = Classifier(settings).learn(table.drop(columns="y"), table["y"])
     told = to_json(classifier)
     columns = {row["columns"][0]: row for row in told["columns"]}

@@ -51,6 +51,14 @@ class TestClassPrior:
     def test_given_by_name(self):
         np.testing.assert_allclose(prior({"c": 0.3, "a": 0.5, "b": 0.2}), [0.5, 0.2, 0.3])
 
+    def test_given_by_the_text_of_a_class(self):
+        found = prior({"2": 0.3, "true": 0.7}, {"x": [1.0, 2.0]}, [2, True])
+        np.testing.assert_allclose(found, [0.7, 0.3])
+        found = prior({"1": 0.3, 1: 0.7}, {"x": [1.0, 2.0]}, [1, "1"])
+        np.testing.assert_allclose(found, [0.7, 0.3])
+        with pytest.raises(SettingError, match="must name every class: it names '1', 1, the"):
+            prior({"1": 0.3, 1: 0.7}, {"x": [1.0, 2.0]}, [1, 2])
+
     def test_zero_rules_a_class_out(self):
         classifier = Classifier(Settings.textbook(class_prior=[0.0, 0.5, 0.5])).learn(X, Y)
         assert (classifier.predict_proba(X)[:, 0] == 0.0).all()

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.naive_bayes import CategoricalNB
 
 from priory import (
     Categorical,
@@ -321,3 +324,87 @@ class TestIdentifiers:
             {"n": range(20)}, [0, 1] * 10
         )
         assert len(classifier.model.terms) == 1
+
+
+# Whole numbers that are codes
+
+BITS = {"x": [0, 1, 1, 0, 1, 1, 0], "z": [3, 3, 7, 7, 7, 3, 9]}
+OF_BITS = ["a", "b", "b", "a", "a", "b", "b"]
+
+
+def family_of(values, **settings):
+    y = ["a", "b"] * (len(values) // 2) + ["a"] * (len(values) % 2)
+    classifier = Classifier(Settings.textbook(**settings)).learn({"x": values}, y)
+    return classifier.model.terms[0].family.name
+
+
+class TestCodes:
+    def test_they_are_read_as_categories(self):
+        classifier = Classifier(Settings.textbook()).learn(BITS, OF_BITS)
+        said = Classifier(Settings.textbook("categorical")).learn(BITS, OF_BITS)
+        new = {"x": [0, 1, 2, None], "z": [3, 9, 8, 7]}
+        np.testing.assert_array_equal(classifier.predict_proba(new), said.predict_proba(new))
+        assert classifier.statistics.schema["x"].kind == "numbers"  # counted as ever
+        assert "few small whole numbers, read as categories" in str(classifier.schema)
+
+    def test_as_scikit_learn_does(self):
+        X = np.array([BITS["x"], np.array(BITS["z"]) // 3 - 1]).T
+        ours = Classifier(Settings.textbook())
+        peer = CategoricalNB(alpha=1.0).fit(X, OF_BITS)
+        found = ours.learn(X, OF_BITS).predict_log_proba(X)
+        np.testing.assert_allclose(found, peer.predict_log_proba(X), atol=1e-12)
+
+    @pytest.mark.parametrize(
+        ("values", "family"),
+        [
+            ([0, 1] * 4, "categorical"),
+            ([0.0, 1.0, np.nan, 0.0, 1.0], "categorical"),
+            ([-1, 1, -1, 1], "categorical"),
+            ([*range(10)] * 2, "categorical"),
+            ([*range(11)] * 2, "gaussian"),  # too many different ones
+            ([1, 99] * 2, "categorical"),
+            ([1, 100] * 2, "gaussian"),  # too large
+            ([1.5, 2.5] * 4, "gaussian"),  # not whole
+            ([0, 1, 2], "gaussian"),  # not repeated
+            ([0, 1, 2, 0, 1], "gaussian"),
+            ([*range(2000)], "gaussian"),
+        ],
+    )
+    def test_which_numbers_are_codes(self, values, family):
+        assert family_of(values) == family
+
+    def test_whoever_asks_for_a_normal_gets_one(self):
+        assert family_of([0, 1] * 4, families="gaussian") == "gaussian"
+        assert family_of([0, 1] * 4, families={"x": "gaussian"}) == "gaussian"
+        assert family_of([0, 1] * 4, smoothing={"x": NormalInverseGamma()}) == "gaussian"
+        auto = Settings.textbook(families="auto")
+        statistics = Classifier(auto).learn({"x": [0, 1] * 4}, ["a", "b"] * 4).statistics
+        assert auto.choices(statistics)["x"].family.name == "gaussian"  # until it is tuned
+
+    def test_new_rows_are_numbers(self):
+        columns, _ = Classifier(Settings.textbook()).learn(BITS, OF_BITS).sample(50, random_state=0)
+        assert columns["x"].dtype == np.float64 and set(columns["z"]) == {3, 7, 9}
+
+    @given(
+        st.lists(st.sampled_from([0, 1, 2, 5, 1.5, 120, None]), min_size=2, max_size=12), st.data()
+    )
+    @settings(max_examples=60)
+    def test_pieces_and_orders_do_not_matter(self, values, data):
+        y = data.draw(st.lists(st.sampled_from("ab"), min_size=len(values), max_size=len(values)))
+        order = data.draw(st.permutations(range(len(values))))
+        cut = data.draw(st.integers(1, len(values) - 1))
+        column = np.array(values, dtype=float)
+        if np.isnan(column).all():
+            return
+        whole = Classifier(Settings.textbook()).learn({"x": column}, y)
+        parts = Classifier(Settings.textbook())
+        for some in order[:cut], order[cut:]:
+            parts.learn({"x": column[list(some)]}, [y[i] for i in some])
+        assert [t.family for t in parts.model.terms] == [t.family for t in whole.model.terms]
+        new = {"x": [0.0, 1.0, 1.5, 120.0]}
+        np.testing.assert_allclose(parts.predict_proba(new), whole.predict_proba(new), atol=1e-9)
+
+    def test_a_row_of_weight_two_is_two_rows(self):
+        y = ["a", "b", "a"]
+        once = Classifier(Settings.textbook()).learn({"x": [0, 1, 2]}, y, [2, 2, 2])
+        assert once.model.terms[0].family.name == "categorical"

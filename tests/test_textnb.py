@@ -544,3 +544,29 @@ def test_a_real_table_with_text_numbers_categories_and_gaps():
     others = [name for name in table.columns if name not in ("title", "review_text", "rating")]
     without = NaiveBayes().fit(table[others][::2], y[::2]).score(table[others][1::2], y[1::2])
     assert with_text > 0.85 > without
+
+
+# The lecture's
+
+
+@pytest.mark.parametrize("readout", ["multinomial", "bernoulli"])
+def test_the_textbook_is_scikit_learns_at_any_size(readout):
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(["sun", "Sea", "the", "sky", "cat"], 6)) for _ in range(60)]
+    y = rng.choice(["a", "b"], 60, p=[0.3, 0.7])
+    model = priory.TextNB.textbook(0.5, readout, stop_words=["the"], ngrams=(1, 2), lowercase=False)
+    vectorizer = CountVectorizer(stop_words=["the"], ngram_range=(1, 2), lowercase=False)
+    peer = {"multinomial": MultinomialNB, "bernoulli": BernoulliNB}[readout](alpha=0.5)
+    peer.fit(vectorizer.fit_transform(texts), y)
+    found = model.fit(texts, y).predict_log_proba(texts)
+    np.testing.assert_allclose(
+        found, peer.predict_log_proba(vectorizer.transform(texts)), atol=1e-9
+    )
+    assert model.classifier_.tuning is None
+
+
+def test_the_textbook_by_words():
+    model = priory.TextNB.textbook(class_prior="words", analyzer="char").fit(
+        ["aab", "b"], ["x", "y"]
+    )
+    np.testing.assert_allclose(model.predict_proba([""]), [[0.75, 0.25]])

@@ -24,6 +24,7 @@ from priory.errors import (
     SchemaError,
     SettingError,
     StaleTuningWarning,
+    VanishingVarianceWarning,
     did_you_mean,
     listing,
     warn,
@@ -137,6 +138,7 @@ class Classifier:
                 self._tune(sample)
             model = self._read_out(self.statistics, self.settings, self._tuning)
             self._warn_identifiers(self.statistics)
+            self._warn_spikes(model)
             self._warn_stale()
             self._model = model
         return self._model
@@ -208,6 +210,8 @@ class Classifier:
         for block in schema.counted:
             if self.settings.names_rows(block, tables[block.name]):
                 why[block.name] = "hardly two rows alike: it names the rows"
+            elif self.settings.reads_codes(block, tables[block.name]):
+                why[block.name] = f"{block.why}: few small whole numbers, read as categories"
         blocks = tuple(replace(b, why=why.get(b.name, b.why)) for b in schema)
         weights = None
         if self._tuning is not None and self.settings.weights is not None:
@@ -862,6 +866,15 @@ class Classifier:
                 "recalibrate(X, y) renews it; a model saved with keep_sample=True renews itself.",
                 StaleTuningWarning,
             )
+
+    def _warn_spikes(self, model: Model) -> None:
+        from priory.spread import about_spikes  # nothing that a saved model's prediction needs
+
+        asked = [t for t in model.terms if not self.settings.is_auto("families", t.block)]
+        for name, message in about_spikes(asked, self.statistics).items():
+            if f"the spread of {name}" not in self._warned:
+                self._warned.add(f"the spread of {name}")
+                warn(message, VanishingVarianceWarning)
 
     def _warn_identifiers(self, statistics: Statistics) -> None:
         names = [

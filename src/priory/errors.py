@@ -27,6 +27,7 @@ __all__ = [
     "StaleTuningWarning",
     "TooLargeError",
     "UnseenValueError",
+    "VanishingVarianceWarning",
     "ZeroProbabilityError",
 ]
 
@@ -109,6 +110,10 @@ class IdentifierWarning(PrioryWarning):
 
 class StaleTuningWarning(PrioryWarning):
     """Tell that families and weights were chosen on other rows than are learned now."""
+
+
+class VanishingVarianceWarning(PrioryWarning):
+    """Tell that numbers of a class do not vary, so that its density is a spike."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

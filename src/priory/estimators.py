@@ -123,9 +123,37 @@ class NaiveBayes(TableClassifier):
         self.pairs = pairs
 
     @classmethod
-    def textbook(cls, smoothing: Any = 1.0) -> Self:
-        """Return the lecture's classifier: families by kind, one smoothing, no weights."""
-        return cls(families="plain", smoothing=smoothing, weights=None, missing="skip")
+    def textbook(
+        cls,
+        smoothing: Any = 1.0,
+        families: Any = "plain",
+        class_prior: Any = None,
+        missing: Any = "skip",
+        unseen: Any = "skip",
+        text: Any = None,
+        structure: str = "naive",
+        weights: Any = None,
+    ) -> Self:
+        """Return the lecture's classifier: what is asked for and nothing else, at any size.
+
+            P(k | x) ∝ P(k) Π_j (n_jk + α) / (n_k + αV)
+
+        Families go by kind, and nothing is chosen by the data.
+
+        >>> model = NaiveBayes.textbook(smoothing=0, class_prior="uniform")
+        >>> model.fit({"x": ["a", "a", "b"]}, [0, 0, 1]).predict_proba({"x": ["a"]}).tolist()
+        [[1.0, 0.0]]
+        """
+        return cls(
+            families=families,
+            smoothing=smoothing,
+            weights=weights,
+            class_prior=class_prior,
+            missing=missing,
+            unseen=unseen,
+            text=text,
+            structure=structure,
+        )
 
     @classmethod
     def from_classifier(cls, classifier: Classifier) -> Self:

@@ -29,7 +29,7 @@ from priory.errors import (
 from priory.families import Family
 from priory.families.base import Adder, Lookup
 from priory.kernels.score import Lookups, argmax_rows, log_normalize, softmax
-from priory.labels import label_key
+from priory.labels import label_key, label_token
 from priory.parallel import at_most, in_parallel, stretches, thread_count
 from priory.priors import Laplace, Prior
 from priory.schema import Block
@@ -486,13 +486,7 @@ def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:
             f"not {given!r}."
         )
     if isinstance(given, Mapping):
-        known = {label_key(label): p for label, p in given.items()}
-        if set(known) != set(map(label_key, classes)):
-            raise SettingError(
-                f"class_prior must name every class: it names {listing(given)}, "
-                f"the classes are {listing(classes)}."
-            )
-        given = [known[label_key(label)] for label in classes]
+        given = _by_class(given, classes)
     try:
         prior = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -507,6 +501,25 @@ def _class_prior(statistics: Statistics, given: ClassPrior) -> FloatArray:
     if not np.isclose(prior.sum(), 1.0):
         raise SettingError(f"The sum of the priors should be 1: class_prior adds to {prior.sum()}.")
     return prior
+
+
+def _by_class(given: Mapping[Label, Any], classes: Sequence[Label]) -> list[Any]:
+    """Return what is given for each class; one that is no string may be named by its text.
+
+    From the shell every name is text: there the class 1 is named by "1".
+    """
+    own = set(map(label_key, classes))
+    by_text: dict[Any, Label] = {t: k for k in classes for t in (str(k), label_token(k))}
+    found = {}
+    for name, p in given.items():
+        by_name = label_key(name) in own or name not in by_text
+        found[label_key(name if by_name else by_text[name])] = p
+    if set(found) != own or len(found) < len(given):
+        raise SettingError(
+            f"class_prior must name every class: it names {listing(given)}, "
+            f"the classes are {listing(classes)}."
+        )
+    return [found[label_key(label)] for label in classes]
 
 
 def n_words(statistics: Statistics) -> FloatArray:

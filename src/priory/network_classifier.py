@@ -26,11 +26,12 @@ from priory.labels import label_key, sorted_labels
 from priory.locking import alone
 from priory.network import BeliefNetwork
 from priory.network.elimination import MOST_NUMBERS, Plans
+from priory.network.factors import BDeu
 from priory.network.graph import Graph
 from priory.network.rows import log_p_rows
 from priory.network.structure import Scored, climb, tan
 from priory.network.targets import log_joint_rows
-from priory.network.variables import Coded, read_coded
+from priory.network.variables import Coded, domain_of, read_coded
 from priory.rawtables import Natural, RawTable
 from priory.reading import open_table, read_labels, read_weights
 from priory.settings import NAMING_ROWS, NAMING_SHARE
@@ -68,9 +69,10 @@ class NetworkClassifier(TableClassifier):
     target : a name, or None
         The node of the class; None takes the name of y, or else "class".
     smoothing : a number, a prior, `BDeu`, or a mapping of nodes to them
-        How counts become probabilities: a number is Laplace's α.
+        How counts become probabilities: a number is Laplace's α. A class without parents has its
+        share of the rows, as in `NaiveBayes`, unless the mapping names it; `BDeu` is for all nodes.
     values : a mapping of nodes to their values
-        Values that may come beside those learned.
+        Values that may come beside those learned, and beside those that a column's type lists.
     criterion : "bic", "mdl", "bdeu", "k2" or `BDeu`
         What "hill-climb" climbs by.
     max_parents : a whole number, or None
@@ -150,8 +152,8 @@ class NetworkClassifier(TableClassifier):
         raw = open_table(X)
         table = self._with_target(raw, self._matched(raw), self.target_, y)
         self.network_.learn(table, sample_weight)
-        if declared:
-            self.network_.declare({self.target_: declared})
+        listed = _listed_values(table, self.network_.nodes)
+        self.network_.declare({**listed, **({self.target_: declared} if declared else {})})
         return self
 
     @alone
@@ -176,19 +178,30 @@ class NetworkClassifier(TableClassifier):
         if isinstance(self.structure, BeliefNetwork):
             known = self.structure._domains or self.structure._declared
             values = {**known, **values}
+        for name, listed in _listed_values(table, graph.nodes).items():
+            values[name] = domain_of(listed, tuple(values.get(name, ())))
         if classes:
             values[target] = sorted_labels([*values.get(target, ()), *classes])
         network = BeliefNetwork(
             graph.parents,
             nodes=graph.nodes,
             values=values,
-            smoothing=self.smoothing,
+            smoothing=self._smoothing(graph, target),
             most_numbers=self.most_numbers,
         )
         network.learn(table, weight)
         _ = network.tables  # what cannot be answered fails here, not at predict
         self._take(network, target, raw, y)
         return self
+
+    def _smoothing(self, graph: Graph, target: str) -> Any:
+        """Return the smoothing of each node; a class that depends on nothing has its share."""
+        given = self.smoothing
+        if graph.parents[target] or isinstance(given, BDeu):
+            return given
+        by_node = given if isinstance(given, Mapping) else dict.fromkeys(graph.nodes, given)
+        named = isinstance(given, Mapping) and target in given
+        return by_node if named else {**by_node, target: 0.0}
 
     def _check_settings(self) -> None:
         given = isinstance(self.structure, str)
@@ -371,6 +384,12 @@ def _nothing(_: int) -> Any:
 
 def _column(raw: RawTable, name: str) -> Callable[[], Any]:
     return lambda: raw.get(raw.places[name])
+
+
+def _listed_values(table: RawTable, nodes: Iterable[str]) -> dict[str, tuple[Label, ...]]:
+    """Return the values that the types of columns declare, with rows or without."""
+    found = {name: table.declared(name) for name in nodes if name in table.places}
+    return {name: values for name, values in found.items() if values}
 
 
 def _refuse_measurements(raw: RawTable, place: str, name: str) -> None:

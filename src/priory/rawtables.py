@@ -69,6 +69,24 @@ class RawTable:
             self._seen[name] = natural(found, name)
         return self._seen[name]
 
+    def declared(self, name: str) -> tuple[Label, ...]:
+        """Return the values that the type of a column lists, with rows or without.
+
+        pandas' categoricals do, polars' enums and Arrow's dictionaries; others are not read here.
+
+        >>> import pandas as pd
+        >>> open_table({"x": pd.Categorical(["a"], ["a", "b"]), "z": ["a"]}).declared("x")
+        ('a', 'b')
+        """
+        if name not in self._seen:
+            values = self.get(self.places[name])
+            if not _lists_values(values):
+                return ()
+            self.column(name, values)
+        column, why = self._seen[name]
+        lists = isinstance(column, Labels) and why.endswith(("category", "categories"))
+        return column.labels if lists else ()  # type: ignore[union-attr]
+
     def read_columns(self, names: Sequence[str], n_threads: int | None = None) -> None:
         """Bring columns into their natural form, several at a time where that is sooner."""
         unread = [name for name in names if name not in self._seen]
@@ -399,6 +417,14 @@ def _natural_pandas(series: Any, name: str) -> Natural:
         return _natural_arrow(pa.array(series, from_pandas=True), name)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         return _natural_objects(np.asarray(series, dtype=object), name)
+
+
+def _lists_values(values: Any) -> bool:
+    """Return whether a column is of a type that lists its values, without a look at them."""
+    dtype = getattr(values, "dtype", None)
+    in_arrow = type(values).__module__.startswith("pyarrow")
+    arrow = values.type if in_arrow else getattr(dtype, "pyarrow_dtype", None)
+    return hasattr(dtype, "categories") or hasattr(arrow, "index_type")
 
 
 def _coded(codes: AnyArray, categories: AnyArray) -> Natural:

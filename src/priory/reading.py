@@ -84,18 +84,19 @@ def infer(
         raise SchemaError(
             f"{twice[0]!r} is both a column and a block of columns; rename the column."
         )
-    return Schema(raw.names, tuple(blocks), raw.named)
+    return _with_values(raw, Schema(raw.names, tuple(blocks), raw.named))
 
 
 def infer_empty(X: Any, schema: Schema) -> Schema:
     """Return a learned schema in which columns that were empty so far may have found a kind.
 
-    A kind that is known stays, whatever type the next batch happens to have.
+    A kind that is known stays, whatever type the next batch happens to have; values that its type
+    declares are added to those declared before.
     """
+    raw = open_table(X)
     empty = [block for block in schema if block.kind is Kind.EMPTY]
     if not empty:
-        return schema
-    raw = open_table(X)
+        return _with_values(raw, schema)
     source = _match(raw, schema, also=[block.name for block in empty])
     found = {
         block.name: replace(
@@ -103,7 +104,20 @@ def infer_empty(X: Any, schema: Schema) -> Schema:
         )
         for block in empty
     }
-    return replace(schema, blocks=tuple(found.get(block.name, block) for block in schema))
+    blocks = tuple(found.get(block.name, block) for block in schema)
+    return _with_values(raw, replace(schema, blocks=blocks))
+
+
+def _with_values(raw: RawTable, schema: Schema) -> Schema:
+    """Return a schema that knows the values declared by the types of a table's columns."""
+    labels = [block for block in schema if block.kind is Kind.LABELS]
+    if not labels:
+        return schema
+    source = _match(raw, schema)
+    declared = {b.name: b.declaring(raw.declared(source[b.columns[0]])) for b in labels}
+    if all(declared[block.name] is block for block in labels):
+        return schema
+    return replace(schema, blocks=tuple(declared.get(block.name, block) for block in schema))
 
 
 def read(X: Any, schema: Schema, n_threads: int | None = None) -> Frame:

@@ -10,8 +10,12 @@ from typing import Any, overload
 
 from priory.analyzer import Analyzer
 from priory.errors import SchemaError, listing
+from priory.labels import label_key, sorted_labels
 from priory.pairing import Pairing
 from priory.text import aligned
+from priory.typing import Label
+
+LABEL_TYPES = (bool, int, float, str)
 
 __all__ = ["Block", "Kind", "NumberedColumns", "Schema"]
 
@@ -87,6 +91,15 @@ class Block:
     """How a text is split into words, for the kind that counts words."""
     pairing: Pairing | None = None
     """How columns that have blocks of their own are counted together as well."""
+    values: tuple[Label, ...] = ()
+    """The values of a column of labels that its type declares, seen or not, in their order."""
+
+    def declaring(self, values: Sequence[Label]) -> Block:
+        """Return the same block with these values declared as well."""
+        known = set(map(label_key, self.values))
+        if all(label_key(value) in known for value in values):
+            return self
+        return replace(self, values=sorted_labels([*self.values, *values]))
 
     def join(self, other: Block) -> Block:
         """Return what the column is when two batches of it are known.
@@ -107,7 +120,7 @@ class Block:
         if self.analyzer is not None and other.analyzer is not None:
             return replace(self, analyzer=self.analyzer.join(other.analyzer, self.name))
         if self.kind == other.kind or other.kind is Kind.EMPTY:
-            return self
+            return self.declaring(other.values)
         if self.kind is Kind.EMPTY:
             return other
         if {self.kind, other.kind} == {Kind.LABELS, Kind.IDENTIFIER}:
@@ -228,11 +241,18 @@ def _plain(block: Block) -> dict[str, Any]:
         plain["analyzer"] = block.analyzer.to_dict()
     if block.pairing is not None:
         plain["pairing"] = block.pairing.to_dict()
+    if block.values and block.kind is Kind.LABELS:
+        plain["values"] = list(block.values)
     return plain
 
 
 def _block(plain: Mapping[str, Any]) -> Block:
     analyzer = Analyzer.from_dict(plain["analyzer"]) if "analyzer" in plain else None
     pairing = Pairing.from_dict(plain["pairing"]) if "pairing" in plain else None
-    kind = Kind(plain["kind"])
-    return Block(plain["name"], tuple(plain["columns"]), kind, plain["why"], analyzer, pairing)
+    kind, values = Kind(plain["kind"]), plain.get("values", [])
+    if not isinstance(values, list) or not all(isinstance(v, LABEL_TYPES) for v in values):
+        raise SchemaError(f"Block {plain['name']!r:.60} declares values that are no labels.")
+    columns = tuple(plain["columns"])
+    return Block(
+        plain["name"], columns, kind, plain["why"], analyzer, pairing, sorted_labels(values)
+    )

@@ -6,17 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from priory import families
 from priory.analyzer import Analyzer, as_analyzer
 from priory.errors import SchemaError, SettingError, check_number, did_you_mean, listing
 from priory.families import NAMED, Family, as_family
+from priory.labels import sorted_labels
 from priory.model import Choice, ClassPrior
 from priory.parallel import thread_count
 from priory.priors import Laplace, MEstimate, NormalInverseGamma, Prior, as_prior
 from priory.rawtables import RawTable
 from priory.schema import Block, Kind, Schema
 from priory.statistics import Statistics
-from priory.tables import LabelsTable, Table
+from priory.tables import LabelsTable, NumbersTable, Table
 
 if TYPE_CHECKING:
     from priory.selection import Worth
@@ -26,6 +29,10 @@ __all__ = ["Settings"]
 NAMING_ROWS = 10
 NAMING_SHARE = 0.95
 """A column of strings names its rows when, of so many rows, so many are different."""
+
+MOST_CODES = 10
+CODES_BELOW = 100
+"""Whole numbers are codes when so few are different, all below this, each twice on average."""
 
 WEIGHTS = (None, "auto", "temperature", "columns")
 STRUCTURES = {"naive": (), "tan": ("edge",), "aode": ("aode",), "joint": ("joint",)}
@@ -46,12 +53,13 @@ SOUND_FOR_WORDS = Laplace(0.3)
 class Settings:
     """Hold how statistics are read out: families, smoothing, class prior, policies.
 
-    `families` is "plain" (by kind), "auto", one family for all columns, or a mapping of columns
-    (or tuples of columns, counted as one block) to families. `smoothing` is α, a prior, "auto",
-    or a mapping of columns to them. `missing` is "skip", "category" or "error", and `unseen` is
-    "skip", "smooth" or "error", for all columns or in a mapping by column. `n_threads` is how many
-    threads count and score, None for PRIORY_NUM_THREADS or else the cores at hand. `text` names
-    columns whose words are counted: their names, or a mapping of them to an `Analyzer`.
+    `families` is "plain" (by kind, and numbers that are codes as categories), "auto", one family
+    for all columns, or a mapping of columns (or tuples of columns, counted as one block) to
+    families. `smoothing` is α, a prior, "auto", or a mapping of columns to them. `missing` is
+    "skip", "category" or "error", and `unseen` is "skip", "smooth" or "error", for all columns or
+    in a mapping by column. `n_threads` is how many threads count and score, None for
+    PRIORY_NUM_THREADS or else the cores at hand. `text` names columns whose words are counted:
+    their names, or a mapping of them to an `Analyzer`.
 
     `weights` says how far factors are trusted: None takes each as it is, "temperature" learns one
     weight for all, "columns" one for each, and "auto" means that. What is "auto" is chosen by
@@ -301,6 +309,23 @@ class Settings:
             and all(isinstance(label, str) for label in table.labels)
         )
 
+    def reads_codes(self, block: Block, table: Table) -> bool:
+        """Return whether "plain" reads a column of numbers as categories: its values are codes.
+
+        Only what the table holds is looked at, so that pieces and orders do not matter.
+        """
+        asked = _of_block(self.families, block, "plain")
+        if not (isinstance(table, NumbersTable) and isinstance(asked, str) and asked == "plain"):
+            return False
+        if isinstance(self.smoothing_of(block), NormalInverseGamma):  # which a normal alone takes
+            return False
+        cells = table.cells
+        if cells.level or not 0 < len(cells.keys) <= MOST_CODES:
+            return False
+        n = max(float(cells.rows.sum()), float(cells.weight.sum()))  # a row of weight 2 is two
+        small = (np.abs(cells.values) < CODES_BELOW) & (cells.values % 1 == 0)
+        return len(cells.keys) <= n / 2 and bool(small.all())
+
     def _choice(self, block: Block, table: Table) -> Choice:
         family = self._family(block, table)
         if block.kind not in family.kinds:
@@ -308,7 +333,19 @@ class Settings:
                 f"Column {block.title!r} was counted as {block.kind}, which {family.name} cannot "
                 f"be read out of; it needs {', '.join(family.kinds)}."
             )
-        return Choice(family, self.prior_of(block, family), _untuned(self.missing_of(block)))
+        prior = self.prior_of(block, family)
+        if isinstance(family, families.Categorical) and self._counts_declared(block, prior):
+            family = replace(family, values=sorted_labels([*family.values, *block.values]))
+        return Choice(family, prior, _untuned(self.missing_of(block)))
+
+    def _counts_declared(self, block: Block, prior: Prior | None) -> bool:
+        """Return whether Laplace's V counts the values that a column's type declares.
+
+        It does where a smoothing is asked for. Without any, a value that no row has is one that was
+        never seen, which the policy for those may leave out.
+        """
+        nothing = prior in (Laplace(0.0), MEstimate(0.0), MEstimate(0.0, "marginal"))
+        return bool(block.values) and not nothing and not self.is_auto("smoothing", block)
 
     def missing_of(self, block: Block) -> Any:
         """Return what a gap in a block does; one that a tree tells of may speak."""
@@ -328,10 +365,13 @@ class Settings:
         if asked == "auto" and block.kind is Kind.WORDS:
             return families.Words(**SOUND_READOUT)
         if asked in ("plain", "auto"):
-            asked = _plain(block, table)
+            codes = self.reads_codes(block, table)
+            asked = "categorical" if codes else _plain(block, table)
         family = as_family(asked)
         if block.kind is Kind.WORDS:
             family = _of_words(family)
+        if block.kind is Kind.SCATTER:
+            return self._shrunk(block, family)
         unseen = _of_block(self.unseen, block, "skip")
         if unseen != "skip" and isinstance(family, families.Categorical):
             return replace(family, unseen=unseen)
@@ -341,6 +381,12 @@ class Settings:
                 "unseen values; categorical does."
             )
         return family
+
+    def _shrunk(self, block: Block, family: Family) -> Family:
+        """Return a multivariate Gaussian with the shrinkage that the smoothing means."""
+        if not isinstance(family, families.MultivariateGaussian) or family.shrinkage is not None:
+            return family
+        return replace(family, shrinkage="auto" if self.is_auto("smoothing", block) else 0.0)
 
     def smoothing_of(self, block: Block) -> Any:
         """Return what smoothing is asked for; in a tree it is that of the column told of."""

@@ -28,7 +28,7 @@ from priory.labels import label_key, label_token, token_label, union
 from priory.longtable import Entries
 from priory.parallel import in_parallel, stretches, thread_count, worthwhile
 from priory.schema import Block, Kind, Schema
-from priory.tables import Table, table_type
+from priory.tables import LabelsTable, Table, table_type
 from priory.typing import CodeArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
@@ -221,9 +221,19 @@ class Statistics:
             and np.array_equal(self.rows, other.rows)
             and np.array_equal(self.weight, other.weight)
             and self.tables == other.tables
+            and self._without_rows() == other._without_rows()
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def _without_rows(self) -> dict[str, set[Any]]:
+        """Return the values that columns declare and no row has: they too shape a model."""
+        found = {}
+        for block in self.schema.counted:
+            table = self.tables[block.name]
+            if block.values and isinstance(table, LabelsTable):
+                found[block.name] = _keys(block.values) - _keys(table.labels)
+        return {name: left for name, left in found.items() if left}
 
     def with_classes(self, classes: Sequence[Label]) -> Statistics:
         """Return the same sums with these classes known too, if only by name."""
@@ -247,7 +257,9 @@ class Statistics:
         Rows of other statistics can still be added, but none can be taken away for sure.
         """
         tables = {name: table.without_rare(min_count) for name, table in self.tables.items()}
-        return Statistics(self.schema, self.classes, self.rows, self.weight, tables)
+        # A list of values could name them too.
+        schema = replace(self.schema, blocks=tuple(replace(b, values=()) for b in self.schema))
+        return Statistics(schema, self.classes, self.rows, self.weight, tables)
 
     def to_arrow(self) -> pa.Table:
         """Return the statistics as one long table; see `priory.longtable` for its columns."""
@@ -302,6 +314,10 @@ class Statistics:
         tables = {name: table.only_classes(kept) for name, table in self.tables.items()}
         classes = tuple(self.classes[k] for k in kept)
         return Statistics(self.schema, classes, self.rows[kept], self.weight[kept], tables)
+
+
+def _keys(labels: Sequence[Label]) -> set[Any]:
+    return set(map(label_key, labels))
 
 
 def _shares(column: Column, n_columns: int, threads: int) -> list[slice]:

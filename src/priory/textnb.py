@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from priory.analyzer import Analyzer
 from priory.errors import InputError, SettingError
@@ -94,9 +94,38 @@ class TextNB(NaiveBayes):
         self.sample_size = sample_size
 
     @classmethod
-    def textbook(cls, smoothing: Any = 1.0) -> TextNB:
-        """Return the lecture's text classifier: a multinomial with one smoothing."""
-        return cls("multinomial", smoothing, weights=None)
+    def textbook(  # type: ignore[override]
+        cls,
+        smoothing: Any = 1.0,
+        readout: Any = "multinomial",
+        class_prior: Any = None,
+        analyzer: Any = "word",
+        ngrams: tuple[int, int] = (1, 1),
+        stop_words: Any = None,
+        lowercase: bool = True,
+        weights: Any = None,
+    ) -> Self:
+        """Return the lecture's text classifier: a bag of words with one smoothing, nothing tuned.
+
+            P(w | k) = (count_wk + α) / (words_k + α|V|)
+
+        `readout` "bernoulli" asks instead whether each word of the vocabulary is in a text or not.
+
+        >>> model = TextNB.textbook(class_prior="words")
+        >>> model = model.fit(["fine day", "fine", "bad day"], [1, 1, 0])
+        >>> model.predict_proba(["bad"]).round(4).tolist()  # 2/5 · 2/5 and 3/5 · 1/6, normalised
+        [[0.6154, 0.3846]]
+        """
+        return cls(
+            readout,
+            smoothing,
+            weights,
+            analyzer,
+            ngrams,
+            stop_words,
+            lowercase,
+            class_prior=class_prior,
+        )
 
     @property
     def words_(self) -> AnyArray:

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import logsumexp
 from sklearn.covariance import oas
@@ -214,9 +216,42 @@ def test_sample_covariance(iris):
 
 
 def test_refusals(iris):
-    with pytest.raises(SettingError, match=r"shrinkage must be 'auto' or a number from 0 to 1"):
+    with pytest.raises(SettingError, match=r"shrinkage must be None, 'auto' or a number from 0"):
         MultivariateGaussian(shrinkage=1.5)
     with pytest.raises(NotLinearError, match=r"modelled by multivariate-gaussian"):
         fitted(iris).linear_form()
     with pytest.raises(InputError, match=r"Column 'x2' holds inf"):
         fitted((np.array([[0.0, 1.0, np.inf], [1.0, 2.0, 3.0]]), [0, 1]))
+
+
+@given(st.integers(0, 10_000), st.integers(2, 4))
+@settings(max_examples=40, deadline=None)
+def test_the_textbook_does_not_shrink(seed, d):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(12 * d, d)) @ rng.normal(size=(d, d)) + rng.normal(size=d)
+    y = np.arange(len(X)) % 3
+    columns = tuple(f"x{j}" for j in range(d))
+    model = NaiveBayes.textbook(families={columns: "multivariate-gaussian"}).fit(X, y)
+    expected = np.stack(
+        [
+            stats.multivariate_normal(
+                X[y == k].mean(axis=0), np.cov(X[y == k].T, bias=True), allow_singular=True
+            ).logpdf(X)
+            for k in range(3)
+        ],
+        axis=1,
+    )
+    np.testing.assert_allclose(log_likelihood(model, X), expected, rtol=1e-7, atol=1e-7)
+
+
+def test_shrinkage_goes_with_the_smoothing(iris):
+    names = {("x0", "x1", "x2", "x3"): "multivariate-gaussian"}
+
+    def shrinkage(**settings):
+        model = NaiveBayes(weights=None, missing="skip", **settings).fit(*iris)
+        return model.model_.terms[0].family.shrinkage
+
+    assert shrinkage(families=names) == "auto"
+    assert shrinkage(families=names, smoothing=1.0) == 0.0
+    given = {("x0", "x1", "x2", "x3"): MultivariateGaussian(shrinkage="auto")}
+    assert shrinkage(families=given, smoothing=1.0) == "auto"

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -127,13 +127,46 @@ class TestAnswers:
     @pytest.mark.parametrize("gaps", [0.0, 0.3])
     def test_naive_structure_is_naive_bayes(self, gaps):
         X, y = dependent(gaps=gaps)
-        network = NetworkClassifier("naive", smoothing={"kind": 0.0}).fit(X, y)
-        naive = NaiveBayes("categorical", smoothing=1.0, weights=None, missing="skip").fit(X, y)
+        network = NetworkClassifier("naive", smoothing=1).fit(X, y)
+        naive = NaiveBayes.textbook(1).fit(X, y)
         np.testing.assert_allclose(
             network.predict_log_proba(X), naive.predict_log_proba(X), atol=1e-12
         )
         np.testing.assert_allclose(network.score_samples(X), naive.score_samples(X), atol=1e-12)
         np.testing.assert_array_equal(network.predict(X), naive.predict(X))
+
+    @given(st.data())
+    @settings(max_examples=80, deadline=None)
+    def test_naive_structure_is_the_textbook(self, data):
+        n = data.draw(st.integers(2, 8))
+        kinds = [["p", "q", "r", None], [True, False, None], [0, 1, 2, None], [1, None]]
+        X = {}
+        for j, kind in enumerate(kinds):
+            half = data.draw(st.lists(st.sampled_from(kind), min_size=n, max_size=n))
+            X[f"c{j}"] = half + half  # whole numbers repeat, as codes do
+        y = data.draw(st.lists(st.sampled_from("ab"), min_size=2 * n, max_size=2 * n))
+        alpha = data.draw(st.sampled_from([0.3, 1, 2.5]))
+        network = NetworkClassifier("naive", smoothing=alpha).fit(X, y)
+        naive = NaiveBayes.textbook(alpha).fit(X, y)
+        new = {
+            "c0": ["p", "z", None],
+            "c1": [True, None, False],
+            "c2": [1, 7, 2],
+            "c3": [1, 2, None],
+        }
+        for rows in X, new:
+            np.testing.assert_allclose(
+                network.predict_log_proba(rows), naive.predict_log_proba(rows), atol=1e-12
+            )
+
+    def test_a_class_that_is_smoothed_by_name(self):
+        X, y = {"a": ["p", "q", "p"]}, ["x", "x", "y"]
+        prior = NetworkClassifier("naive", smoothing={"class": 1.0}).fit(X, y)
+        np.testing.assert_allclose(prior.predict_proba({"a": [None]}), [[3 / 5, 2 / 5]])
+        share = NetworkClassifier("naive", smoothing={"a": 1.0}).fit(X, y)
+        np.testing.assert_allclose(share.predict_proba({"a": [None]}), [[2 / 3, 1 / 3]])
+        whole = NetworkClassifier("naive", smoothing=BDeu(2.0)).fit(X, y)
+        np.testing.assert_allclose(whole.predict_proba({"a": [None]}), [[3 / 5, 2 / 5]])
 
     def test_parents_of_the_class(self):
         X, y = dependent()

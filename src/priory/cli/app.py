@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -18,14 +18,20 @@ from priory.cli import reports
 from priory.cli.failing import BAD_USAGE, INTERRUPTED, say
 from priory.cli.inputs import (
     from_stdin,
+    parse_by_column,
+    parse_class_prior,
     parse_families,
+    parse_m_estimate,
     parse_pairs,
     parse_smoothing,
     parse_texts,
     parse_value,
+    parse_weights,
 )
 from priory.cli.outputs import Output, dumped
+from priory.cli.wording import in_options, speaking_of_options
 from priory.errors import InputError, SchemaError, SettingError
+from priory.settings import Settings
 from priory.version import __version__
 
 __all__ = ["app", "run"]
@@ -108,8 +114,9 @@ def train(
         str | None, typer.Option("--target", "-t", help="The column of the classes.")
     ] = None,
     output: Out = None,
-    as_: Annotated[
-        list[str], typer.Option("--as", help="COLUMN=FAMILY, or COLUMNS=FAMILY with commas.")
+    families: Annotated[
+        list[str],
+        typer.Option(help="A family for all, COLUMN=FAMILY, or COLUMNS=FAMILY with commas."),
     ] = [],
     drop: Annotated[list[str], typer.Option(help="A column to leave out.")] = [],
     text: Annotated[
@@ -118,7 +125,25 @@ def train(
     where: Where = None,
     weight: Annotated[str | None, typer.Option(help="A column of weights.")] = None,
     na_values: NaValues = [],
-    smoothing: Annotated[str, typer.Option(help="auto, or Laplace's number.")] = "auto",
+    smoothing: Annotated[
+        list[str], typer.Option(help="auto or Laplace's number, for all or COLUMN=NUMBER.")
+    ] = [],
+    m_estimate: Annotated[
+        str | None,
+        typer.Option(help="Smooth by M imagined rows, spread evenly; M,marginal as the column is."),
+    ] = None,
+    class_prior: Annotated[
+        str | None, typer.Option(help="uniform, words, or CLASS=P,CLASS=P; else shares of rows.")
+    ] = None,
+    missing: Annotated[
+        list[str], typer.Option(help="auto, skip, category or error, for all or COLUMN=….")
+    ] = [],
+    unseen: Annotated[
+        list[str], typer.Option(help="skip, smooth or error, for all or COLUMN=….")
+    ] = [],
+    weights: Annotated[
+        str | None, typer.Option(help="How factors are trusted: none, temperature or columns.")
+    ] = None,
     structure: Annotated[
         str, typer.Option(help="Which columns depend on each other: naive, tan, aode or joint.")
     ] = "naive",
@@ -126,7 +151,8 @@ def train(
         str | None, typer.Option(help="auto adds factors for pairs of columns.")
     ] = None,
     textbook: Annotated[
-        bool, typer.Option("--textbook", help="The lecture's classifier: plain, smoothing 1.")
+        bool,
+        typer.Option("--textbook", help="The lecture's classifier: nothing but what is asked for."),
     ] = False,
     select: Annotated[
         Select | None, typer.Option(help="Leave out columns that do not pay in bits.")
@@ -151,10 +177,29 @@ def train(
 
     if target is None and not Path(data[0]).is_dir():
         raise SettingError("Name the column of the classes: --target COLUMN.")
-    if textbook and smoothing != "auto":
-        raise SettingError("--textbook has smoothing 1; leave --smoothing or --textbook out.")
-    families = parse_families(as_)
-    with from_stdin(data) as source, told() as heard:
+    if smoothing and m_estimate is not None:
+        raise SettingError("--smoothing and --m-estimate both smooth; give one of them.")
+    asked: dict[str, Any] = {
+        "families": parse_families(families) if families else None,
+        "smoothing": parse_smoothing(smoothing) if smoothing else None,
+        "class_prior": None if class_prior is None else parse_class_prior(class_prior),
+        "missing": parse_by_column(missing, "--missing") if missing else None,
+        "unseen": parse_by_column(unseen, "--unseen") if unseen else None,
+    }
+    asked = {name: value for name, value in asked.items() if value is not None}
+    if m_estimate is not None:
+        asked["smoothing"] = parse_m_estimate(m_estimate)
+    if weights is not None:
+        asked["weights"] = parse_weights(weights)
+    with speaking_of_options(), from_stdin(data) as source, told(in_options) as heard:
+        settings = (Settings.textbook if textbook else Settings)(
+            **asked,
+            select=None if select is None else select.value,
+            n_threads=threads,
+            text=parse_texts(text),
+            structure=structure,
+            pairs=pairs,
+        )
         classifier = sources.train(
             source,
             target,
@@ -162,15 +207,7 @@ def train(
             where=where,
             weight=weight,
             na_values=na_values,
-            families=families or ("plain" if textbook else "auto"),
-            smoothing=1.0 if textbook else parse_smoothing(smoothing),
-            weights=None if textbook else "auto",
-            missing="skip" if textbook else "auto",
-            select=None if select is None else select.value,
-            n_threads=threads,
-            text=parse_texts(text),
-            structure=structure,
-            pairs=pairs,
+            settings=settings,
             max_classes=max_classes,
             encoding=encoding,
             delimiter=delimiter,
@@ -485,12 +522,12 @@ def _stem(data: Sequence[str]) -> str:
 
 
 @contextmanager
-def told() -> Iterator[list[str]]:
-    """Tell warnings as lines on stderr, each once."""
+def told(spelled: Callable[[str], str] = str) -> Iterator[list[str]]:
+    """Tell warnings as lines on stderr, each once, spelled as a function of their text."""
     heard: list[str] = []
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        text = str(message)
+        text = spelled(str(message))
         if text not in heard:
             heard.append(text)
             say(f"warning: {text}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sys
@@ -13,16 +14,22 @@ from typing import Any
 from priory.analyzer import Analyzer
 from priory.classifier import Classifier
 from priory.errors import SchemaError, SettingError, did_you_mean, listing
+from priory.families import NAMED
+from priory.priors import MEstimate
 from priory.sources.base import Form
 from priory.sources.training import form_of
 
 __all__ = [
     "from_stdin",
+    "parse_by_column",
+    "parse_class_prior",
     "parse_families",
+    "parse_m_estimate",
     "parse_pairs",
     "parse_smoothing",
     "parse_texts",
     "parse_value",
+    "parse_weights",
 ]
 
 KINDS = {"labels": "categorical", "numbers": "gaussian"}
@@ -50,17 +57,48 @@ def from_stdin(data: Sequence[str]) -> Iterator[Any]:
         os.unlink(name)
 
 
-def parse_families(given: Sequence[str]) -> dict[Any, str]:
-    """Return families by column; columns with commas are one block.
+def parse_families(given: Sequence[str]) -> Any:
+    """Return one family for all columns, or families by column; with commas they are one block.
 
     >>> parse_families(["age=histogram", "a,b=joint", "zip=labels"])
     {'age': 'histogram', ('a', 'b'): 'joint', 'zip': 'categorical'}
+    >>> parse_families(["gaussian"])
+    'gaussian'
     """
+    found = parse_by_column(given, "--families")
+    if not isinstance(found, dict):
+        return _family(found)
     families: dict[Any, str] = {}
-    for columns, family in parse_pairs(given, "--as").items():
+    for columns, family in found.items():
         names = tuple(name.strip() for name in columns.split(","))
-        families[names if len(names) > 1 else names[0]] = KINDS.get(family, family)
+        families[names if len(names) > 1 else names[0]] = _family(family)
     return families
+
+
+def _family(text: str) -> str:
+    name = KINDS.get(text, text)
+    if name not in ("plain", "auto", *NAMED):
+        raise SettingError(
+            f"--families names a family {text!r}, which there is none of. Families: "
+            f"{listing(NAMED, 20)}.{did_you_mean(text, NAMED)}"
+        )
+    return name
+
+
+def parse_by_column(given: Sequence[str], option: str) -> Any:
+    """Return the one value given for all columns, or values by column.
+
+    >>> parse_by_column(["skip"], "--missing"), parse_by_column(["a=skip", "b=error"], "--missing")
+    ('skip', {'a': 'skip', 'b': 'error'})
+    """
+    if any("=" in text for text in given):
+        return parse_pairs(given, option)
+    if len(given) > 1:
+        raise SettingError(
+            f"{option} takes one value for all columns, or COLUMN=VALUE for each; not "
+            f"{listing(given)}."
+        )
+    return given[0]
 
 
 def parse_texts(given: Sequence[str]) -> dict[str, Analyzer]:
@@ -84,14 +122,83 @@ def parse_pairs(given: Sequence[str], option: str) -> dict[str, str]:
     return pairs
 
 
-def parse_smoothing(text: str) -> Any:
-    """Return a number, or "auto"."""
-    if text == "auto":
+def parse_smoothing(given: Sequence[str]) -> Any:
+    """Return Laplace's number, or "auto", for all columns or by column.
+
+    >>> parse_smoothing(["0"]), parse_smoothing(["a=0.5", "b=auto"])
+    (0.0, {'a': 0.5, 'b': 'auto'})
+    """
+    found = parse_by_column(given, "--smoothing")
+    if isinstance(found, dict):
+        return {name: _smoothing(text) for name, text in found.items()}
+    return _smoothing(found)
+
+
+def _smoothing(text: str) -> Any:
+    number = text if text == "auto" else _number(text)
+    if number is None or (isinstance(number, float) and not 0 <= number < math.inf):
+        raise SettingError(
+            f"--smoothing takes a number of at least 0 (Laplace's) or auto, not {text!r}. "
+            "For an m-estimate: --m-estimate M."
+        )
+    return number
+
+
+def parse_m_estimate(text: str) -> MEstimate:
+    """Return an m-estimate: M imagined rows, spread evenly (1/V) or as the column as a whole.
+
+    >>> parse_m_estimate("2"), parse_m_estimate("3,marginal")
+    (MEstimate(m=2.0, p='uniform'), MEstimate(m=3.0, p='marginal'))
+    """
+    number, _, prior = text.partition(",")
+    m = _number(number)
+    if m is None or not 0 <= m < math.inf or prior not in ("", "uniform", "marginal"):
+        raise SettingError(
+            "--m-estimate takes a number of imagined rows of at least 0, M or M,uniform (spread "
+            f"evenly over the values) or M,marginal (as in the whole column), not {text!r}."
+        )
+    return MEstimate(m, "marginal" if prior == "marginal" else "uniform")
+
+
+def parse_class_prior(text: str) -> Any:
+    """Return "uniform", "words", or a probability for each class.
+
+    >>> parse_class_prior("uniform"), parse_class_prior("a=.3,b=.7")
+    ('uniform', {'a': 0.3, 'b': 0.7})
+    """
+    if text in ("uniform", "words"):
         return text
+    prior = {}
+    for part in text.split(","):
+        name, equals, p = part.rpartition("=")  # a class may hold a sign of equality, no number
+        number = _number(p)
+        if not equals or number is None or name.strip() in prior:
+            raise SettingError(
+                "--class-prior takes uniform, words, or a probability for each class, such as "
+                f"No=.3,Yes=.7; not {text!r}."
+            )
+        prior[name.strip()] = number
+    return prior
+
+
+def parse_weights(text: str) -> str | None:
+    """Return how far factors are trusted; "none" takes each as it is.
+
+    >>> parse_weights("none"), parse_weights("columns")
+    (None, 'columns')
+    """
+    if text not in ("none", "auto", "temperature", "columns"):
+        raise SettingError(
+            f"--weights must be one of none, auto, temperature, columns, not {text!r}."
+        )
+    return None if text == "none" else text
+
+
+def _number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
-        raise SettingError(f"--smoothing takes a number or auto, not {text!r}.") from None
+        return None
 
 
 def parse_value(classifier: Classifier, name: str, text: str) -> Any:

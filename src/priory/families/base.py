@@ -188,6 +188,8 @@ class Family(ABC):
     ) -> dict[str, AnyArray]:
         """Return values by column, drawn for each class beside the columns drawn so far."""
         values = self.sample(parameters, y, rng)
+        if block.kind is Kind.NUMBERS:  # also where they were read as categories
+            values = values.astype(np.float64)
         spread = [values] if values.ndim == 1 else list(values.T)
         if block.pairing is not None:  # bins become numbers
             spread = [block.pairing.drawn(j, column, rng) for j, column in enumerate(spread)]
@@ -231,6 +233,13 @@ class Family(ABC):
             "bernoulli, binomial, multinomial, histogram, poisson, joint, student-t, and gaussian "
             "with a NormalInverseGamma prior have one."
         )
+
+    def vanishing(self, table: Any, parameters: Any) -> BoolArray | None:
+        """Return where rows give no spread, so that a least one was taken: classes × columns.
+
+        A family that models several columns together says it of all of them, classes × 1.
+        """
+        return None
 
     def leaves_out(self, column: Any, parameters: Any) -> BoolArray:
         """Return which rows this factor says nothing of: gaps, and values never seen."""

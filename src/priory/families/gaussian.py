@@ -107,6 +107,19 @@ class Gaussian(Family):
         variance = np.maximum(variance, floor)
         return GaussianParameters(mean, np.where(variance > 0, variance, moments.floor))
 
+    def vanishing(
+        self, table: MomentsTable | NumbersTable, parameters: GaussianParameters
+    ) -> BoolArray | None:
+        """Return where a class has rows but no variance, while the column has."""
+        mean, variance = parameters.mean, parameters.variance
+        # A column varies at most as its widest class does, and as the means are apart.
+        most = variance.max(axis=0) + np.ptp(mean, axis=0) ** 2
+        if (variance > 2 * VARIANCE_FLOOR * most).all():
+            return None
+        spread = _variance(table.moments.pooled())
+        least = variance <= VARIANCE_FLOOR * spread * (1 + 1e-9)
+        return least & (spread > 0) & (table.moments.rows > 0)
+
     def n_free(self, table: MomentsTable | NumbersTable, prior: NormalInverseGamma | None) -> int:
         """Return a mean and a variance for each class and column; a shared variance is one."""
         n_classes, n_columns = table.moments.weight.shape

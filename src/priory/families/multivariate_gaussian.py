@@ -29,15 +29,17 @@ class MultivariateGaussian(Family):
 
     `shrinkage` draws correlations towards 0: "auto" by the oracle approximating rule (Chen et
     al. 2010), strongly where rows are few and hardly where they are many; a number from 0 to 1
-    fixes it. `shared` gives all classes the covariance within classes, and a linear form. A gap
-    is summed out: the other columns keep their joint density.
+    fixes it. None goes with the smoothing: "auto" where that is "auto", else 0, so that the
+    textbook's covariance is the maximum-likelihood one. `shared` gives all classes the covariance
+    within classes, and a linear form. A gap is summed out: the other columns keep their joint
+    density.
 
     >>> import numpy as np
     >>> from priory.schema import Block
     >>> X, y = np.array([[0.0, 0], [2, 2], [0, 2], [2, 0]]), np.zeros(4, dtype=np.int32)
     >>> block = Block("a, b", ("a", "b"), Kind.SCATTER)
     >>> table = ScatterTable.count(block, Numbers(X), y, None, 1)
-    >>> MultivariateGaussian(shrinkage=0).parameters(table, None).covariance.tolist()
+    >>> MultivariateGaussian().parameters(table, None).covariance.tolist()
     [[[1.0, 0.0], [0.0, 1.0]]]
     """
 
@@ -46,13 +48,13 @@ class MultivariateGaussian(Family):
     priors: ClassVar[tuple[type[Prior], ...]] = ()
     default_prior: ClassVar[Prior | None] = None
 
-    shrinkage: float | Literal["auto"] = "auto"
+    shrinkage: float | Literal["auto"] | None = None
     shared: bool = False
 
     def __post_init__(self) -> None:
-        if self.shrinkage != "auto" and not 0 <= float(self.shrinkage) <= 1:
+        if self.shrinkage not in (None, "auto") and not 0 <= float(self.shrinkage) <= 1:
             raise SettingError(
-                f"shrinkage must be 'auto' or a number from 0 to 1, not {self.shrinkage!r}."
+                f"shrinkage must be None, 'auto' or a number from 0 to 1, not {self.shrinkage!r}."
             )
 
     def parameters(self, table: ScatterTable, prior: None) -> MultivariateGaussianParameters:
@@ -72,6 +74,24 @@ class MultivariateGaussian(Family):
             else:
                 covariance[k] = _at_least(self._shrunk(scatter[k] / n[k], float(n[k])), floor)
         return MultivariateGaussianParameters(mean, covariance)
+
+    def vanishing(
+        self, table: ScatterTable, parameters: MultivariateGaussianParameters
+    ) -> BoolArray:
+        """Return which classes have rows but no covariance that can be inverted."""
+        scatter, n = table.scatter, table.weight
+        total = max(float(n.sum()), np.finfo(float).tiny)
+        floor = _floor(_diagonal(table.pooled().scatter)[0] / total)
+        seen = table.rows > 0
+        if self.shared:
+            within = self._shrunk(scatter.sum(axis=0) / total, total)
+            return (seen & (_least(within, floor) <= VARIANCE_FLOOR))[:, None]
+        own = [
+            table.rows[k] < 2
+            or float(_least(self._shrunk(scatter[k] / n[k], float(n[k])), floor)) <= VARIANCE_FLOOR
+            for k in range(len(n))
+        ]
+        return (seen & np.array(own, dtype=np.bool_))[:, None]
 
     def n_free(self, table: ScatterTable, prior: None) -> int:
         """Return d means for each class, and d(d + 1)/2 covariances, once if they are shared."""
@@ -99,7 +119,7 @@ class MultivariateGaussian(Family):
         strength = (
             _oracle_approximating(correlation, n)
             if isinstance(self.shrinkage, str)
-            else np.asarray(float(self.shrinkage))
+            else np.asarray(float(self.shrinkage or 0.0))
         )[..., None, None]
         diagonal = covariance * np.eye(covariance.shape[-1])
         return (1 - strength) * covariance + strength * diagonal
