@@ -12,8 +12,19 @@ from priory.analyzer import Analyzer
 from priory.errors import SchemaError, listing
 from priory.pairing import Pairing
 from priory.text import aligned
+from priory.typing import Label
 
-__all__ = ["Block", "Kind", "NumberedColumns", "Schema"]
+__all__ = ["Block", "Kind", "NumberedColumns", "Schema", "unit_of"]
+
+
+def unit_of(why: str) -> str:
+    """Return what the numbers of a column are, by the reason that is given for its kind.
+
+    >>> unit_of("date, in seconds since 1970"), unit_of("float")
+    ('date', 'number')
+    """
+    unit = why.partition(",")[0]
+    return unit if unit in ("date", "duration") else "number"
 
 
 class NumberedColumns(Sequence[str]):
@@ -87,6 +98,13 @@ class Block:
     """How a text is split into words, for the kind that counts words."""
     pairing: Pairing | None = None
     """How columns that have blocks of their own are counted together as well."""
+    order: tuple[Label, ...] = ()
+    """The values of ordered categories, from the least to the greatest."""
+
+    @cached_property
+    def unit(self) -> str:
+        """Return what the numbers of a column are: dates, durations, or numbers."""
+        return unit_of(self.why)
 
     def join(self, other: Block) -> Block:
         """Return what the column is when two batches of it are known.
@@ -98,6 +116,11 @@ class Block:
             raise SchemaError(
                 f"Block {self.name!r} has columns {list(self.columns)} on one side and "
                 f"{list(other.columns)} on the other; both sides must count the same columns."
+            )
+        if self.kind is Kind.NUMBERS is other.kind and self.order != other.order:
+            raise SchemaError(
+                f"Column {self.name!r} counts the places of categories in the order "
+                f"{listing(self.order)} on one side and {listing(other.order)} on the other."
             )
         if self.pairing != other.pairing:
             raise SchemaError(
@@ -146,6 +169,11 @@ class Schema:
     named: bool = True
     families: tuple[tuple[str, str], ...] = ()
     weights: tuple[tuple[str, float], ...] = ()
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Return the names of all columns."""
+        return frozenset(self.columns)
 
     @cached_property
     def by_name(self) -> Mapping[str, Block]:
@@ -228,11 +256,16 @@ def _plain(block: Block) -> dict[str, Any]:
         plain["analyzer"] = block.analyzer.to_dict()
     if block.pairing is not None:
         plain["pairing"] = block.pairing.to_dict()
+    if block.order:
+        plain["order"] = list(block.order)
     return plain
 
 
 def _block(plain: Mapping[str, Any]) -> Block:
     analyzer = Analyzer.from_dict(plain["analyzer"]) if "analyzer" in plain else None
     pairing = Pairing.from_dict(plain["pairing"]) if "pairing" in plain else None
-    kind = Kind(plain["kind"])
-    return Block(plain["name"], tuple(plain["columns"]), kind, plain["why"], analyzer, pairing)
+    kind, order = Kind(plain["kind"]), tuple(plain.get("order", ()))
+    if not all(isinstance(value, bool | int | float | str) for value in order):
+        raise TypeError(f"the order of {plain['name']!r:.60} is no list of labels")
+    columns = tuple(plain["columns"])
+    return Block(plain["name"], columns, kind, plain["why"], analyzer, pairing, order)
