@@ -347,10 +347,13 @@ class TestData:
             classifier.predict(table)
 
     def test_extra_column(self, classifier):
-        with pytest.raises(
-            SchemaError, match=r"Column 'id' was not there when the model learned; le"
-        ):
-            classifier.predict({**X, "id": range(7)})
+        expected = classifier.predict_proba(X)
+        np.testing.assert_array_equal(classifier.predict_proba({**X, "id": range(7)}), expected)
+        for learn in (classifier.learn, classifier.forget):
+            with pytest.raises(
+                SchemaError, match=r"Column 'id' was not there when the model learned; leave it"
+            ):
+                learn({**X, "id": range(7)}, Y)
 
     def test_wrong_type(self, classifier):
         with pytest.raises(

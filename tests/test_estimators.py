@@ -1,6 +1,8 @@
 """The scikit-learn face."""
 
+import datetime as dt
 import pickle
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -19,7 +21,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from priory import Classifier, MEstimate, NaiveBayes, Settings
-from priory.errors import ForgetError, InputError, PrioryError, SettingError
+from priory.errors import (
+    DriftWarning,
+    ForgetError,
+    InputError,
+    PrioryError,
+    PrioryWarning,
+    SchemaError,
+    SettingError,
+)
 
 X = pd.DataFrame(
     {
@@ -136,6 +146,49 @@ class TestClasses:
         ):
             NaiveBayes().fit(X, np.array([Y, Y]).T)
 
+    def test_a_table_of_one_column_is_taken_with_a_warning(self):
+        categories = pd.DataFrame({"y": pd.Categorical(Y, categories=["z", "c", "b", "a"])})
+        for y in (categories, pl.DataFrame({"y": Y}), pa.table({"y": Y})):
+            with pytest.warns(DataConversionWarning, match=r"A column-vector y was passed"):
+                model = NaiveBayes().fit(X, y)
+            assert model.classes_.tolist() == ["a", "b", "c"]
+
+    def test_rows_are_matched_by_position(self):
+        expected = NaiveBayes().fit(X, Y)
+        for index in (range(100, 106), list("uvwxyz"), [0, 1, 2, 3, 4, 4], [(0, 1)] * 6):
+            y = pd.Series(Y, index=pd.Index(index, tupleize_cols=False))
+            assert NaiveBayes().fit(X, y).statistics_ == expected.statistics_
+        y = pd.Series(Y, index=range(5, -1, -1))
+        for learn in (NaiveBayes().fit, NaiveBayes().partial_fit):
+            message = r"The index of y is that of X in another order.* give y.loc\[X.index\]"
+            with pytest.warns(PrioryWarning, match=message):
+                assert learn(X, y).statistics_ == expected.statistics_
+        assert NaiveBayes().fit(X[::-1], y).statistics_.n_rows == 6  # the same order: no warning
+
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [
+            ([0, 1], ["0", "1"]),
+            ([0, 1], [False, True]),
+            (["0", "1"], [0, 1]),
+            ([False, True], ["False", "True"]),
+        ],
+    )
+    def test_another_type_is_cast(self, first, second):
+        model = NaiveBayes().fit(X, first * 3)
+        before = model.statistics_
+        model.partial_fit(X, second * 3)
+        assert [repr(c) for c in model.classes_.tolist()] == [repr(c) for c in first]
+        assert model.forget(X, second * 3).statistics_ == before
+
+    def test_another_type_that_cannot_be_cast(self):
+        model = NaiveBayes().fit(X, [0, 1] * 3)
+        message = r"y holds 'no', 'yes', of another type than the classes that were learned: 0, 1"
+        with pytest.warns(DriftWarning, match=message):
+            model.partial_fit(X, ["no", "yes"] * 3)
+        assert model.classes_.tolist() == [0, 1, "no", "yes"]
+        model.partial_fit(X, ["perhaps", 1] * 3)  # both are types of its own by now
+
     def test_regression_target_is_refused(self):
         with pytest.raises(InputError, match=r"Unknown label type: continuous. y holds 0\.5"):
             NaiveBayes().fit(X, [0.5, 1.0, 2.0] * 2)
@@ -239,6 +292,111 @@ class TestSample:
         again, _ = model.sample(5, y="c", random_state=1)
         assert y.tolist() == ["c"] * 5
         pd.testing.assert_frame_equal(table, again)
+
+
+NAMED = pd.DataFrame({"a": range(12), "b": ["u", "v", None, "u"] * 3})
+
+
+class TestOddTables:
+    """What a table may hold: each is learned, learned on and predicted, or refused clearly."""
+
+    @pytest.mark.parametrize(
+        "column",
+        [
+            pd.array([True, False, pd.NA] * 8, dtype="boolean"),
+            pd.array([1, 2, pd.NA] * 8, dtype="Int64"),
+            pd.array([1, 2, pd.NA] * 8, dtype="UInt8"),
+            pd.array([1.5, 2, pd.NA] * 8, dtype="Float32"),
+            pd.array(["u", "v", pd.NA] * 8, dtype="string"),
+            pd.array(["u", "v", None] * 8, dtype=pd.ArrowDtype(pa.string())),
+            pd.array([1, 2, None] * 8, dtype=pd.ArrowDtype(pa.int64())),
+            pd.array([True, False, None] * 8, dtype=pd.ArrowDtype(pa.bool_())),
+            pd.array([Decimal("1.5"), None] * 12, dtype=pd.ArrowDtype(pa.decimal128(5, 2))),
+            pd.array(
+                ["u", "v", None] * 8, dtype=pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))
+            ),
+            pd.array(pd.date_range("2020", periods=24), dtype=pd.ArrowDtype(pa.timestamp("us"))),
+            pd.Categorical(["u", "v"] * 12, categories=["z", "v", "u"]),
+            pd.period_range("2020", periods=24, freq="D"),
+            pd.date_range("2020", periods=24, tz="Asia/Tokyo"),
+            pd.to_timedelta(range(24), "h"),
+            pd.arrays.SparseArray([0, 0, 1.5] * 8),
+            np.array([2**63 + 1, 2**64 - 1] * 12, dtype=np.uint64),
+            [Decimal("1.5"), Decimal("2"), None] * 8,
+            [1, "a", True, None, 2.5, "b"] * 4,
+            [dt.date(2020, 1, 1), dt.datetime(2020, 1, 2), None] * 8,
+            [None] * 24,
+        ],
+        ids=range(21),
+    )
+    def test_learned(self, column):
+        table, y = pd.DataFrame({"x": column, "z": np.arange(24.0)}), ["a", "b", "b"] * 8
+        model = NaiveBayes().fit(table, y)
+        expected = model.predict_proba(table)
+        assert np.isfinite(expected).all()
+        for i in (0, 5):
+            row = {"x": table["x"].iloc[i], "z": float(i)}
+            np.testing.assert_allclose(model.predict_proba(row)[0], expected[i], atol=1e-12)
+        before = model.statistics_
+        assert model.partial_fit(table[:5], y[:5]).forget(table[:5], y[:5]).statistics_ == before
+
+    @pytest.mark.parametrize(
+        ("column", "message"),
+        [
+            (np.ones(24) * 1j, r"Complex data not supported: column 'x' holds complex numbers"),
+            ([1j] * 24, r"Column 'x' holds 1j, of type complex, in row 0"),
+            ([[1, 2], [3]] * 12, r"'x' holds \[1, 2\], of type list, in row 0; .* of their own"),
+            ([None, {"a": 1}] * 12, r"'x' holds \{'a': 1\}, of type dict, in row 1; .* their own"),
+            ([np.ones(2)] * 24, r"'x' holds array.*, of type ndarray, in row 0; .* their own"),
+            (["u", "v\ud800"] * 12, r"'x' holds 'v\\ud800' in row 1, half of a surrogate pair"),
+            ([0.5, np.inf] * 12, r"'x' holds inf in row 1. Numbers must be finite"),
+            ([Decimal("inf"), 1] * 12, r"'x' holds inf in row 0. Numbers must be finite"),
+            (pd.DataFrame({"a": [1] * 24, "b": 2}), r"'x' must be one-dim.* shape \(24, 2\)"),
+        ],
+        ids=range(9),
+    )
+    def test_refused(self, column, message):
+        y, z = ["a", "b", "b"] * 8, np.arange(24.0)
+        for call in (NaiveBayes().fit, NaiveBayes().partial_fit):
+            with pytest.raises(InputError, match=message):
+                call({"x": column, "z": z}, y)
+        labels = NaiveBayes().fit({"x": ["u", "v"] * 12, "z": z}, y)
+        if "inf" not in message:
+            with pytest.raises(InputError, match=message):
+                labels.predict({"x": column, "z": z})
+
+    def test_half_of_a_pair(self):
+        model = NaiveBayes().fit(NAMED, ["a", "b"] * 6)
+        for row in ({"b": "v\ud800"}, [{"b": "v\ud800"}]):
+            with pytest.raises(InputError, match=r"Column 'b' holds .* in row 0, half of a surr"):
+                model.predict(row)
+        with pytest.raises(InputError, match=r"Column 'y' holds .* in row 1, half of a surrogate"):
+            NaiveBayes().fit(NAMED, ["a", "b\udfff"] * 6)
+        with pytest.raises(
+            SchemaError, match=r"The name of column 'b\\udfff' holds half of a surr"
+        ):
+            NaiveBayes().fit({"b\udfff": [1, 2]}, [0, 1])
+
+    def test_one_record_is_one_row(self):
+        table = np.array([(1, 2.5), (3, 4.5)] * 6, dtype=[("a", int), ("b", float)])
+        model = NaiveBayes.textbook().fit(table, ["p", "q"] * 6)
+        assert model.predict(table[1]).tolist() == ["q"]
+
+    def test_rows_by_keys(self):
+        model = NaiveBayes.textbook().fit(NAMED, ["p", "q"] * 6)
+        expected = model.predict_proba({"a": None, "b": "u"})
+        for row in ({"b": "u"}, [{"b": "u"}], {"b": "u", "c": 3}):
+            np.testing.assert_array_equal(model.predict_proba(row), expected)
+        assert str(model.explain({"b": "u"})[0]) == str(model.explain({"a": None, "b": "u"})[0])
+        model.partial_fit([{"a": 1}, {"b": "u"}], ["p", "q"])  # what is not named is a gap
+        assert model.statistics_.tables["b"].rows.sum() == 10
+
+    def test_counts_have_no_gaps(self):
+        counts = {"a": [1, 2] * 6, "b": [3, 4] * 6}
+        model = NaiveBayes({("a", "b"): "multinomial"}).fit(counts, ["p", "q"] * 6)
+        message = r"Column 'b' is one of a block of counts, which has no gaps, .* row 0. Give 0 for"
+        with pytest.raises(InputError, match=message):
+            model.predict({"a": 1})
 
 
 class TestInputs:

@@ -10,8 +10,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import DataConversionWarning
 
-from priory import Classifier, NaiveBayes, Settings, Statistics
+from priory import Classifier, NaiveBayes, Settings, Statistics, load
 from priory.columns import Numbers
 from priory.errors import InputError, SchemaError
 from priory.rawtables import open_table
@@ -164,6 +165,17 @@ class TestTimes:
     def test_times_of_day(self, make):
         self.same({"t": make([dt.time(1, 0), None, dt.time(0, 1)])}, (3600.0, np.nan, 60.0))
 
+    @pytest.mark.parametrize(
+        "make", [list, pd.Series, pd.PeriodIndex, lambda d: pd.Series(d, dtype=object)]
+    )
+    def test_periods_are_the_date_they_begin_on(self, make):
+        periods = [pd.Period("2020-01", "M"), None, pd.Period("1970-02", "M")]
+        self.same({"t": make(periods)}, (1577836800.0, np.nan, 31 * 86400.0))
+
+    def test_days_among_points_in_time(self):
+        mixed = [dt.date(2020, 1, 1), None, dt.datetime(1970, 1, 2)]
+        self.same({"t": mixed}, (1577836800.0, np.nan, 86400.0))
+
     @staticmethod
     def same(X, seconds):
         y = ["a", "b", "a"]
@@ -193,6 +205,72 @@ def test_categories_of_numbers_are_labels():
     dictionary = count(pa.table({"x": pa.array([10, 20, 10, 30, 10]).dictionary_encode()}))
     assert category == dictionary == expected
     assert category.tables["x"].labels == (10, 20, 30)
+
+
+class TestOrdered:
+    """Categories whose order was declared keep it, and may be read as their places in it."""
+
+    SIZES = ("small", "large", "medium", None, "small")
+    ORDER = ("small", "medium", "large")
+    FRAME = pd.DataFrame({"size": pd.Categorical(SIZES, categories=ORDER, ordered=True)})
+
+    def test_labels_with_an_order(self):
+        schema = infer(self.FRAME)
+        assert schema["size"].order == self.ORDER
+        assert schema["size"].why == "ordered categories"
+        assert count(self.FRAME) == count({"size": list(self.SIZES)})
+        arrow = pa.DictionaryArray.from_arrays(
+            pa.array([0, 2, 1, None, 0]), pa.array(self.ORDER), ordered=True
+        )
+        assert infer(pa.table({"size": arrow}))["size"].order == self.ORDER
+        assert infer({"size": list(self.SIZES)})["size"].order == ()
+
+    def test_places_as_numbers(self, tmp_path):
+        settings = Settings.textbook({"size": "gaussian"})
+        places = {"size": [0.0, 2.0, 1.0, None, 0.0]}
+        classifier = Classifier(settings).learn(self.FRAME, Y)
+        expected = Classifier(settings).learn(places, Y)
+        assert classifier.statistics.tables["size"] == expected.statistics.tables["size"]
+        classifier.save(tmp_path / "m.priory")
+        for model in (classifier, load(tmp_path / "m.priory")):
+            assert model.statistics.schema["size"].order == self.ORDER
+            np.testing.assert_array_equal(
+                model.predict_proba({"size": list(self.SIZES)}), expected.predict_proba(places)
+            )
+            np.testing.assert_array_equal(
+                model.predict_proba({"size": "medium"}), expected.predict_proba({"size": 1})
+            )
+            message = r"'size' has the ordered categories 'small', .* but holds 'huge'"
+            with pytest.raises(SchemaError, match=message):
+                model.predict({"size": "huge"})
+
+    def test_categories_of_numbers_are_those_numbers(self):
+        years = pd.DataFrame({"x": pd.Categorical([2000, 2010, 2000, 2020, 2010], ordered=True)})
+        settings = Settings.textbook({"x": "gaussian"})
+        assert count(years, settings=settings) == count(
+            {"x": years["x"].tolist()}, settings=settings
+        )
+
+    def test_two_orders_do_not_merge(self):
+        other = pd.DataFrame({"size": self.FRAME["size"].cat.reorder_categories(self.ORDER[::-1])})
+        a, b = (Classifier(Settings.textbook({"size": "gaussian"})) for _ in range(2))
+        with pytest.raises(SchemaError, match=r"'size' counts the places of categories in the ord"):
+            a.learn(self.FRAME, Y).merge(b.learn(other, Y))
+
+
+def test_names_in_parts_are_joined():
+    parts = pd.MultiIndex.from_tuples([("a", "x"), ("a", "y"), ("b", "")])
+    frame = pd.DataFrame([[1.0, 2.0, 3.0], [2.0, 4.0, 1.0]], columns=parts)
+    model = NaiveBayes.textbook().fit(frame, [0, 1])
+    assert model.feature_names_in_.tolist() == ["a.x", "a.y", "b"]
+    expected = model.predict_proba(frame.iloc[[0]])
+    for row in ({"a.x": 1.0, "a.y": 2.0, "b": 3.0}, {("a", "x"): 1.0, ("a", "y"): 2.0, "b": 3.0}):
+        np.testing.assert_array_equal(model.predict_proba(row), expected)
+    both = NaiveBayes({("a.x", "b"): "multivariate-gaussian"}).fit(frame, [0, 1])
+    assert [block.title for block in both.schema_] == ["a.x, b", "a.y"]
+    message = r"families names \('a', 'x'\), which is a block of 2 columns.* by dots: 'a.x'"
+    with pytest.raises(SchemaError, match=message):
+        NaiveBayes({("a", "x"): "histogram"}).fit(frame, [0, 1])
 
 
 def test_categories_without_rows_do_not_count():
@@ -266,6 +344,8 @@ class TestArrays:
         plain = np.array([[1.0, np.nan], [3.0, 4.0]])
         assert count(masked, Y[:2]) == count(plain, Y[:2])
         assert count(masked.astype(int), Y[:2]) == count(plain, Y[:2])
+        together = Settings.textbook("gaussian")
+        assert count(masked, Y[:2], together) == count(plain, Y[:2], together)
 
     def test_unnamed_columns_are_matched_by_position(self):
         frame = pd.DataFrame(self.X, columns=list("abcd"))
@@ -273,6 +353,70 @@ class TestArrays:
         np.testing.assert_array_equal(
             classifier.predict_proba(self.X), classifier.predict_proba(frame)
         )
+
+
+class TestMasked:
+    """What is masked is missing, whatever stands below the mask."""
+
+    MASK = (False, True, False, True)
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            np.array([1.5, np.inf, 2.5, 0.5]),
+            np.array([1.5, 9.0, 2.5, 0.5], dtype=np.float32),
+            np.array([1, 2**62, 3, 1]),
+            np.array([True, True, False, False]),
+            np.array(["u", "v", "w", "u"]),
+            np.array(["u", object(), 2, None], dtype=object),
+            np.array(["2020-01-01", "2021-01-01", "2022-01-01", "NaT"], dtype="M8[D]"),
+        ],
+        ids=lambda values: str(values.dtype),
+    )
+    def test_in_a_column(self, values):
+        masked = np.ma.masked_array(values, mask=self.MASK)
+        kept = [None if gap else v for v, gap in zip(values.tolist(), self.MASK, strict=True)]
+        found, y = count({"x": masked}, Y[:4]), Y[:4]
+        assert found == count({"x": kept}, y)
+        assert NaiveBayes().fit({"x": masked}, y).statistics_ == found
+        assert found.n_rows == 4
+        structured = np.ma.masked_all(4, dtype=[("x", values.dtype)])
+        structured["x"] = masked
+        assert count(structured, y) == found
+
+    def test_in_a_list(self):
+        assert count({"x": [1.5, np.ma.masked, 2]}, Y[:3]) == count({"x": [1.5, None, 2]}, Y[:3])
+        model = NaiveBayes.textbook().fit({"x": [1.0, 2.0, 3.0]}, Y[:3])
+        expected = model.predict_proba({"x": None})
+        np.testing.assert_array_equal(model.predict_proba({"x": np.ma.masked}), expected)
+
+    def test_texts(self):
+        texts = ["the first of many long sentences", "and here is yet another one"] * 2
+        masked = np.ma.masked_array(texts, mask=self.MASK)
+        settings = Settings.textbook(text=["x"])
+        assert count({"x": masked}, Y[:4], settings) == count(
+            {"x": [texts[0], None, texts[2], None]}, Y[:4], settings
+        )
+
+    def test_nothing_masked(self):
+        values = np.array([1, 2, 3])
+        assert count({"x": np.ma.masked_array(values)}, Y[:3]) == count({"x": values}, Y[:3])
+
+    def test_classes(self):
+        for values in ([0, 1, 0, 1], ["a", "b", "a", "b"]):
+            y = np.ma.masked_array(values, mask=self.MASK)
+            with pytest.raises(InputError, match=r"y has 2 missing labels .* first in row 1"):
+                read_labels(y)
+            with (
+                pytest.raises(InputError, match=r"y has 2 missing labels .* first in row 1"),
+                pytest.warns(DataConversionWarning),
+            ):
+                NaiveBayes().fit({"x": [1, 2, 3, 4]}, y.reshape(-1, 1))
+        assert read_labels(np.ma.masked_array([3, 1, 3])).labels == (3, 1)
+
+    def test_weights(self):
+        with pytest.raises(InputError, match=r"sample_weight is masked in row 1; give every row"):
+            read_weights(np.ma.masked_array([1.0, 2.0], mask=[0, 1]), 2)
 
 
 class TestSparse:
@@ -408,12 +552,15 @@ class Once(Stream):
 
 
 REFUSED = {
-    "lists": (lambda: {"x": [[1], [2]]}, r"Column 'x' holds \[1\], of type list; .* of their own"),
+    "lists": (
+        lambda: {"x": [[1], [2]]},
+        r"Column 'x' holds \[1\], of type list, in row 0; .* their own",
+    ),
     "sets": (lambda: {"x": {1, 2}}, r"'x' must be a sequence with a value for each row.* type set"),
     "dicts": (lambda: {"x": [{"a": 1}, {"a": 2}]}, r"Column 'x' holds .* of type dict"),
     "bytes": (
         lambda: {"x": [b"a", b"b"]},
-        r"Column 'x' holds b'a', of type bytes; .* into strings",
+        r"Column 'x' holds b'a', of type bytes, in row 0; .* into strings",
     ),
     "uuids": (lambda: {"x": [uuid.UUID(int=1)] * 2}, r"Column 'x' holds UUID.* Turn it into strin"),
     "dates and words": (
@@ -432,10 +579,27 @@ REFUSED = {
         r"Column 'x' has the type month_day_nano_interval.* Cast it",
     ),
     "polars lists": (lambda: pl.DataFrame({"x": [[1], [2]]}), r"Column 'x' has the type .*list"),
-    "pandas periods": (
-        lambda: pd.DataFrame({"x": pd.period_range("2020-01", periods=2, freq="M")}),
-        r"Column 'x' has the type .*period.* Cast it",
+    "dates and numbers": (
+        lambda: {"x": [dt.datetime(2020, 1, 1), 3]},
+        r"Column 'x' mixes dates with other values: row 1 holds 3. Make all of them dates",
     ),
+    "periods of several lengths": (
+        lambda: {"x": [pd.Period("2020-01", "M"), pd.Period("2020", "Y")]},
+        r"Column 'x' mixes periods with other values, or with others of another frequency",
+    ),
+    "pandas intervals": (
+        lambda: pd.DataFrame({"x": pd.Series(pd.IntervalIndex.from_breaks([0, 1, 2]))}),
+        r"Column 'x' has the type .*interval.* Cast it",
+    ),
+    "a row of a DataFrame": (
+        lambda: pd.DataFrame({"a": [1], "b": [2]}).iloc[0],
+        r"X is a Series, which may be one row or one column.* df.iloc\[\[0\]\].* df\[\['name'\]\]",
+    ),
+    "polars 128 bits": (
+        lambda: pl.DataFrame({"x": pl.Series([1], dtype=pl.Int128)}),
+        r"X, of type DataFrame, cannot be read as an Arrow table: .* Cast the column at fault",
+    ),
+    "rows without keys": (lambda: [{}, {}], r"rows without a single key: there is nothing to"),
     "complex": (lambda: np.zeros((2, 2), dtype=complex), r"Complex data not supported"),
     "complex column": (lambda: {"x": np.zeros(2, dtype=complex)}, r"Complex .* column 'x'"),
     "complex sparse": (lambda: sp.csr_matrix(np.eye(2) * 1j), r"Complex data not supported"),
@@ -464,7 +628,7 @@ REFUSED = {
     "no columns": (lambda: np.zeros((3, 0)), r"Found array with 0 feature\(s\)"),
     "no table": (lambda: "rows.csv", r"X is no table: 'rows.csv', of type str. Give a DataFrame"),
     "nothing": (lambda: None, r"X is no table: None"),
-    "lazy": (lambda: pl.LazyFrame({"x": [1]}), r"X is no table: .*LazyFrame"),
+    "lazy": (lambda: pl.LazyFrame({"x": [1]}), r"X is a LazyFrame, .* give X.collect\(\)"),
 }
 
 
@@ -480,12 +644,18 @@ def test_sentences_may_be_declared_categories():
     assert infer(X, {("x",): Kind.LABELS})["x"].kind is Kind.LABELS
 
 
+MESSAGE = r"Column 'x' holds -?(inf|1e\+\d+) in row 1\. Numbers must be finite"
+
+
 @pytest.mark.parametrize("wrong", [np.inf, -np.inf, 1e300, -1e151])
 @pytest.mark.parametrize("families", ["plain", {("x", "z"): "gaussian"}])
 def test_numbers_too_large_are_refused(wrong, families):
     X = {"z": [1.0, 2.0, 3.0], "x": [1.0, wrong, 2.0]}
-    with pytest.raises(InputError, match=r"Column 'x' holds -?(inf|1e\+\d+)\. Numbers must be fin"):
+    with pytest.raises(InputError, match=MESSAGE):
         count(X, Y[:3], Settings.textbook(families))
+    model = Classifier(Settings.textbook(families)).learn({**X, "x": [1.0, 3.0, 2.0]}, Y[:3])
+    with pytest.raises(InputError, match=MESSAGE):
+        model.predict(X)
 
 
 def test_infinity_is_no_label():
@@ -503,11 +673,47 @@ class TestMatching:
         with pytest.raises(SchemaError, match=message):
             read({"colour": ["red"], "size": [1.0], "truth": [True]}, self.SCHEMA)
 
-    def test_extra_column(self):
-        message = r"Column 'sizes' was not there .* leave it out. .* Did you mean 'size'\?"
-        row = {"color": "red", "size": 1.0, "truth": True, "sizes": 2}
+    @pytest.mark.parametrize(
+        "X",
+        [
+            {"color": "red", "size": 1.0, "truth": True, "sizes": 2},
+            [{"color": "red", "size": 1.0, "truth": True, "sizes": 2}],
+            {"color": ["red"], "size": [1.0], "truth": [True], "sizes": [2]},
+            pd.DataFrame({"sizes": [2], "color": ["red"], "size": [1.0], "truth": [True]}),
+        ],
+    )
+    def test_extra_columns_are_not_looked_at(self, X):
+        frame = read(X, self.SCHEMA)
+        assert frame["size"].values.tolist() == [[1.0]]
+        assert [frame["color"].value(0), frame["truth"].value(0)] == ["red", True]
+
+    def test_a_key_that_is_not_there_is_a_gap(self):
+        for X in ({"size": 1.0}, [{"size": 1.0}], {"size": np.float64(1.0), "other": 2}):
+            frame = read(X, self.SCHEMA)
+            assert frame["color"].missing.all() and frame["truth"].missing.all()
+            assert frame["size"].values.tolist() == [[1.0]]
+        frame = read([{"size": 1.0}, {"color": "red"}], self.SCHEMA)
+        assert frame["color"].missing.tolist() == [True, False]
+        assert read({}, self.SCHEMA)["size"].missing.all()
+
+    def test_a_key_that_is_misspelt_is_no_gap(self):
+        message = r"Column 'sizes' was not there .* Did you mean 'size'\? .* on purpose is None"
         with pytest.raises(SchemaError, match=message):
-            read(row, self.SCHEMA)
+            read({"color": "red", "sizes": 2.0}, self.SCHEMA)
+        assert read({"color": "red", "sizes": 2.0, "size": None}, self.SCHEMA)["size"].missing.all()
+
+    def test_a_row_of_other_keys_alone_is_refused(self):
+        with pytest.raises(SchemaError, match=r"Column 'color' was not found. Columns: 'weight'"):
+            read({"weight": 2.0}, self.SCHEMA)
+
+    def test_keys_of_an_array_are_matched_by_name(self):
+        schema = infer(np.array([[1.0, 2.0], [3.0, 4.0]]))
+        for X in ({"x1": 5.0, "x0": 6.0}, pd.DataFrame({"x1": [5.0], "x0": [6.0]})):
+            frame = read(X, schema)
+            assert [frame["x0"].value(0), frame["x1"].value(0)] == [6.0, 5.0]
+        assert read({"x1": 5.0}, schema)["x0"].missing.all()
+        frame = read(pd.DataFrame({"a": [6.0], "b": [5.0]}), schema)  # by position
+        assert [frame["x0"].value(0), frame["x1"].value(0)] == [6.0, 5.0]
 
     def test_number_of_columns(self):
         message = r"X has 2 features, but priory is expecting 3 features as input: 'color'"
@@ -547,6 +753,41 @@ class TestClasses:
     def test_two_dimensions(self):
         with pytest.raises(InputError, match=r"'y' must be one-dimensional.*\(3, 2\)"):
             read_labels(np.zeros((3, 2)))
+
+    @pytest.mark.parametrize(
+        "make",
+        [
+            lambda y: pd.Categorical(y, categories=["c", "b", "a"]),
+            lambda y: pd.Series(pd.Categorical(y, categories=["c", "b", "a"])),
+            lambda y: pl.Series(y, dtype=pl.Enum(["c", "b", "a"])),
+            lambda y: pa.DictionaryArray.from_arrays(
+                pa.array([2 - (v == "b") for v in y]), pa.array(["c", "b", "a"])
+            ),
+        ],
+    )
+    def test_categories_without_rows_are_no_classes(self, make):
+        y = ["a", "b"] * 20
+        assert sorted(read_labels(make(y)).labels) == ["a", "b"]
+        X = {"x": np.arange(40.0)}
+        expected = NaiveBayes().fit(X, y)
+        for model in (NaiveBayes().fit(X, make(y)), Classifier().fit(X, make(y)).to_sklearn()):
+            assert model.classes_.tolist() == ["a", "b"]
+            np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+
+    def test_truths_of_one_kind(self):
+        assert read_labels(np.array([True, True])).labels == (True,)
+
+    @pytest.mark.parametrize(
+        "make",
+        [
+            lambda y: np.array(y).reshape(-1, 1),
+            lambda y: pd.DataFrame({"y": y}),
+            lambda y: pl.DataFrame({"y": y}),
+            lambda y: pa.table({"y": y}),
+        ],
+    )
+    def test_a_table_of_one_column(self, make):
+        assert read_labels(make(["b", "a", "b"])).labels == ("b", "a")
 
 
 class TestWeights:
@@ -622,8 +863,8 @@ def test_one_row_as_a_dict_is_read_as_a_table_of_one_row_is(row):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"x": 1.0}, "Column 'y' was not found"),
-        ({"x": 1.0, "y": 2.0, "z": 3.0}, "Column 'z' was not there when the model learned"),
+        ({"x": [1.0]}, "Column 'y' was not found"),
+        ({"x": 1.0, "Y": [2.0]}, "Column 'x' is a single value"),
         ({"x": "one", "y": 2.0}, "Column 'x'"),
         ({"x": 1e300, "y": 2.0}, "Column 'x' holds 1e[+]300"),
     ],

@@ -12,7 +12,7 @@ from priory.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from priory.analyzer import Analyzer
-    from priory.classifier import Classifier, load
+    from priory.classifier import Classifier
     from priory.dropins import (
         BernoulliNB,
         CategoricalNB,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from priory.informative import Informative
     from priory.learning_curves import LearningCurve, learning_curve
+    from priory.loading import load
     from priory.model import Model
     from priory.network import BeliefNetwork, Hypotheses, JointTable
     from priory.network_classifier import NetworkClassifier
@@ -63,7 +64,7 @@ _HOME = {
     "GaussianNB": "dropins",
     "MultinomialNB": "dropins",
     "Classifier": "classifier",
-    "load": "classifier",
+    "load": "loading",
     "train": "sources",
     "Settings": "settings",
     "Analyzer": "analyzer",

@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
 from priory.columns import Frame, Labels, Numbers
+from priory.drift import Learned, in_type_of
 from priory.errors import (
     ForgetError,
     IdentifierWarning,
@@ -36,6 +37,7 @@ from priory.parallel import at_most
 from priory.provenance import Provenance
 from priory.rawtables import RawTable
 from priory.reading import (
+    NAMES_OR_TEXT,
     infer,
     infer_empty,
     open_table,
@@ -109,6 +111,7 @@ class Classifier:
         self._pool: Pool | None = None
         self._moved = 0.0
         self._warned: set[str] = set()
+        self._learned: Learned | None = None
 
     # What was learned
 
@@ -803,9 +806,11 @@ class Classifier:
         weights = read_weights(weight, raw.n_rows)
         if self._statistics is not None:
             schema = infer_empty(raw, self._statistics.schema)
-            return count_rows(raw, labels, weights, schema, self.settings)
+            labels = in_type_of(labels, self._statistics.classes)
+            in_types = partial(self._in_learned_types, learning=True)
+            return count_rows(raw, labels, weights, schema, self.settings, in_types)
         schema = infer(raw, self.settings.declared(raw), self.settings.n_threads)
-        counted = count_rows(raw, labels, weights, schema, self.settings)
+        counted = count_rows(raw, labels, weights, schema, self.settings, lambda frame: frame)
         from priory.structure import choose_structure
 
         blocks = choose_structure(counted.statistics, self.settings, *counted.rows)
@@ -827,7 +832,8 @@ class Classifier:
         raw = open_table(X)
         labels, weights = read_labels(y), read_weights(sample_weight, raw.n_rows)
         _check_lengths(raw.n_rows, labels)
-        frame = read(raw, self.statistics.schema, self.settings.n_threads)
+        labels = in_type_of(labels, self.classes)
+        frame = self._in_learned_types(read(raw, self.statistics.schema, self.settings.n_threads))
         if weights is not None and not weights.all():
             some = weights > 0
             frame, labels, weights = frame.take(some), labels.take(some), weights[some]
@@ -835,12 +841,17 @@ class Classifier:
 
     def _frame(self, X: Any) -> Frame:
         frame = read(X, self.statistics.schema, self.settings.n_threads)
+        frame = self._in_learned_types(frame)
         check_missing(frame, self.statistics.schema, self.settings)
-        for block in self.statistics.schema.counted:
-            column = frame[block.name]
-            if isinstance(column, Numbers) and _has_large(column.values):
-                refuse_large(block, column.values)
+        # A table that was opened already may be one of many batches, whose rows have other numbers.
+        _refuse_large(frame, self.statistics.schema, name_row=not isinstance(X, RawTable))
         return frame
+
+    def _in_learned_types(self, frame: Frame, learning: bool = False) -> Frame:
+        """Return rows in the types that were learned; columns that do not fit are warned of."""
+        if self._learned is None or self._learned.statistics is not self.statistics:
+            self._learned = Learned(self.statistics)
+        return self._learned.aligned(frame, learning)
 
     def _codes(self, y: Any, n: int) -> AnyArray:
         if isinstance(y, str | bytes) or not hasattr(y, "__len__"):
@@ -889,11 +900,31 @@ class Classifier:
         new = [name for name in names if name not in self._warned]
         self._warned.update(new)
         if new:
+            settings = [self._setting_for(name, statistics) for name in new]
             warn(
                 f"Column {listing(new)} has hardly two rows alike: it names the rows and was left "
-                f"out. To use it all the same: families={{{new[0]!r}: 'categorical'}}.",
+                f"out. To use it all the same: {', '.join(dict.fromkeys(settings[:5]))}.",
                 IdentifierWarning,
             )
+
+    def _setting_for(self, name: str, statistics: Statistics) -> str:
+        """Return the setting with which a column that was left out is used."""
+        from priory.sentences import text_setting
+
+        table: Any = statistics.tables.get(name)
+        if table is not None:
+            setting = text_setting(name, table.labels)
+        else:
+            setting = f"text=[{name!r}]" if statistics.schema[name].why == NAMES_OR_TEXT else None
+        return setting or f"families={{{name!r}: 'categorical'}}"
+
+
+def _refuse_large(frame: Frame, schema: Schema, name_row: bool) -> None:
+    """Name the column, and the row, of a number that is infinite or too large to be squared."""
+    for block in schema.counted:
+        column = frame[block.name]
+        if isinstance(column, Numbers) and _has_large(column.values):
+            refuse_large(block, column.values, name_row)
 
 
 @dataclass(frozen=True, eq=False)
@@ -905,12 +936,25 @@ class Counted:
 
 
 def count_rows(
-    raw: RawTable, y: Labels, weight: FloatArray | None, schema: Schema, settings: Settings
+    raw: RawTable,
+    y: Labels,
+    weight: FloatArray | None,
+    schema: Schema,
+    settings: Settings,
+    in_types: Callable[[Frame], Frame] | None = None,
 ) -> Counted:
-    """Count the rows of a table under a schema."""
+    """Count the rows of a table under a schema, in the types that were learned.
+
+    Without `in_types` it is one of many batches, whose rows are not named.
+    """
     frame = read(raw, schema, settings.n_threads)
+    frame = frame if in_types is None else in_types(frame)
     check_missing(frame, schema, settings)
-    statistics = Statistics.count(frame, y, schema, weight, settings.n_threads)
+    try:
+        statistics = Statistics.count(frame, y, schema, weight, settings.n_threads)
+    except InputError:
+        _refuse_large(frame, schema, name_row=in_types is not None)
+        raise
     return Counted(statistics, (frame, y, weight))
 
 

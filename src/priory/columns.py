@@ -7,7 +7,7 @@ NaN. `reading` makes these from what the user has; everything above sees only th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -15,7 +15,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from priory.errors import InputError
-from priory.kernels.labels import encode_integers, encode_range, pack_codes, value_range
+from priory.kernels.labels import (
+    count_codes,
+    encode_integers,
+    encode_range,
+    pack_codes,
+    value_range,
+)
 from priory.kernels.text import Splitter, borrow_texts, encode_texts, text_sizes
 from priory.parallel import in_parallel, stretches, thread_count
 from priory.typing import AnyArray, BoolArray, FloatArray, Label
@@ -69,6 +75,21 @@ class Labels:
         """Return the label of one row, None for a gap."""
         code = int(self.codes[row])
         return None if code < 0 else self.labels[code]
+
+    def seen(self) -> Labels:
+        """Return the column with the labels alone that have a row, in their order.
+
+        >>> Labels(np.array([2, 0, -1]), ("a", "b", "c")).seen().labels
+        ('a', 'c')
+        """
+        rows = np.zeros(len(self.labels), dtype=np.int64)
+        count_codes(self.codes, rows)
+        there = rows > 0
+        if there.all():
+            return self
+        places = np.append(np.cumsum(there) - 1, -1).astype(np.int32)  # the last is a gap's
+        labels = tuple(self.labels[code] for code in np.flatnonzero(there).tolist())
+        return Labels(places[self.codes], labels)
 
     def as_labels(self) -> Labels:
         """Return the column itself."""
@@ -396,10 +417,15 @@ Column: TypeAlias = Labels | Numbers | Counts | Combined | Texts
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Hold the columns of some rows, by the name of their block."""
+    """Hold the columns of some rows, by the name of their block.
+
+    `other_units` are columns of numbers that came as something else than was learned, a date, a
+    duration or a number, and as what.
+    """
 
     n_rows: int
     columns: Mapping[str, Column]
+    other_units: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.n_rows

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable
 
 __all__ = [
+    "DriftWarning",
     "ExpressionError",
     "ForgetError",
     "IdentifierWarning",
@@ -102,6 +103,10 @@ class PrioryWarning(UserWarning):
 
 class ImpossibleEvidenceWarning(PrioryWarning):
     """Tell that rows are impossible under every class, so the class prior was used."""
+
+
+class DriftWarning(PrioryWarning):
+    """Tell that a column holds other values than were learned, so that it tells nothing."""
 
 
 class IdentifierWarning(PrioryWarning):

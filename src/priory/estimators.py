@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from priory.analyzer import as_analyzer
 from priory.classifier import Classifier, label_array
 from priory.columns import Labels
 from priory.description import ModelDescription
-from priory.errors import InputError, SettingError
+from priory.errors import InputError, PrioryWarning, SettingError, warn
 from priory.explanation import Explanation
 from priory.information import column_importances
 from priory.informative import Informative
 from priory.locking import alone
 from priory.model import LinearForm, Model
+from priory.plain import to_plain
 from priory.posteriors import ParameterPosterior
 from priory.rawtables import RawTable
-from priory.reading import open_table, read_labels
+from priory.reading import only_column, open_table, read_labels
 from priory.schema import Schema
 from priory.settings import Settings
 from priory.statistics import Statistics
@@ -67,8 +70,8 @@ class NaiveBayes(TableClassifier):
     n_threads : None or a number
         How many threads count and score; None takes PRIORY_NUM_THREADS, or the cores at hand.
     text : None, names of columns, or a mapping of columns to an `Analyzer`
-        Columns whose words are counted. Strings of many words that hardly repeat are found to be
-        text without being named.
+        Columns whose words are counted. Strings of six words and more that hardly repeat, and of
+        three whose words do, are found to be text without being named.
     sample_size : a number
         How many rows at most whatever is "auto" is chosen on.
     select : None or "mdl"
@@ -162,7 +165,7 @@ class NaiveBayes(TableClassifier):
         >>> NaiveBayes.from_classifier(Classifier().learn({"x": ["a", "b"]}, [0, 1])).classes_
         array([0, 1])
         """
-        settings, columns = classifier.settings, classifier.statistics.schema.columns
+        settings = classifier.settings
         result = cls(
             families=settings.families,
             smoothing=settings.smoothing,
@@ -177,13 +180,7 @@ class NaiveBayes(TableClassifier):
             structure=settings.structure,
             pairs=settings.pairs,
         )
-        result.classifier_ = classifier
-        result.n_features_in_ = len(columns)
-        result._y_dtype = None
-        result._container = "array"
-        if classifier.statistics.schema.named:
-            result._container = "arrow"
-            result.feature_names_in_ = np.array(list(columns), dtype=object)
+        result._adopt(classifier, None, "arrow" if classifier.statistics.schema.named else "array")
         return result
 
     # Learning
@@ -193,6 +190,7 @@ class NaiveBayes(TableClassifier):
         """Learn a table with its classes, forgetting whatever was learned before."""
         classifier = Classifier(self._settings())
         raw = self._open(X)  # once: a stream may be read one time
+        _warn_order(X, y)
         classifier.fit(raw, self._targets(y), sample_weight)
         _ = classifier.model  # settings that do not fit the data fail here, not at predict
         self._take(classifier, X, raw, y)
@@ -208,6 +206,7 @@ class NaiveBayes(TableClassifier):
         if classifier is None:
             classifier = Classifier(self._settings())
         raw = self._open(X)
+        _warn_order(X, y)
         declared = None if classes is None else read_labels(classes, "classes")
         classifier.learn(raw, self._targets(y), sample_weight)
         if declared is not None:
@@ -337,8 +336,19 @@ class NaiveBayes(TableClassifier):
         return self._fitted().linear_form()
 
     def save(self, path: Any, min_count: int = 0) -> None:
-        """Write the model to a file that `priory.load` reads; see `Classifier.save`."""
-        self._fitted().save(path, min_count)
+        """Write the model to a file; `priory.load` gives this estimator again.
+
+        Parameters come back as they were set, but for `n_threads`, which is of a machine, and
+        arrays, which come back as tuples. A class derived from this one comes back as its
+        classifier. See `Classifier.save`.
+        """
+        classifier = self._fitted()
+        before = classifier.provenance
+        classifier.provenance = replace(before, estimator=self._to_plain())
+        try:
+            classifier.save(path, min_count)
+        finally:
+            classifier.provenance = before
 
     # What was learned
 
@@ -424,6 +434,42 @@ class NaiveBayes(TableClassifier):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
+    def _adopt(self, classifier: Classifier, y: str | None, table: str) -> None:
+        """Become fitted with what a classifier has learned, from classes of a type, in a table."""
+        schema = classifier.statistics.schema
+        dtype = None if y is None else np.dtype(y)
+        if table not in ("pandas", "arrow", "array") or (
+            dtype is not None and dtype.kind not in "iuf"
+        ):
+            raise ValueError(f"{table!r:.40} of {y!r:.40} is no data that was learned")
+        self.classifier_ = classifier
+        self.n_features_in_ = len(schema.columns)
+        self._y_dtype, self._container = dtype, table
+        if schema.named:
+            self.feature_names_in_ = np.array(list(schema.columns), dtype=object)
+
+    def _to_plain(self) -> dict[str, Any] | None:
+        """Return what the constructor and `_adopt` need as plain JSON values."""
+        if not type(self).__module__.startswith("priory."):
+            return None
+        params = self.get_params(deep=False)
+        del params["n_threads"]
+        # A function is kept by its name, in the analyzer that is made of it.
+        if callable(params.get("analyzer")):
+            params["analyzer"] = as_analyzer(params["analyzer"])
+        if isinstance(text := params.get("text"), Mapping):
+            params["text"] = {
+                name: as_analyzer(how) if callable(how) else how for name, how in text.items()
+            }
+        y: Any = self._y_dtype
+        numeric = isinstance(y, np.dtype) and y.kind in "iuf"
+        return {
+            "name": type(self).__name__,
+            "params": {name: to_plain(value) for name, value in params.items()},
+            "y": y.str if numeric else None,
+            "table": self._container,
+        }
+
     def _like_y(self, labels: AnyArray) -> AnyArray:
         return like_y(labels, self._y_dtype)
 
@@ -433,7 +479,10 @@ def read_classes(y: Any, estimator: str, n_threads: int | None = None) -> Labels
     if y is None:
         raise InputError(f"{estimator} requires y to be passed, but the target y is None.")
     if len(getattr(y, "shape", ())) == 2:
-        y = column_or_1d(y, warn=True)
+        if y.shape[1] != 1:
+            raise InputError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+        column_or_1d(np.empty(y.shape), warn=True)  # for scikit-learn's warning
+        y = only_column(y)
     labels = read_labels(y, n_threads=n_threads)
     broken = [v for v in labels.labels if isinstance(v, float)]
     if broken:
@@ -442,6 +491,23 @@ def read_classes(y: Any, estimator: str, n_threads: int | None = None) -> Labels
             "to be predicted; classes are names or whole numbers."
         )
     return labels
+
+
+def _warn_order(X: Any, y: Any) -> None:
+    """Warn where the rows of X and y have the same names in another order: no one looks at them."""
+    a: Any = getattr(X, "index", None)
+    b: Any = getattr(y, "index", None)
+    if not (hasattr(a, "equals") and hasattr(b, "equals")) or len(a) != len(b) or a.equals(b):
+        return
+    try:
+        if a.sort_values().equals(b.sort_values()):
+            warn(
+                "The index of y is that of X in another order. Rows are matched by position; if "
+                "they should be by index, give y.loc[X.index].",
+                PrioryWarning,
+            )
+    except TypeError:  # names that have no order
+        return
 
 
 def like_y(labels: AnyArray, dtype: Any) -> AnyArray:

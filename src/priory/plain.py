@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -41,7 +41,11 @@ def to_plain(value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         return {"map": [[to_plain(key), to_plain(item)] for key, item in value.items()]}
-    if isinstance(value, tuple | list | np.ndarray):
+    if isinstance(value, list):
+        return {"items": [to_plain(item) for item in value]}
+    if isinstance(value, Set):
+        return {"set": sorted((to_plain(item) for item in value), key=str)}
+    if isinstance(value, tuple | np.ndarray):
         return {"list": [to_plain(item) for item in value]}
     if isinstance(value, Analyzer):
         return {"analyzer": value.to_dict()}
@@ -58,7 +62,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(plain: Any) -> Any:
-    """Return the setting of JSON values, lists as tuples; anything unknown is refused.
+    """Return the setting of JSON values, arrays as tuples; anything unknown is refused.
 
     >>> from_plain(to_plain(families.Gaussian()))
     Gaussian(shared=False, var_smoothing=0.0)
@@ -70,6 +74,10 @@ def from_plain(plain: Any) -> Any:
             return {from_plain(key): from_plain(item) for key, item in plain["map"]}
         if plain.keys() == {"list"} and isinstance(plain["list"], list):
             return tuple(from_plain(item) for item in plain["list"])
+        if plain.keys() == {"items"} and isinstance(plain["items"], list):
+            return [from_plain(item) for item in plain["items"]]
+        if plain.keys() == {"set"} and isinstance(plain["set"], list):
+            return {from_plain(item) for item in plain["set"]}
         if plain.keys() == {"analyzer"}:
             return Analyzer.from_dict(plain["analyzer"])
         if plain.keys() == {"type", "options"} and isinstance(plain["options"], dict):

@@ -48,7 +48,8 @@ class Provenance:
     `target` is the column the classes came from, `weight` that of the weights, `dropped` are
     columns left out on purpose. With `min_count` above 0, values in fewer rows were removed, so
     rows can no longer be forgotten. `figures` are of what was learned at first: what is learned
-    on or merged has none.
+    on or merged has none. `estimator` says as what a model was saved: an estimator's name and its
+    parameters, None for a classifier by itself.
 
     >>> Provenance().with_source("days.csv", 14).sources
     (Source(name='days.csv', rows=14),)
@@ -60,6 +61,7 @@ class Provenance:
     sources: tuple[Source, ...] = ()
     min_count: int = 0
     figures: Figures | None = None
+    estimator: Mapping[str, Any] | None = None
 
     def with_source(self, name: str, rows: int) -> Provenance:
         """Return the provenance with one more source."""
@@ -91,6 +93,7 @@ class Provenance:
             "sources": [{"name": source.name, "rows": source.rows} for source in self.sources],
             "min_count": self.min_count,
             "figures": None if self.figures is None else asdict(self.figures),
+            "estimator": self.estimator,
         }
 
     @classmethod
@@ -111,7 +114,9 @@ class Provenance:
             if not isinstance(name, str) or type(rows) is not int:
                 raise TypeError("a source must have a name and a number of rows")
             sources.append(Source(name, rows))
-        figures = plain.get("figures")
+        figures, estimator = plain.get("figures"), plain.get("estimator")
+        if not (estimator is None or isinstance(estimator, dict)):
+            raise TypeError("estimator must be a description of one")
         return cls(
             target,
             weight,
@@ -119,4 +124,5 @@ class Provenance:
             tuple(sources[-MOST_SOURCES:]),
             least,
             None if figures is None else Figures(**figures),
+            estimator,
         )

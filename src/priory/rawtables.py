@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -23,19 +25,32 @@ __all__ = ["Natural", "RawTable", "natural", "open_table", "texts"]
 EXACT = 2**53
 """Whole numbers up to this size are exact in a float64."""
 
+GAPS = ("NAType", "NaTType")
+"""The types of pandas that stand for a gap, by name: pandas may not be there."""
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+ORDERED = "ordered categories"
+"""Why a column of categories is labels that have an order of their own."""
+
 
 class Natural(NamedTuple):
-    """Say what a column is by its type alone: labels or numbers, and why."""
+    """Say what a column is by its type alone: labels or numbers, and why.
+
+    `order` is that of categories whose order was declared, from the least to the greatest.
+    """
 
     column: Column
     why: str
+    order: tuple[Label, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
     """Give the columns of any table by name.
 
-    `matrix` is the table as one array or sparse matrix, where it is one.
+    `matrix` is the table as one array or sparse matrix, where it is one. `of_rows` says that it was
+    given row by row, by keys: what no row names is a gap in all of them.
     """
 
     names: tuple[str, ...]
@@ -43,6 +58,7 @@ class RawTable:
     named: bool
     get: Callable[[int], Any]
     matrix: Any = None
+    of_rows: bool = False
     _seen: dict[str, Natural] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -51,7 +67,11 @@ class RawTable:
             raise SchemaError(
                 f"Column {listing(twice)} stands more than once; give each column its own name."
             )
-        if not self.names:
+        if (broken := _with_surrogate(self.names)) is not None:
+            raise SchemaError(
+                f"The name of column {self.names[broken]!r} holds {_LONE}; rename it."
+            )
+        if not self.names and not self.of_rows:
             raise InputError(
                 f"Found array with 0 feature(s) (shape=({self.n_rows}, 0)) while a minimum of 1 "
                 "is required."
@@ -101,9 +121,11 @@ def open_table(X: Any) -> RawTable:
     module = type(X).__module__.partition(".")[0]
     if module == "pandas" and hasattr(X, "iloc"):
         if X.ndim == 1:
-            X = X.to_frame()
-        names = tuple(map(str, X.columns))
-        return RawTable(names, len(X), True, lambda i: X.iloc[:, i])
+            raise InputError(
+                "X is a Series, which may be one row or one column of a table. Give a row as "
+                "df.iloc[[0]] or as a dict, a column as df[['name']]."
+            )
+        return RawTable(tuple(map(_name, X.columns)), len(X), True, lambda i: X.iloc[:, i])
     if module == "scipy" and hasattr(X, "tocsr"):
         return _open_sparse(X)
     if hasattr(X, "__arrow_c_stream__") or module == "pyarrow":
@@ -111,13 +133,47 @@ def open_table(X: Any) -> RawTable:
     if isinstance(X, Mapping):
         return _open_mapping(X)
     if isinstance(X, Sequence) and X and all(isinstance(row, Mapping) for row in X):
-        keys = dict.fromkeys(name for row in X for name in row)
-        return _open_mapping({name: [row.get(name) for row in X] for name in keys})
+        return _open_rows(X)
     return _open_array(X)
+
+
+def _name(column: Any) -> str:
+    """Return the name of a column; the parts of a name in a MultiIndex are joined by dots.
+
+    >>> _name("a"), _name(("a", "x")), _name(("a", ""))
+    ('a', 'a.x', 'a')
+    """
+    if isinstance(column, tuple):
+        return ".".join(str(part) for part in column if part != "")
+    return str(column)
+
+
+_LONE = "half of a surrogate pair, which is no character"
+
+
+def _with_surrogate(strings: Sequence[Any]) -> int | None:
+    """Return the place of the first string that cannot be written as UTF-8, if there is one.
+
+    Such strings come from bytes that were decoded wrongly. No file, terminal or other program can
+    take them.
+    """
+    try:
+        "".join(strings).encode()  # all at once: it is hardly ever there
+    except TypeError:  # labels of other types are among them
+        places = [i for i, string in enumerate(strings) if isinstance(string, str)]
+        found = _with_surrogate([strings[i] for i in places])
+        return None if found is None else places[found]
+    except UnicodeEncodeError:
+        return next(i for i, string in enumerate(strings) if SURROGATE.search(string))
+    return None
 
 
 def natural(values: Any, name: str) -> Natural:
     """Return one column in its natural form, from any kind of array or sequence."""
+    if len(shape := getattr(values, "shape", ())) > 1:
+        raise InputError(f"{name!r} must be one-dimensional, but has shape {shape}.")
+    if isinstance(values, np.ma.MaskedArray):
+        return _natural_masked(values, name)
     module = type(values).__module__.partition(".")[0]
     if module == "pandas":
         return _natural_pandas(values, name)
@@ -239,7 +295,12 @@ def _open_arrow(X: Any) -> RawTable:
     elif not isinstance(X, pa.Table):
         try:
             X = pa.table(X)
-        except (pa.ArrowInvalid, TypeError):
+        except (pa.ArrowInvalid, TypeError) as error:
+            if hasattr(X, "columns"):
+                raise InputError(
+                    f"X, of type {type(X).__name__}, cannot be read as an Arrow table: {error}. "
+                    "Cast the column at fault to numbers or strings."
+                ) from None
             raise InputError(
                 f"X is one column, of type {type(X).__name__}, not a table; give it a name: "
                 "{'x': X}."
@@ -247,13 +308,22 @@ def _open_arrow(X: Any) -> RawTable:
     return RawTable(tuple(X.column_names), X.num_rows, True, X.column)
 
 
+def _open_rows(rows: Sequence[Mapping[Any, Any]]) -> RawTable:
+    """Return rows given as {column: value}; what a row does not name is a gap in it."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    names = tuple(map(_name, keys))
+    return RawTable(
+        names, len(rows), True, lambda i: [row.get(keys[i]) for row in rows], of_rows=True
+    )
+
+
 def _open_mapping(X: Mapping[Any, Any]) -> RawTable:
-    names = tuple(map(str, X))
+    names = tuple(map(_name, X))
     values = list(X.values())
     alone = [isinstance(v, str | bytes) or not _has_length(v) for v in values]
     if all(alone):
-        values = [[value] for value in values]  # one row, given as {column: value}
-    elif any(alone):
+        return _open_rows([X])
+    if any(alone):
         name = names[alone.index(True)]
         raise InputError(
             f"Column {name!r} is a single value, {values[alone.index(True)]!r:.50}, but others are "
@@ -273,6 +343,7 @@ def _open_array(X: Any) -> RawTable:
     array = _to_array(X)
     fields = array.dtype.names
     if fields is not None:
+        array = np.atleast_1d(array)  # a single record is one row
         return RawTable(fields, len(array), True, lambda i: array[fields[i]])
     if array.ndim == 0:
         raise InputError(
@@ -296,9 +367,10 @@ def _open_array(X: Any) -> RawTable:
 
 
 def _to_array(X: Any) -> AnyArray:
-    if isinstance(X, np.ma.MaskedArray):  # what is masked is missing
-        whole: Any = X if X.dtype.kind == "f" else X.astype(object)
-        return np.asarray(whole.filled(np.nan))
+    if hasattr(X, "collect") and type(X).__name__ == "LazyFrame":
+        raise InputError("X is a LazyFrame, which holds no rows yet; give X.collect().")
+    if isinstance(X, np.ma.MaskedArray):
+        return X  # its columns know what is masked
     if isinstance(X, np.ndarray):
         return np.asarray(X)  # without what np.matrix does to its columns
     try:
@@ -314,6 +386,9 @@ def _to_array(X: Any) -> AnyArray:
 
 def _matrix(array: AnyArray) -> AnyArray | None:
     """Return the array as the kernels read it, where it holds numbers."""
+    if isinstance(array, np.ma.MaskedArray):
+        numbers = _matrix(array.data)
+        return None if numbers is None else np.where(np.ma.getmaskarray(array), np.nan, numbers)
     if array.dtype.kind == "f":
         return _float_array(array)
     return array.astype(np.float64) if array.dtype.kind in "iub" else None
@@ -323,6 +398,22 @@ def _float_array(array: AnyArray) -> AnyArray:
     if array.dtype in (np.float32, np.float64) and array.dtype.isnative:
         return array
     return array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
+
+
+def _natural_masked(array: Any, name: str) -> Natural:
+    """Return a column in which what is masked is missing, whatever stands below the mask."""
+    mask = np.ma.getmaskarray(array)
+    found = natural(array.filled(None) if array.dtype.kind == "O" else array.data, name)
+    if not mask.any():
+        return found
+    if isinstance(found.column, Numbers):
+        values = found.column.values
+        return found._replace(
+            column=Numbers(np.where(mask[:, None], values.dtype.type(np.nan), values))
+        )
+    column = found.column.as_labels()
+    codes = np.where(mask, column.codes.dtype.type(-1), column.codes)
+    return found._replace(column=Labels(codes, column.labels))
 
 
 def _natural_numpy(array: AnyArray, name: str) -> Natural:
@@ -345,7 +436,7 @@ def _natural_numpy(array: AnyArray, name: str) -> Natural:
         raise InputError(f"Complex data not supported: column {name!r} holds complex numbers.")
     if kind == "U":
         native = np.require(array, array.dtype.newbyteorder("="), "A")
-        return _natural_labels(*encode_fixed_strings(native))
+        return _natural_labels(*encode_fixed_strings(native), name)
     if kind in "OT":
         return _natural_objects(array.astype(object), name)
     raise InputError(
@@ -368,7 +459,11 @@ def _natural_objects(array: AnyArray, name: str) -> Natural:
         codes, labels = encode_objects(array)
     except TypeError as error:
         value = array[error.args[0]]
-        if hasattr(value, "isoformat") or hasattr(value, "total_seconds"):
+        if value is np.ma.masked:
+            return _natural_objects(_without_masked(array), name)
+        if type(value).__name__ == "Period" and hasattr(value, "start_time"):
+            return _natural_periods(array, name)
+        if _is_time(value):
             return _natural_dates(array, name)
         hint = (
             "Lists and other collections must be spread over columns of their own"
@@ -376,23 +471,85 @@ def _natural_objects(array: AnyArray, name: str) -> Natural:
             else "Turn it into strings or numbers"
         )
         raise InputError(
-            f"Column {name!r} holds {value!r}, of type {type(value).__name__}; values must be "
-            f"numbers, strings, booleans or dates. {hint}."
+            f"Column {name!r} holds {value!r:.100}, of type {type(value).__name__}, in row "
+            f"{error.args[0]}; values must be numbers, strings, booleans or dates. {hint}."
         ) from None
-    return _natural_labels(codes, labels)
+    return _natural_labels(codes, labels, name)
+
+
+def _without_masked(array: AnyArray) -> AnyArray:
+    objects = np.empty(len(array), dtype=object)
+    objects[:] = [None if value is np.ma.masked else value for value in array.tolist()]
+    return objects
+
+
+def _natural_periods(array: AnyArray, name: str) -> Natural:
+    """Return periods of time as the date on which each begins."""
+    import pandas as pd
+
+    try:
+        return _natural_pandas(pd.Series(pd.PeriodIndex(array)), name)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"Column {name!r} mixes periods with other values, or with others of another "
+            f"frequency: {error}"
+        ) from None
 
 
 def _natural_dates(array: AnyArray, name: str) -> Natural:
+    """Return objects of Python's datetime; a day among points in time is its first moment."""
     import pyarrow as pa
 
+    values = [None if _is_gap(value) else _plain_time(value) for value in array.tolist()]
+    other = [i for i, value in enumerate(values) if value is not None and not _is_time(value)]
+    if other:
+        raise InputError(
+            f"Column {name!r} mixes dates with other values: row {other[0]} holds "
+            f"{values[other[0]]!r:.60}. Make all of them dates."
+        )
+    if any(isinstance(value, datetime) for value in values):
+        values = [_first_moment(value) if type(value) is date else value for value in values]
     try:
-        return _natural_arrow(pa.array(array, from_pandas=True), name)
+        return _natural_arrow(pa.array(values, from_pandas=True), name)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         raise InputError(f"Column {name!r} mixes dates with other values: {error}") from None
 
 
-def _natural_labels(codes: AnyArray, labels: Sequence[Label]) -> Natural:
+def _is_gap(value: Any) -> bool:
+    return (
+        value is None
+        or value is np.ma.masked
+        or bool(type(value).__name__ in GAPS or value != value)
+    )
+
+
+def _plain_time(value: Any) -> Any:
+    """Return a date or duration of NumPy as one of Python, to the microsecond."""
+    if isinstance(value, np.datetime64):
+        return value.astype("datetime64[us]").item()
+    return value.astype("timedelta64[us]").item() if isinstance(value, np.timedelta64) else value
+
+
+def _is_time(value: Any) -> bool:
+    return (
+        isinstance(value, np.datetime64 | np.timedelta64)
+        or hasattr(value, "isoformat")
+        or hasattr(value, "total_seconds")
+    )
+
+
+def _first_moment(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day)
+
+
+def _natural_labels(codes: AnyArray, labels: Sequence[Label], name: str) -> Natural:
     """Return labels, or numbers where every label is a number."""
+    if (broken := _with_surrogate(labels)) is not None:
+        row = int(np.argmax(codes == broken))
+        raise InputError(
+            f"Column {name!r} holds {labels[broken]!r:.60} in row {row}, {_LONE}. Decode the data "
+            "anew, or replace it: value.encode('utf-8', 'replace').decode()."
+        )
     types = {str if isinstance(v, str) else bool if isinstance(v, bool) else float for v in labels}
     if types == {float} and all(-EXACT <= v <= EXACT for v in labels if isinstance(v, int)):
         numbers = np.array([*map(float, labels), np.nan])
@@ -408,7 +565,9 @@ def _natural_pandas(series: Any, name: str) -> Natural:
         return _natural_numpy(series.to_numpy(), name)
     values = getattr(series, "array", series)  # it may be an array by itself
     if hasattr(dtype, "categories"):
-        return _coded(values.codes, values.categories.to_numpy(dtype=object))
+        return _coded(values.codes, values.categories.to_numpy(dtype=object), dtype.ordered)
+    if hasattr(values, "to_timestamp"):  # a period of time is the date on which it begins
+        return _natural_pandas(values.to_timestamp(), name)
     if getattr(dtype, "storage", "") == "python":  # a column of Python's own strings
         return _natural_objects(values.to_numpy(dtype=object), name)
     import pyarrow as pa
@@ -427,7 +586,7 @@ def _lists_values(values: Any) -> bool:
     return hasattr(dtype, "categories") or hasattr(arrow, "index_type")
 
 
-def _coded(codes: AnyArray, categories: AnyArray) -> Natural:
+def _coded(codes: AnyArray, categories: AnyArray, ordered: bool = False) -> Natural:
     """Return a dictionary-encoded column; categories of other types become strings."""
     try:
         places, labels = encode_objects(categories)
@@ -439,7 +598,7 @@ def _coded(codes: AnyArray, categories: AnyArray) -> Natural:
     column = Labels(codes, tuple(labels))
     types = {type(label) for label in labels}
     why = "boolean" if types == {bool} else "category"
-    return Natural(column, why)
+    return Natural(column, why) if not ordered else Natural(column, ORDERED, column.labels)
 
 
 def _natural_arrow(array: Any, name: str) -> Natural:
@@ -454,7 +613,7 @@ def _natural_arrow(array: Any, name: str) -> Natural:
             indices = indices.cast(pa.int64())
         codes = indices.fill_null(-1) if indices.null_count else indices
         categories = np.array(array.dictionary.to_pylist(), dtype=object)
-        return _coded(codes.to_numpy(zero_copy_only=False), categories)
+        return _coded(codes.to_numpy(zero_copy_only=False), categories, kind.ordered)
     if t.is_boolean(kind):
         codes = arrow_values(array.cast(pa.int8()), np.int8)
         if array.null_count:

@@ -6,8 +6,10 @@ says what each column is; `read` returns the coded columns that a schema asks fo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -27,13 +29,14 @@ from priory.columns import (
 from priory.errors import InputError, SchemaError, did_you_mean, listing
 from priory.kernels.text import encode_texts
 from priory.pairing import Pairing
-from priory.rawtables import EXACT, Natural, RawTable, natural, open_table, texts
-from priory.schema import Block, Kind, Schema
+from priory.rawtables import EXACT, SURROGATE, Natural, RawTable, natural, open_table, texts
+from priory.schema import Block, Kind, Schema, unit_of
 from priory.typing import FloatArray, Label
 
 __all__ = [
     "infer",
     "infer_empty",
+    "only_column",
     "open_table",
     "read",
     "read_labels",
@@ -47,8 +50,12 @@ SMALLEST_WEIGHT = 1e-100
 IDENTIFIER_ROWS = 1000
 """From so many rows on, a column of strings that never repeat is not even counted."""
 
-SENTENCE_WORDS = 6
-"""From so many words a value on, on average, strings that hardly repeat are sentences."""
+NAMES = "no string repeats: it names its rows"
+NAMES_OR_TEXT = "no string repeats: it names its rows, or is text"
+"""Why a column is an identifier; the second where its strings have several words."""
+
+NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+"""A number as text files have it; Python itself would also take nan, 1_000 and the like."""
 
 
 def infer(
@@ -67,6 +74,8 @@ def infer(
     humidity  numbers  –       numbers
     """
     raw = open_table(X)
+    if not raw.names:
+        raise InputError("X has rows without a single key: there is nothing to learn from.")
     declared = dict(declared or {})
     _check_declared(raw, declared)
     block_of = {name: columns for columns in declared for name in columns}
@@ -77,7 +86,7 @@ def infer(
         if columns is None:
             blocks.append(_infer_column(raw, name))
         elif columns[0] == name:  # a block of several columns stands where its first column does
-            blocks.append(_declared_block(columns, declared[columns]))
+            blocks.append(_declared_block(raw, columns, declared[columns]))
     names = [block.name for block in blocks]
     if len(set(names)) < len(names):
         twice = [name for name in names if names.count(name) > 1]
@@ -91,9 +100,16 @@ def infer_empty(X: Any, schema: Schema) -> Schema:
     """Return a learned schema in which columns that were empty so far may have found a kind.
 
     A kind that is known stays, whatever type the next batch happens to have; values that its type
-    declares are added to those declared before.
+    declares are added to those declared before. A column that was not there at first cannot be
+    learned any more, and is refused.
     """
-    raw = open_table(X)
+    raw = _with_gaps(open_table(X), schema)
+    strange = [name for name in raw.names if name not in schema.known]
+    if strange and raw.named and schema.named:
+        raise SchemaError(
+            f"Column {listing(strange)} was not there when the model learned; leave it out. "
+            f"Columns: {listing(schema.columns)}.{did_you_mean(strange[0], schema.columns)}"
+        )
     empty = [block for block in schema if block.kind is Kind.EMPTY]
     if not empty:
         return _with_values(raw, schema)
@@ -121,20 +137,38 @@ def _with_values(raw: RawTable, schema: Schema) -> Schema:
 
 
 def read(X: Any, schema: Schema, n_threads: int | None = None) -> Frame:
-    """Return the columns that a schema counts, coded; extra and absent columns are errors."""
+    """Return the columns that a schema counts, coded.
+
+    Columns that it does not know are not looked at. One that it knows must be there, but for rows
+    that are given by keys, where it is a gap.
+    """
     row = _read_row(X, schema) if isinstance(X, Mapping) else None
     if row is not None:
         return row
-    raw = open_table(X)
+    raw = _with_gaps(open_table(X), schema)
     source = _match(raw, schema)
     labels = [block for block in schema.counted if block.kind in (Kind.LABELS, Kind.JOINT)]
     raw.read_columns([source[name] for block in labels for name in block.columns], n_threads)
     binned: dict[Any, Labels] = {}  # a column may be in several pairs
     columns = {
-        block.name: _read_block(raw, block, [source[name] for name in block.columns], binned)
+        block.name: _read_block(
+            raw, schema, block, [source[name] for name in block.columns], binned
+        )
         for block in schema.counted
     }
-    return Frame(raw.n_rows, columns)
+    return Frame(raw.n_rows, columns, _other_units(raw, schema, source))
+
+
+def _other_units(raw: RawTable, schema: Schema, source: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns of numbers that are no longer dates, or have become some, and what."""
+    found = {}
+    for block in schema.counted:
+        if block.kind is Kind.NUMBERS and block.why != "declared":
+            given = raw.column(source[block.name])
+            is_number = isinstance(given.column, Numbers) or given.why in ("integer", "numbers")
+            if is_number and unit_of(given.why) != block.unit and not given.column.missing.all():
+                found[block.name] = unit_of(given.why)
+    return found
 
 
 def with_pairs(frame: Frame, schema: Schema) -> Frame:
@@ -151,7 +185,7 @@ def _read_row(row: Mapping[Any, Any], schema: Schema) -> Frame | None:
 
     A single row to be classified should not pay for the reading of tables.
     """
-    if row.keys() != set(schema.columns):
+    if not (row.keys() <= schema.known and _PLAIN.issuperset(map(type, row.values()))):
         return None
     columns: dict[str, Column] = {}
     for block in schema.counted:
@@ -160,19 +194,23 @@ def _read_row(row: Mapping[Any, Any], schema: Schema) -> Frame | None:
                 return None
             columns[block.name] = _row_together(columns, block, block.pairing)
             continue
-        value = row[block.columns[0]]
+        value: Any = row.get(block.columns[0])
         kind = type(value)
         gap = value is None or (kind is float and value != value)
-        if len(block.columns) > 1 or not (gap or kind in (str, int, float, bool)):
+        if len(block.columns) > 1:
             return None
         if block.kind is Kind.LABELS:
             if kind is float and not gap:
                 value = int(value) if value.is_integer() else value
-            columns[block.name] = Labels(_GAP if gap else _FIRST, (value,))
+            elif kind is str and not value.isascii() and SURROGATE.search(value):
+                return None
+            columns[block.name] = _NOTHING if gap else Labels(_FIRST, (value,))
         elif block.analyzer is not None and (gap or kind is str):
             encoded = Texts(*encode_texts([None if gap else value]), block.analyzer.splitter)
             columns[block.name] = _split_by(block.analyzer, encoded)
-        elif block.kind is Kind.NUMBERS and kind is not str and not _is_huge(value):
+        elif block.kind is Kind.NUMBERS and (
+            gap or (kind is not str and block.unit == "number" and not _is_huge(value))
+        ):
             columns[block.name] = Numbers(np.array([[np.nan if gap else value]], dtype=np.float64))
         else:
             return None
@@ -191,8 +229,9 @@ def _is_huge(value: Any) -> bool:
     return isinstance(value, int) and abs(value) > EXACT
 
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 _FIRST = np.zeros(1, dtype=np.int32)
-_GAP = np.full(1, -1, dtype=np.int32)
+_NOTHING = Labels(np.full(1, -1, dtype=np.int32), ())
 
 
 def read_labels(y: Any, name: str = "y", n_threads: int | None = None) -> Labels:
@@ -202,11 +241,13 @@ def read_labels(y: Any, name: str = "y", n_threads: int | None = None) -> Labels
     ('No', 'Yes')
     """
     if isinstance(y, Labels):
-        return y
-    if isinstance(y, np.ndarray) and y.dtype.kind == "i" and y.ndim == 1:
+        return y.seen()
+    y = only_column(y)
+    if type(y) is np.ndarray and y.dtype.kind == "i" and y.ndim == 1:
         return integer_labels(y, n_threads)
-    column, why = natural(y, name)
-    if why.startswith(("date", "duration")):
+    found = natural(y, name)
+    column = found.column
+    if unit_of(found.why) != "number":
         raise InputError(
             f"{name} holds dates, which are no classes; turn them into names, say by strftime."
         )
@@ -219,7 +260,21 @@ def read_labels(y: Any, name: str = "y", n_threads: int | None = None) -> Labels
             f"{name} has {len(gaps)} missing labels (NaN or None), the first in row {gaps[0]}. "
             "A row can be learned only with its class: leave those rows out."
         )
-    return coded
+    return coded.seen()  # a category without rows is no class
+
+
+def only_column(y: Any) -> Any:
+    """Return the column of a table or matrix that has but one; anything else as it is.
+
+    >>> only_column(np.array([["a"], ["b"]])).tolist()
+    ['a', 'b']
+    """
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) != 2 or shape[1] != 1 or hasattr(y, "tocsr"):
+        return y
+    if isinstance(y, np.ndarray):
+        return y.reshape(-1)
+    return open_table(y).get(0)
 
 
 def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
@@ -230,6 +285,11 @@ def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
     """
     if weight is None:
         return None
+    if np.ma.is_masked(weight):
+        raise InputError(
+            f"sample_weight is masked in row {int(np.argmax(np.ma.getmaskarray(weight)))}; give "
+            "every row a weight, 0 for a row that does not count."
+        )
     try:
         weights = np.asarray(weight, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -258,7 +318,12 @@ def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
     return np.ascontiguousarray(weights)
 
 
-def _declared_block(columns: tuple[str, ...], kind: Kind | Analyzer) -> Block:
+def _declared_block(raw: RawTable, columns: tuple[str, ...], kind: Kind | Analyzer) -> Block:
+    if kind in (Kind.NUMBERS, Kind.LABELS) and len(columns) == 1:
+        order = raw.column(columns[0]).order
+        # Categories that are numbers are read as what they are, not by their place.
+        if kind is Kind.LABELS or any(isinstance(value, str) for value in order):
+            return Block(columns[0], columns, kind, "declared", order=order)
     analyzer = Analyzer() if kind is Kind.WORDS else kind if isinstance(kind, Analyzer) else None
     kind = kind if isinstance(kind, Kind) else Kind.WORDS
     return Block(", ".join(columns), columns, kind, "declared", analyzer)
@@ -278,7 +343,7 @@ def _check_declared(raw: RawTable, declared: Mapping[tuple[str, ...], Kind | Ana
 
 
 def _infer_column(raw: RawTable, name: str) -> Block:
-    column, why = raw.column(name)
+    column, why, order = raw.column(name)
     if isinstance(column, Numbers) or why in ("integer", "numbers"):
         if len(column) and column.missing.all():
             return Block(name, (name,), Kind.EMPTY, "every value is missing")
@@ -289,18 +354,45 @@ def _infer_column(raw: RawTable, name: str) -> Block:
     if not present:
         return Block(name, (name,), Kind.EMPTY, "every value is missing")
     if why == "strings" and len(column.labels) > present / 2:
-        words = float(np.mean([str(label).count(" ") + 1 for label in column.labels]))
-        if words >= SENTENCE_WORDS:
-            why = f"strings of {words:.0f} words, hardly ever the same"
-            return Block(name, (name,), Kind.WORDS, why, Analyzer())
+        from priory.sentences import as_text, text_setting  # a prediction does without
+
+        text = as_text(column.labels)
+        if text is not None:
+            return Block(name, (name,), Kind.WORDS, text.why, text.analyzer)
         if present >= IDENTIFIER_ROWS and len(column.labels) == present:
-            return Block(name, (name,), Kind.IDENTIFIER, "no string repeats: it names its rows")
-    return Block(name, (name,), Kind.LABELS, why)
+            why = NAMES_OR_TEXT if text_setting(name, column.labels) else NAMES
+            return Block(name, (name,), Kind.IDENTIFIER, why)
+    return Block(name, (name,), Kind.LABELS, why, order=order)
+
+
+def _by_name(raw: RawTable, schema: Schema) -> bool:
+    """Return whether columns are matched by name, x0, x1, … included, or else by position."""
+    return raw.named and (schema.named or schema.known.issuperset(raw.names))
+
+
+def _with_gaps(raw: RawTable, schema: Schema) -> RawTable:
+    """Return rows given by keys with a gap for each column that none of them names."""
+    if not (raw.of_rows and _by_name(raw, schema)):
+        return raw
+    absent = tuple(name for name in schema.columns if name not in raw.places)
+    strange = [name for name in raw.names if name not in schema.known]
+    for name in strange:  # what is misspelt must not become a gap
+        if hint := did_you_mean(name, absent):
+            raise SchemaError(
+                f"Column {name!r} was not there when the model learned.{hint} A column that is "
+                "missing on purpose is None."
+            )
+    if strange and len(strange) == len(raw.names):
+        raise SchemaError(_not_found(absent[0], raw.names))
+    n, gaps = len(raw.names), [None] * raw.n_rows
+    return RawTable(
+        raw.names + absent, raw.n_rows, True, lambda i: raw.get(i) if i < n else gaps, of_rows=True
+    )
 
 
 def _match(raw: RawTable, schema: Schema, also: Sequence[str] = ()) -> Mapping[str, str]:
     """Return which column of the data stands for each column of the schema."""
-    if not (raw.named and schema.named):
+    if not _by_name(raw, schema):
         if len(raw.names) != len(schema.columns):
             raise SchemaError(
                 f"X has {len(raw.names)} features, but priory is expecting {len(schema.columns)} "
@@ -311,12 +403,6 @@ def _match(raw: RawTable, schema: Schema, also: Sequence[str] = ()) -> Mapping[s
     for name in schema.columns:
         if name in needed and name not in raw.places:
             raise SchemaError(_not_found(name, raw.names))
-    extra = [name for name in raw.names if name not in set(schema.columns)]
-    if extra:
-        raise SchemaError(
-            f"Column {listing(extra)} was not there when the model learned; leave it out. "
-            f"Columns: {listing(schema.columns)}.{did_you_mean(extra[0], schema.columns)}"
-        )
     return {name: name for name in needed}
 
 
@@ -334,17 +420,17 @@ def _whole_matrix(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
 
 
 def _read_block(
-    raw: RawTable, block: Block, names: Sequence[str], binned: dict[Any, Labels]
+    raw: RawTable, schema: Schema, block: Block, names: Sequence[str], binned: dict[Any, Labels]
 ) -> Column:
     """Return the columns of a block in the form that its kind is counted in."""
     if block.pairing is not None:
-        return _read_together(raw, block, block.pairing, names, binned)
+        return _read_together(raw, schema, block, block.pairing, names, binned)
     if block.analyzer is not None:
         return _split_by(block.analyzer, texts(raw.get(raw.places[names[0]]), block.columns[0]))
     if raw.matrix is not None and block.kind in (Kind.COUNTS, Kind.MOMENTS, Kind.SCATTER):
         return _whole_matrix(raw, block, names)
     parts: list[Any] = [
-        _as_kind(raw.column(name), block.kind, column)
+        _as_kind(raw.column(name), block.kind, column, schema)
         for name, column in zip(names, block.columns, strict=True)
     ]
     if block.kind is Kind.JOINT:
@@ -353,11 +439,18 @@ def _read_block(
         column: Column = parts[0]
         return column
     matrix = np.concatenate([part.values for part in parts], axis=1)
+    if block.kind is Kind.COUNTS and np.isnan(matrix).any():
+        row, j = np.argwhere(np.isnan(matrix))[0].tolist()
+        raise InputError(
+            f"Column {block.columns[j]!r} is one of a block of counts, which has no gaps, but is "
+            f"missing in row {row}. Give 0 for what was not counted."
+        )
     return Counts.of(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
 
 
 def _read_together(
     raw: RawTable,
+    schema: Schema,
     block: Block,
     pairing: Pairing,
     names: Sequence[str],
@@ -368,7 +461,7 @@ def _read_together(
     for j, (name, ends) in enumerate(zip(names, pairing.edges, strict=True)):
         if (name, ends) not in binned:
             kind = Kind.LABELS if ends is None else Kind.NUMBERS
-            column: Any = _as_kind(raw.column(name), kind, block.columns[j])
+            column: Any = _as_kind(raw.column(name), kind, block.columns[j], schema)
             binned[name, ends] = column if ends is None else _bins(pairing, j, column)
         parts.append(binned[name, ends])
     return _of_parts(block, parts)
@@ -385,13 +478,13 @@ def _of_parts(block: Block, parts: list[Labels]) -> Combined:
     return Pairs(tuple(parts), is_edge)
 
 
-def _as_kind(found: Natural, kind: Kind, name: str) -> Column:
+def _as_kind(found: Natural, kind: Kind, name: str, schema: Schema) -> Column:
     """Return the column in the form that its kind is counted in."""
     column = found.column
     if kind in (Kind.LABELS, Kind.JOINT):
         return _as_labels(column, f"Column {name!r}")
     if isinstance(column, Labels):
-        return _labels_to_numbers(column, name)
+        return _labels_to_numbers(column, name, schema.by_name.get(name))
     return column
 
 
@@ -409,22 +502,53 @@ def _as_labels(column: Column, name: str) -> Labels:
         raise InputError(f"{name}: {error}.") from None
 
 
-def _labels_to_numbers(column: Labels, name: str) -> Numbers:
-    """Return labels as numbers where they are numbers, truths or gaps."""
+def _labels_to_numbers(column: Labels, name: str, block: Block | None) -> Numbers:
+    """Return labels as numbers where they are numbers, truths or gaps, or are written as such."""
     numbers = np.full(len(column.labels) + 1, np.nan)
     for code, label in enumerate(column.labels):
         if isinstance(label, str):
-            if not (column.codes == code).any():
-                continue
-            raise SchemaError(
-                f"Column {name!r} is read as numbers, but holds {_shown(label)}. Give it numbers "
-                f"alone, or learn it as categories: families={{{name!r}: 'categorical'}}."
-            )
+            number = _number(label, block)
+            if number is None and (column.codes == code).any():
+                raise SchemaError(_no_number(label, name, block))
+            numbers[code] = np.nan if number is None else number
+            continue
         try:
             numbers[code] = float(label)
         except OverflowError:
             numbers[code] = np.inf  # to be refused like any infinite number
     return Numbers(numbers[column.codes].reshape(-1, 1))  # a gap, code -1, takes the last: NaN
+
+
+def _number(text: str, block: Block | None) -> float | None:
+    """Return the number that a string stands for: a date, a place in an order, or a numeral."""
+    if block is not None and block.order:
+        return float(block.order.index(text)) if text in block.order else None
+    if block is not None and block.unit == "date":
+        try:
+            moment = datetime.fromisoformat(text) if "-" in text else None
+        except ValueError:
+            return None
+        if moment is None:
+            return None
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return float(text) if NUMERAL.fullmatch(text) else None
+
+
+def _no_number(text: str, name: str, block: Block | None) -> str:
+    if block is not None and block.order:
+        return (
+            f"Column {name!r} has the ordered categories {listing(block.order)}, but holds "
+            f"{_shown(text)}."
+        )
+    if block is not None and block.unit == "date":
+        return (
+            f"Column {name!r} is read as dates, but holds {_shown(text)}. Give dates, or strings "
+            "such as '2020-12-31' or '2020-12-31 23:59:59'."
+        )
+    return (
+        f"Column {name!r} is read as numbers, but holds {_shown(text)}. Give it numbers "
+        f"alone, or learn it as categories: families={{{name!r}: 'categorical'}}."
+    )
 
 
 def _shown(label: Label) -> str:

@@ -17,7 +17,17 @@ from priory.typing import Label
 
 LABEL_TYPES = (bool, int, float, str)
 
-__all__ = ["Block", "Kind", "NumberedColumns", "Schema"]
+__all__ = ["Block", "Kind", "NumberedColumns", "Schema", "unit_of"]
+
+
+def unit_of(why: str) -> str:
+    """Return what the numbers of a column are, by the reason that is given for its kind.
+
+    >>> unit_of("date, in seconds since 1970"), unit_of("float")
+    ('date', 'number')
+    """
+    unit = why.partition(",")[0]
+    return unit if unit in ("date", "duration") else "number"
 
 
 class NumberedColumns(Sequence[str]):
@@ -93,6 +103,8 @@ class Block:
     """How columns that have blocks of their own are counted together as well."""
     values: tuple[Label, ...] = ()
     """The values of a column of labels that its type declares, seen or not, in their order."""
+    order: tuple[Label, ...] = ()
+    """The values of ordered categories, from the least to the greatest."""
 
     def declaring(self, values: Sequence[Label]) -> Block:
         """Return the same block with these values declared as well."""
@@ -100,6 +112,11 @@ class Block:
         if all(label_key(value) in known for value in values):
             return self
         return replace(self, values=sorted_labels([*self.values, *values]))
+
+    @cached_property
+    def unit(self) -> str:
+        """Return what the numbers of a column are: dates, durations, or numbers."""
+        return unit_of(self.why)
 
     def join(self, other: Block) -> Block:
         """Return what the column is when two batches of it are known.
@@ -111,6 +128,11 @@ class Block:
             raise SchemaError(
                 f"Block {self.name!r} has columns {list(self.columns)} on one side and "
                 f"{list(other.columns)} on the other; both sides must count the same columns."
+            )
+        if self.kind is Kind.NUMBERS is other.kind and self.order != other.order:
+            raise SchemaError(
+                f"Column {self.name!r} counts the places of categories in the order "
+                f"{listing(self.order)} on one side and {listing(other.order)} on the other."
             )
         if self.pairing != other.pairing:
             raise SchemaError(
@@ -159,6 +181,11 @@ class Schema:
     named: bool = True
     families: tuple[tuple[str, str], ...] = ()
     weights: tuple[tuple[str, float], ...] = ()
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Return the names of all columns."""
+        return frozenset(self.columns)
 
     @cached_property
     def by_name(self) -> Mapping[str, Block]:
@@ -243,16 +270,25 @@ def _plain(block: Block) -> dict[str, Any]:
         plain["pairing"] = block.pairing.to_dict()
     if block.values and block.kind is Kind.LABELS:
         plain["values"] = list(block.values)
+    if block.order:
+        plain["order"] = list(block.order)
     return plain
 
 
 def _block(plain: Mapping[str, Any]) -> Block:
     analyzer = Analyzer.from_dict(plain["analyzer"]) if "analyzer" in plain else None
     pairing = Pairing.from_dict(plain["pairing"]) if "pairing" in plain else None
-    kind, values = Kind(plain["kind"]), plain.get("values", [])
-    if not isinstance(values, list) or not all(isinstance(v, LABEL_TYPES) for v in values):
-        raise SchemaError(f"Block {plain['name']!r:.60} declares values that are no labels.")
-    columns = tuple(plain["columns"])
+    kind, values, order = Kind(plain["kind"]), plain.get("values", []), plain.get("order", [])
+    for given, what in (values, "declares values"), (order, "has an order"):
+        if not isinstance(given, list) or not all(isinstance(v, LABEL_TYPES) for v in given):
+            raise SchemaError(f"Block {plain['name']!r:.60} {what} of what are no labels.")
     return Block(
-        plain["name"], columns, kind, plain["why"], analyzer, pairing, sorted_labels(values)
+        plain["name"],
+        tuple(plain["columns"]),
+        kind,
+        plain["why"],
+        analyzer,
+        pairing,
+        sorted_labels(values),
+        tuple(order),
     )

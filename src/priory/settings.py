@@ -223,6 +223,8 @@ class Settings:
             return {}
         if isinstance(self.families, Mapping):
             asked = {(k,) if isinstance(k, str) else k: f for k, f in self.families.items()}
+            for columns in asked:
+                _refuse_parts(columns, raw)
             return {
                 columns: _kind(as_family(family), columns)
                 for columns, family in asked.items()
@@ -460,6 +462,16 @@ def _of_words(family: Family) -> Family:
 
     name: Any = family.name
     return Words(name) if name in READOUTS else family
+
+
+def _refuse_parts(columns: tuple[str, ...], raw: RawTable) -> None:
+    """Refuse a name of a MultiIndex given by its parts, which would be a block of columns."""
+    joined = ".".join(columns)
+    if joined in raw.places and not all(name in raw.places for name in columns):
+        raise SchemaError(
+            f"families names {columns!r}, which is a block of {len(columns)} columns. A column of "
+            f"a MultiIndex is named by its parts, joined by dots: {joined!r}."
+        )
 
 
 def _kind(family: Family, columns: tuple[str, ...]) -> Kind:

@@ -295,6 +295,26 @@ def test_predict_lines_of_json(run, model):
     assert json.loads(slow)["probability"] == p[0]
 
 
+def test_rows_by_keys_are_read_as_in_python(run, model):
+    whole = {"outlook": "Sunny", "temperature": None, "humidity": None, "wind": "Strong"}
+    expected = load(model).predict_proba(whole)[0].max()
+    for row in (
+        {"outlook": "Sunny", "wind": "Strong"},
+        {"outlook": "Sunny", "wind": "Strong", "play": "No", "moon": "full"},
+        whole,
+    ):
+        assert json.loads(run("predict", model, "-", stdin=json.dumps(row))[1])[
+            "probability"
+        ] == pytest.approx(expected)
+        assert load(model).predict_proba(row)[0].max() == pytest.approx(expected)
+
+
+def test_warnings_of_lines_are_told_once(run, model):
+    code, out, err = run("predict", model, "-", stdin='{"outlook": 3}\n' * 3)
+    assert code == 0 and len(out.splitlines()) == 3
+    assert err.count("priory: warning: Column 'outlook': 100% of 3 values were never learned") == 1
+
+
 def test_predict_csv_from_stdin(run, model):
     code, out, _ = run("predict", model, "-", stdin=Path(DAYS).read_text())
     assert (

@@ -1,5 +1,7 @@
 """The drop-ins against scikit-learn's classes, and what they can do beyond them."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -26,6 +28,7 @@ from priory import (
     NaiveBayes,
 )
 from priory.errors import (
+    DriftWarning,
     ForgetError,
     InputError,
     SettingError,
@@ -437,9 +440,33 @@ def test_classes_of_another_type(Estimator):
     model = Estimator(**options).partial_fit(X, numbers + 300)
     model.partial_fit(X[:9], numbers[:9].astype(np.int8))
     assert model.classes_.tolist() == [0, 1, 300, 301]
-    mixed = model.partial_fit(X[:9], y[:9]).classes_.tolist()
+    with pytest.warns(DriftWarning) if Estimator is NaiveBayes else nullcontext():
+        mixed = model.partial_fit(X[:9], y[:9]).classes_.tolist()
     assert [c for c in mixed if not isinstance(c, str)] == [0, 1, 300, 301]
     assert set(y[:9]) < set(mixed)
+
+
+@pytest.mark.parametrize("Estimator", ALL)
+def test_masked_arrays(Estimator):
+    X, y = count_data()
+    mask = np.zeros(X.shape, dtype=bool)
+    mask[3, 1] = mask[8, 2] = True
+    for masked in (np.ma.masked_array(X, mask), np.ma.masked_array(X.astype(int), mask)):
+        with pytest.raises(ValueError, match=r"NaN"):
+            Estimator().fit(masked, y)
+        if Estimator in (GaussianNB, CategoricalNB):
+            plain = np.where(mask, np.nan, X)
+            np.testing.assert_array_equal(
+                Estimator(missing="skip").fit(masked, y).predict_proba(masked),
+                Estimator(missing="skip").fit(plain, y).predict_proba(plain),
+            )
+    unmasked = np.ma.masked_array(X, np.zeros(X.shape, dtype=bool))
+    model = Estimator().fit(unmasked, y)
+    np.testing.assert_array_equal(model.predict_proba(X), Estimator().fit(X, y).predict_proba(X))
+    with pytest.raises(ValueError, match=r"NaN"):
+        model.predict(np.ma.masked_array(X, mask))
+    with pytest.raises(InputError, match=r"y has 1 missing labels .* first in row 2"):
+        Estimator().fit(X, np.ma.masked_array(y, np.arange(len(y)) == 2))
 
 
 @pytest.mark.parametrize("options", [{}, {"uniform": True}], ids=["shares", "uniform"])

@@ -77,7 +77,7 @@ def test_mistakes():
 
 
 def test_odd_labels():
-    names = ["<b>&", "x" * 60, "two\nlines", "", "\ud800"]
+    names = ["<b>&", "x" * 60, "two\nlines", "", "\x1b"]
     e = many(5, names=names, how="<i>")
     text = str(e)
     assert max(map(len, text.splitlines())) <= 80

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +13,7 @@ import typer
 
 from priory.classifier import Classifier, load
 from priory.cli import reports
-from priory.cli.failing import BAD_USAGE, INTERRUPTED, say
+from priory.cli.failing import BAD_USAGE, INTERRUPTED, say, told
 from priory.cli.inputs import (
     from_stdin,
     parse_by_column,
@@ -311,7 +309,6 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Show the sum behind one prediction, worked out factor by factor."""
-    from priory.cli.lines import rows_to_columns
     from priory.sources.scoring import rows_of
 
     classifier = load(model)
@@ -321,8 +318,7 @@ def explain(
         if set_:
             given = parse_pairs(set_, "--set")
             values = {name: parse_value(classifier, name, text) for name, text in given.items()}
-            X: Any = rows_to_columns(classifier, [values])
-            worked = classifier.explain(X)[0]
+            worked = classifier.explain(values)[0]
         else:
             with from_stdin(data) as source:
                 seen = 0
@@ -519,20 +515,3 @@ def _stem(data: Sequence[str]) -> str:
         return "model"
     name = Path(data[0]).name.replace("*", "").replace("?", "")
     return name.partition(".")[0] or "model"
-
-
-@contextmanager
-def told(spelled: Callable[[str], str] = str) -> Iterator[list[str]]:
-    """Tell warnings as lines on stderr, each once, spelled as a function of their text."""
-    heard: list[str] = []
-
-    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        text = spelled(str(message))
-        if text not in heard:
-            heard.append(text)
-            say(f"warning: {text}")
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = show
-        yield heard

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from priory.errors import PrioryError, SettingError
 
-__all__ = ["guarded", "say"]
+__all__ = ["guarded", "say", "told"]
 
 BAD_DATA, BAD_USAGE, INTERRUPTED = 1, 2, 130
 
@@ -46,6 +49,23 @@ def guarded(run: Callable[[], int]) -> int:
 def say(text: str) -> None:
     """Print one line for people."""
     print(f"priory: {text}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def told(spelled: Callable[[str], str] = str) -> Iterator[list[str]]:
+    """Tell warnings as lines on stderr, each once, spelled as a function of their text."""
+    heard: list[str] = []
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        text = spelled(str(message))
+        if text not in heard:
+            heard.append(text)
+            say(f"warning: {text}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield heard
 
 
 def _failed(error: BaseException, code: int) -> int:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from priory.classifier import Classifier, load
-from priory.errors import InputError, SchemaError, did_you_mean, listing
+from priory.cli.failing import told
+from priory.errors import InputError
 
-__all__ = ["Asked", "asked_for", "predict_lines", "predicted", "rows_to_columns"]
+__all__ = ["Asked", "asked_for", "predict_lines", "predicted"]
 
 AT_ONCE = 1 << 20
 
@@ -41,27 +42,13 @@ def predict_lines(asked: Asked) -> None:
     """Print a line of JSON with the prediction for each line of JSON on stdin."""
     classifier = load(asked.model)
     out = sys.stdout
-    for number, lines in _lines(sys.stdin.buffer):
-        rows = [_row(line, number + i) for i, line in enumerate(lines) if line.strip()]
-        if rows:
-            X = rows_to_columns(classifier, rows)
-            for answer in predicted(classifier, X, asked.proba):
-                out.write(json.dumps(answer, ensure_ascii=False) + "\n")
-            out.flush()
-
-
-def rows_to_columns(classifier: Classifier, rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return rows given as objects as columns; what a row does not name is a gap in it."""
-    schema, kept = classifier.statistics.schema, classifier.provenance
-    known = {*schema.columns, *kept.dropped, kept.target, kept.weight}
-    for row in rows:
-        for name in row:
-            if name not in known:
-                raise SchemaError(
-                    f"Column {name!r} was not there when the model learned. Columns: "
-                    f"{listing(schema.columns, 20)}.{did_you_mean(name, schema.columns)}"
-                )
-    return {name: [row.get(name) for row in rows] for name in schema.columns}
+    with told():
+        for number, lines in _lines(sys.stdin.buffer):
+            rows = [_row(line, number + i) for i, line in enumerate(lines) if line.strip()]
+            if rows:
+                for answer in predicted(classifier, rows, asked.proba):
+                    out.write(json.dumps(answer, ensure_ascii=False) + "\n")
+                out.flush()
 
 
 def predicted(classifier: Classifier, X: Any, proba: bool) -> Iterator[dict[str, Any]]:

@@ -222,6 +222,9 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
+        X = _without_mask(X)
+        if np.ma.is_masked(y):
+            read_labels(y)  # which says that a row needs its class
         if self._is_plain(X) and is_plain_target(y, X.shape[0]):
             # Arrays that the kernels read as they are need not be looked at twice: whatever is
             # not finite is found while counting.
@@ -300,6 +303,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any) -> Frame:
         self._check_fitted()
+        X = _without_mask(X)
         if not (self._is_plain(X) and self._has_our_columns(X) and self._is_finite(X)):
             X = validate_data(self, X, reset=False, **self._data_rules())
         return self._frame(X, self._statistics.schema)
@@ -431,6 +435,14 @@ class Discrete(DropIn):
         tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True
         return tags
+
+
+def _without_mask(X: Any) -> Any:
+    """Return a masked array with NaN for what is masked; scikit-learn would read it unmasked."""
+    if not np.ma.is_masked(X):
+        return X
+    numbers = X if X.dtype.kind == "f" else X.astype(np.float64)
+    return numbers.filled(np.nan)
 
 
 def as_floats(X: Any) -> AnyArray:

@@ -343,6 +343,8 @@ cdef object _label(object value):
             return None
         return int(value) if value.is_integer() else value
     if isinstance(value, np.generic):
+        if value.dtype.kind in "mM" and value == value:  # a date would become its nanoseconds
+            _refuse()
         item = value.item()
         if isinstance(item, np.generic):  # longdouble has no Python counterpart
             item = float(item) if isinstance(item, np.floating) else _refuse()

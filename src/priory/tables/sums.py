@@ -86,15 +86,19 @@ class SumsTable(Table):
         return type(self)(self.rows, *sums, self.passed * factor)
 
 
-def refuse_large(block: Block, values: AnyArray) -> None:
-    """Name the first column of numbers with one that is infinite or too large, if there is one."""
+def refuse_large(block: Block, values: AnyArray, name_row: bool = False) -> None:
+    """Name the first column of numbers with one that is infinite or too large, if there is one.
+
+    The row can be named by whoever has all of them: a thread has a stretch.
+    """
     with np.errstate(invalid="ignore"):
         wrong = np.abs(values) > np.float64(LARGEST)  # float32 has no such number
     for j in np.flatnonzero(wrong.any(axis=0)).tolist():
+        row = int(np.argmax(wrong[:, j]))
+        where = f" in row {row}" if name_row else ""
         raise InputError(
-            f"Column {block.columns[j]!r} holds {float(values[wrong[:, j], j][0])!r}. Numbers must "
-            "be finite and at most 1e150 in size; use NaN for a missing value, or rescale the "
-            "column."
+            f"Column {block.columns[j]!r} holds {float(values[row, j])!r}{where}. Numbers must be "
+            "finite and at most 1e150 in size; use NaN for a missing value, or rescale the column."
         )
 
 
