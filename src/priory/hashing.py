@@ -75,10 +75,10 @@ def _add(hashes: AnyArray, column: Any, seed: np.uint64, of_code: AnyArray | Non
     elif isinstance(column, Numbers):
         for j in range(column.values.shape[1]):
             values = column.values[:, j].astype(np.float64, copy=False)
-            add_numbers(hashes, values, int(_mixed(seed + np.uint64(j))))
+            add_numbers(hashes, values, int(_mixed(seed ^ np.uint64(j))))
     elif isinstance(column, Combined):
         for j, part in enumerate(column.parts):
-            own = _of_labels(part, _mixed(seed + np.uint64(j)))
+            own = _of_labels(part, _mixed(seed ^ np.uint64(j)))
             add_codes(hashes, np.ascontiguousarray(part.codes), own)
     elif isinstance(column, Texts):
         hashes += _texts(column, seed)
@@ -122,7 +122,9 @@ def _counts(column: Counts, seed: np.uint64) -> AnyArray:
 def _entries(places: Any, values: AnyArray, seed: np.uint64) -> AnyArray:
     """Return the hashes of entries; one of 0 has none, so that it may stand or not."""
     numbers = np.asarray(values, dtype=np.float64) + 0.0
-    bits = _mixed(_mixed(numbers.view(np.uint64)) ^ (seed + places * GOLDEN))
+    with np.errstate(over="ignore"):
+        own = seed + places * GOLDEN
+    bits = _mixed(_mixed(numbers.view(np.uint64)) ^ own)
     return np.where(numbers == 0, np.uint64(0), bits)
 
 

@@ -30,7 +30,6 @@ from priory.families.pair_counts import PairCounts
 from priory.families.transforms import Identity, LogTransform
 from priory.kernels.score import TIE, TIE_SHARE
 from priory.model import Term
-from priory.schema import Kind
 from priory.typing import FloatArray
 from priory.version import __version__
 
@@ -76,12 +75,13 @@ class _Graph:
         score = self.constant(log_prior)
         for term in self._model.terms:
             added = self._term(term)
+            if term.offset is not None and term.offset.any():
+                score = self.node("Add", score, self._offset(added, term.offset))
             if not term.weight:  # it says nothing, not even that a row is impossible
                 continue
             if term.weight != 1.0:
                 added = self.node("Mul", added, self._of_classes(term.weight))
             score = self.node("Add", score, added)
-        score = self._biased(score)
         # A row that is impossible under every class has the class prior.
         most = self.node("ReduceMax", score, axes=[1], keepdims=1)
         hopeless = self.node("Less", most, self.constant(np.array([[IMPOSSIBLE / 2]])))
@@ -132,26 +132,11 @@ class _Graph:
         """Add a number for each class: runtimes fold a single one into products as a float32."""
         return self.constant(np.full((1, len(self._model.classes)), number))
 
-    def _biased(self, score: str) -> str:
-        """Add the biases for the share of the columns that a row has."""
-        terms = [term for term in self._model.terms if term.about == "value"]
-        if self._model.bias is None or not self._model.bias.any() or not terms:
-            return score
-        there = self.constant(np.zeros((1, 1)))
-        for term in terms:
-            there = self.node("Add", there, self._there(term))
-        each = self.constant(self._model.bias[None, :] / len(terms))
-        return self.node("Add", score, self.node("Mul", there, each))
-
-    def _there(self, term: Term) -> str:
-        """Return 1 for the rows that have all values of a block, rows × 1."""
-        there = self.constant(np.ones((1, 1)))
-        if term.block.kind is not Kind.COUNTS:  # which have no gaps
-            pairing = term.block.pairing
-            for column in term.block.columns if pairing is None else term.block.columns[-1:]:
-                present = self._doubles(self.node("Not", self._gap(column, term.parameters)))
-                there = self.node("Mul", there, present)
-        return there
+    def _offset(self, score: str, offset: FloatArray) -> str:
+        """Return the bias that goes with a factor, for the rows to which it adds anything."""
+        most = self.node("ReduceMax", self.node("Abs", score), axes=[1], keepdims=1)
+        says = self._doubles(self.node("Greater", most, self.constant(np.zeros((1, 1)))))
+        return self.node("Mul", says, self.constant(offset[None, :]))
 
     def node(
         self, operator: str, *inputs: str, name: str = "", domain: str = "", **more: Any

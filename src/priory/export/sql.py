@@ -119,22 +119,34 @@ def _weighted(scores: list[str], weight: float) -> list[str]:
 
 
 def _biases(model: Model, texts: Set[str]) -> list[list[str]]:
-    """Return what is added to each class for the share of the columns that a row has."""
-    terms = [term for term in model.terms if term.about == "value"]
-    if model.bias is None or not model.bias.any() or not terms:
+    """Return what is added to each class for the share of the columns that say anything."""
+    terms = [term for term in model.terms if term.offset is not None]
+    if model.bias is None or not model.bias.any():
         return []
-    gaps = [_any_gap(term, term.block.name in texts) for term in terms]
-    there = _sum(f"CASE WHEN {gap} THEN {_number(0.0)} ELSE {_number(1.0)} END" for gap in gaps)
+    said = [_speaks(term, term.block.name in texts) for term in terms]
+    there = _sum(f"CASE WHEN {some} THEN {_number(1.0)} ELSE {_number(0.0)} END" for some in said)
     return [[f"{_number(b / len(terms))} * ({there})" for b in model.bias]]
 
 
-def _any_gap(term: Term, text: bool) -> str:
-    if term.block.kind is Kind.COUNTS:
-        return "FALSE"  # counts have no gaps
-    if term.block.pairing is not None:
-        return _gap_of(term.block.columns[-1], text)
-    gaps = (f"{_column(c)} IS NULL" if text else _gap(c) for c in term.block.columns)
-    return f"({' OR '.join(gaps)})"
+def _speaks(term: Term, text: bool) -> str:
+    """Return the condition that a factor adds anything: no gap, nor a value never seen."""
+    p, block = term.parameters, term.block
+    if block.kind is Kind.COUNTS:
+        if isinstance(term.family, Bernoulli):
+            return "TRUE"
+        return f"({' OR '.join(f'{_column(c)} > 0' for c in block.columns)})"
+    labels: Sequence[Label] | None = None
+    if isinstance(p, PairCounts):
+        binned = block.pairing is not None and block.pairing.edges[-1] is not None
+        labels = None if binned else p.children
+    elif isinstance(term.family, Categorical) and term.family.unseen != "smooth":
+        labels = [label for v, label in enumerate(p.labels) if p.log_p[v].any()]
+    if labels is not None:
+        known = ", ".join(_literal(label) for label in labels)
+        return f"{_column(block.columns[-1])} IN ({known})" if known else "FALSE"
+    columns = block.columns if block.pairing is None else block.columns[-1:]
+    gaps = (f"{_column(c)} IS NULL" if text else _gap(c) for c in columns)
+    return f"NOT ({' OR '.join(gaps)})"
 
 
 def _scores(term: Term, n_classes: int, text: bool) -> list[str]:
