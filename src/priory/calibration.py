@@ -88,7 +88,7 @@ class Weights:
     def scores(self, rows: Rows, terms: AnyArray) -> FloatArray:
         """Return the weighted scores of rows, rows × classes."""
         total = rows.prior + rows.share[:, None] * self.bias
-        flat = terms.reshape(len(terms), -1)
+        flat = terms.reshape(len(terms), total.size)
         total += (self.terms.astype(flat.dtype) @ flat).reshape(total.shape)
         return total
 
