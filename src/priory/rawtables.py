@@ -103,7 +103,7 @@ class RawTable:
             if not _lists_values(values):
                 return ()
             self.column(name, values)
-        column, why = self._seen[name]
+        column, why, _ = self._seen[name]
         lists = isinstance(column, Labels) and why.endswith(("category", "categories"))
         return column.labels if lists else ()  # type: ignore[union-attr]
 
