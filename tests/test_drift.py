@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from priory import Classifier, NaiveBayes, Settings
+from priory import Classifier, NaiveBayes, Settings, cross_validate, leave_one_out
 from priory.errors import DriftWarning, SchemaError
 
 Y = ["a", "b", "a", "a", "b", "b", "a", "b", "a", "a", "b", "a"]
@@ -78,6 +78,12 @@ class TestCasts:
             model = Classifier(settings).learn(labels, Y)
             expected = model.predict_proba(labels)
             np.testing.assert_array_equal(model.predict_proba(given), expected)
+
+    def test_figures_of_rows_that_were_learned(self):
+        X, given = {"x": TRUTHS * 4}, {"x": [str(v) for v in TRUTHS] * 4}
+        model = NaiveBayes.textbook().fit(X, Y * 4)
+        for figures in (leave_one_out, cross_validate):
+            assert figures(model, given, Y * 4).log_loss == figures(model, X, Y * 4).log_loss
 
     def test_new_values_come_in_the_type_that_was_learned(self):
         model = learned([str(v) for v in CODES]).learn({"x": [7, 1]}, ["a", "b"])

@@ -58,6 +58,7 @@ def path(tmp_path):
     ],
     ids=range(6),
 )
+@pytest.mark.filterwarnings("ignore::priory.errors.StaleTuningWarning")  # in the end it learns on
 def test_naive_bayes(path, model):
     model.fit(X, Y).save(path)
     again = load(path)

@@ -696,7 +696,8 @@ class Classifier:
         raw = open_table(X)
         labels, weight = read_labels(y), read_weights(sample_weight, raw.n_rows)
         _check_lengths(raw.n_rows, labels)
-        return self.left_out(read(raw, self.statistics.schema), labels, weight, folds)
+        frame = self._in_learned_types(read(raw, self.statistics.schema))
+        return self.left_out(frame, in_type_of(labels, self.classes), weight, folds)
 
     def left_out(
         self, frame: Frame, labels: Labels, weight: FloatArray | None, folds: Any = None
@@ -849,9 +850,10 @@ class Classifier:
 
     def _in_learned_types(self, frame: Frame, learning: bool = False) -> Frame:
         """Return rows in the types that were learned; columns that do not fit are warned of."""
-        if self._learned is None or self._learned.statistics is not self.statistics:
-            self._learned = Learned(self.statistics)
-        return self._learned.aligned(frame, learning)
+        learned = self._learned
+        if learned is None or learned.statistics is not self.statistics:
+            self._learned = learned = Learned(self.statistics)
+        return learned.aligned(frame, learning)
 
     def _codes(self, y: Any, n: int) -> AnyArray:
         if isinstance(y, str | bytes) or not hasattr(y, "__len__"):

@@ -50,7 +50,7 @@ class Learned:
         self.statistics = statistics
         tables: Mapping[str, Any] = statistics.tables
         self._values = {
-            block.name: _Values(tables[block.name].labels, tables[block.name])
+            block.name: _Values(_known(block, tables[block.name]), tables[block.name])
             for block in statistics.schema.counted
             if block.kind is Kind.LABELS
         }
@@ -173,6 +173,11 @@ class _Values:
             return 0.0
         rows = self._table.rows.sum(axis=0)
         return float((rows == 1).sum() / max(rows.sum(), 1))
+
+
+def _known(block: Block, table: LabelsTable) -> Sequence[Label]:
+    """Return the values of a column that were learned, or that its type declared."""
+    return sorted_labels([*table.labels, *block.values]) if block.values else table.labels
 
 
 def _parts(block: Block, table: Any) -> list[_Values]:

@@ -342,13 +342,9 @@ class NaiveBayes(TableClassifier):
         arrays, which come back as tuples. A class derived from this one comes back as its
         classifier. See `Classifier.save`.
         """
-        classifier = self._fitted()
-        before = classifier.provenance
-        classifier.provenance = replace(before, estimator=self._to_plain())
-        try:
-            classifier.save(path, min_count)
-        finally:
-            classifier.provenance = before
+        saved = self._fitted().copy()
+        saved.provenance = replace(saved.provenance, estimator=self._to_plain())
+        saved.save(path, min_count)
 
     # What was learned
 
