@@ -43,9 +43,22 @@ Y = ["a", "b", "a", "c", "b", "a"]
 COLUMNS = {"word": ["red", "blue", "red", None, "green", "blue"], "whole": [3, 1, 4, 1, 5, 9]}
 
 
+def refused_by_the_default(estimator):
+    """Return the checks that contradict a law: what is tuned takes weights for importance."""
+    if estimator.weights is None:
+        return {}
+    reason = "a row of weight 2 is one row that counts double, and is left out as one"
+    return {
+        "check_sample_weight_equivalence_on_dense_data": reason,
+        "check_sample_weight_equivalence_on_sparse_data": reason,
+    }
+
+
 # Data of these checks have many constant, equal or far-away columns: warnings are in order.
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([NaiveBayes(), NaiveBayes.textbook()])
+@parametrize_with_checks(
+    [NaiveBayes(), NaiveBayes.textbook()], expected_failed_checks=refused_by_the_default
+)
 def test_scikit_learn_compatible(estimator, check):
     check(estimator)
 
@@ -464,7 +477,7 @@ class TestEcosystem:
         assert ensemble.score(table, y) > 0.9
 
     def test_linear_form(self):
-        form = NaiveBayes().fit(X[["truth"]], Y).linear_form()
+        form = NaiveBayes.textbook().fit(X[["truth"]], Y).linear_form()
         assert form.features == ("truth",)
         assert form.weights.shape == (1, 3)
 

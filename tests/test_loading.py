@@ -71,7 +71,8 @@ def test_naive_bayes(path, model):
     assert again.feature_names_in_.tolist() == list(X)
     assert isinstance(again.sample(3)[0], pd.DataFrame)
     assert isinstance(again.classifier_, Classifier)
-    again.partial_fit(X, Y).save(path)
+    model.save(path, keep_sample=True)
+    load(path).partial_fit(X, Y).save(path)
     assert load(path).statistics_.n_rows == 48
 
 

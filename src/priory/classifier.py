@@ -514,6 +514,7 @@ class Classifier:
                 __version__,
                 tuning=self._tuning,
                 sample=self._sample if keep_sample else None,
+                is_stale=self._is_stale,
             ),
         )
 
@@ -1002,6 +1003,7 @@ def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Classif
     classifier = Classifier(stored.settings)
     classifier._statistics, classifier._declared = stored.statistics, stored.declared
     classifier.provenance, classifier._tuning = stored.provenance, stored.tuning
+    classifier._moved = np.inf if stored.is_stale else 0.0
     if stored.sample is not None:
         classifier._pool = Pool(stored.settings.sample_size, stored.sample)
     if stored.statistics.n_rows:

@@ -335,16 +335,17 @@ class NaiveBayes(TableClassifier):
         """Return the weights with which the model is a linear classifier, where it is one."""
         return self._fitted().linear_form()
 
-    def save(self, path: Any, min_count: int = 0) -> None:
+    def save(self, path: Any, min_count: int = 0, keep_sample: bool = False) -> None:
         """Write the model to a file; `priory.load` gives this estimator again.
 
         Parameters come back as they were set, but for `n_threads`, which is of a machine, and
         arrays, which come back as tuples. A class derived from this one comes back as its
         classifier. See `Classifier.save`.
         """
+        _ = self._fitted().state  # tuned once, not in every copy
         saved = self._fitted().copy()
         saved.provenance = replace(saved.provenance, estimator=self._to_plain())
-        saved.save(path, min_count)
+        saved.save(path, min_count, keep_sample)
 
     # What was learned
 

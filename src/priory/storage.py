@@ -86,6 +86,8 @@ class Stored:
     created: str = ""
     tuning: Tuning | None = None
     sample: Sample | None = None
+    is_stale: bool = False
+    """Whether rows came or went since what is tuned was chosen."""
 
 
 def write(path: str | os.PathLike[str], stored: Stored) -> None:
@@ -105,6 +107,7 @@ def write(path: str | os.PathLike[str], stored: Stored) -> None:
             if f.name not in NOT_KEPT
         },
         "tuning": None if stored.tuning is None else tuning_to_plain(stored.tuning),
+        "stale": stored.is_stale,
         "sample": _plain_sample(stored.sample),
         "left_out": _left_out(stored),
         "declared": to_plain(stored.declared)["list"],
@@ -375,6 +378,7 @@ def _stored(table: pa.Table, header: dict[str, Any], text: bytes, allowed: int) 
         str(model.get("created", "")),
         _tuning(model.get("tuning"), statistics.schema),
         _sample(model.get("sample"), statistics),
+        model.get("stale") is True,
     )
 
 

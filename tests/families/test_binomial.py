@@ -47,8 +47,8 @@ def test_agrees_with_scipy(data, alpha):
 def test_weights_are_repetition(data):
     X, y = data
     times = np.arange(len(y)) % 3
-    model = NaiveBayes(weights=None, missing="skip", families=Binomial(TRIALS)).fit(X, y, times)
-    repeated = fitted((np.repeat(X, times, axis=0), np.repeat(y, times)), "auto")
+    model = NaiveBayes.textbook(1.0, families=Binomial(TRIALS)).fit(X, y, times)
+    repeated = fitted((np.repeat(X, times, axis=0), np.repeat(y, times)), 1.0)
     np.testing.assert_allclose(model.predict_proba(X), repeated.predict_proba(X), rtol=1e-12)
 
 

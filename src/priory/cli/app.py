@@ -158,6 +158,10 @@ def train(
     min_count: Annotated[
         int, typer.Option(help="Leave values of fewer rows out of the file.", min=0)
     ] = 0,
+    keep_sample: Annotated[
+        bool,
+        typer.Option("--keep-sample", help="Keep a sample of rows in the file, to tune on later."),
+    ] = False,
     max_classes: Annotated[int, typer.Option(help="More classes are a mistake.", min=2)] = 1000,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
@@ -212,7 +216,7 @@ def train(
             attach=parse_pairs(attach, "--attach"),
         )
     path = output if output is not None else Path(_stem(data) + ".priory")
-    classifier.save(path, min_count)
+    classifier.save(path, min_count, keep_sample)
     if as_json:
         print(dumped({"model": str(path), **reports.summary(classifier), "warnings": heard}))
         return
@@ -401,7 +405,7 @@ def merge(
     total = load(models[0])
     for path in models[1:]:
         total.merge(load(path))
-    total.save(output)
+    total.save(output, keep_sample=total.has_sample)
     _report(output, total, {"models": [str(path) for path in models]}, as_json)
 
 
@@ -468,7 +472,7 @@ def _change(
     with from_stdin(data) as source, told():
         rows = change(classifier, source, **reading)
     path = output if output is not None else model
-    classifier.save(path)
+    classifier.save(path, keep_sample=classifier.has_sample)
     _report(path, classifier, {verb: rows}, as_json)
 
 

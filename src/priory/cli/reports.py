@@ -28,6 +28,13 @@ MOST_COLUMNS, MOST_CLASSES, MOST_INFORMATIVE = 60, 20, 8
 NUMBERS = ("rows", "share", "bits", "weight", "figure")
 
 
+UNTUNED = {
+    "stale": "Stale: rows came or went since families and weights were chosen. "
+    "Train anew, or train with --keep-sample, so that they are chosen anew by themselves.",
+    "not tuned": "Not tuned: families and weights were not chosen on any rows.",
+}
+
+
 def summary(classifier: Classifier) -> dict[str, Any]:
     """Return what a model has learned as plain values."""
     statistics, kept = classifier.statistics, classifier.provenance
@@ -36,6 +43,7 @@ def summary(classifier: Classifier) -> dict[str, Any]:
     return {
         "rows": statistics.n_rows,
         "target": kept.target,
+        "tuning": classifier.state,
         "classes": [
             {"class": label, "rows": int(rows), "weight": float(weight)}
             for label, rows, weight in zip(
@@ -101,6 +109,8 @@ def print_summary(classifier: Classifier, file: IO[str], console: Any = None) ->
         figures.add_row("log-loss", f"{told['log_loss']:.3f}")
         figures.add_row("calibration error", f"{told['calibration_error']:.3f}")
         console.print(figures)
+    if found["tuning"] in UNTUNED:
+        console.print(f"[yellow]{UNTUNED[found['tuning']]}[/yellow]", soft_wrap=True)
     informative = table("tells most of the class", "bits")
     for row in found["informative"][:MOST_INFORMATIVE]:
         informative.add_row(escape(row["column"]), f"{row['bits']:.3f}")
