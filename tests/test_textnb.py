@@ -334,8 +334,8 @@ def test_a_missing_text_is_no_text():
 
 def test_weights_count_as_repetitions():
     weights = np.arange(len(TEXTS)) % 3 + 1
-    weighted = plain(smoothing=1.0).fit(TEXTS, Y, sample_weight=weights)
-    repeated = plain(smoothing=1.0).fit(np.repeat(TEXTS, weights), np.repeat(Y, weights))
+    weighted = plain("multinomial", 1.0).fit(TEXTS, Y, sample_weight=weights)
+    repeated = plain("multinomial", 1.0).fit(np.repeat(TEXTS, weights), np.repeat(Y, weights))
     np.testing.assert_allclose(
         weighted.predict_proba(NEW), repeated.predict_proba(NEW), rtol=0, atol=1e-12
     )

@@ -24,6 +24,7 @@ from priory import (
 from priory.calibration import Rows, learn_weights, log_loss
 from priory.errors import SettingError
 from priory.families import StudentT
+from priory.reading import read
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 

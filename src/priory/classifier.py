@@ -283,8 +283,8 @@ class Classifier:
         """Take sums away that were counted elsewhere, and the sample of the rows behind them."""
         kept = self._sample
         self._become(self.statistics - statistics)
-        known = kept is not None and sample is not None
-        self._pool = Pool(self.settings.sample_size, kept - sample) if known else None
+        left = None if kept is None or sample is None else kept - sample
+        self._pool = None if left is None else Pool(self.settings.sample_size, left)
         self._moved = np.inf
         return self
 

@@ -253,13 +253,13 @@ class Model:
 
     def biases(self, frame: Frame) -> FloatArray | None:
         """Return what is added to each class, rows × classes: no column, no bias."""
-        terms = [term for term in self.terms if term.offset is not None]
-        if not terms:
+        if self.bias is None:
             return None
-        return sum(
-            (term.speaks(frame, len(self.classes))[:, None] * term.offset for term in terms),
-            np.zeros((len(frame), len(self.classes))),
-        )
+        total = np.zeros((len(frame), len(self.classes)))
+        for term in self.terms:
+            if term.offset is not None:
+                total += term.speaks(frame, len(self.classes))[:, None] * term.offset
+        return total
 
     def _normalized(
         self,

@@ -69,10 +69,10 @@ class Sample:
         rows, bounds = _least(hashes, y, size, None if weight is None else weight > 0)
         own = np.ones(len(rows)) if weight is None else weight[rows]
         found, first, which = np.unique(hashes[rows], return_index=True, return_inverse=True)
-        sums = [np.bincount(which, w, len(found)) for w in (None, own, own * own)]
+        count = np.bincount(which, minlength=len(found))
+        total, squares = (_sums(which, w, len(found)) for w in (own, own * own))
         taken = rows[first]  # an index, not a slice: the sample must not share the user's memory
-        kept = y.take(taken)
-        return cls(frame.take(taken), kept, found, *sums, size, bounds)  # type: ignore[arg-type]
+        return cls(frame.take(taken), y.take(taken), found, count, total, squares, size, bounds)
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -97,7 +97,8 @@ class Sample:
 
     def __sub__(self, other: Sample) -> Sample:
         """Return what is left without the rows of another sample; others are none of its own."""
-        both = joined([self, replace(other, **other._times(-1))])
+        taken = replace(other, rows=-other.rows, weight=-other.weight, squares=-other.squares)
+        both = joined([self, taken])
         there = (both.rows > 0) & np.isin(both.hashes, self.hashes)
         return both.take(np.flatnonzero(there))
 
@@ -134,9 +135,6 @@ class Sample:
         bounds = [self.known.get(label_key(label), EVERYTHING) for label in y.labels]
         bound = np.array(bounds, dtype=np.uint64)[y.codes]
         return (hashes > bound) | np.isin(hashes, self.hashes)
-
-    def _times(self, factor: int) -> dict[str, AnyArray]:
-        return {name: factor * getattr(self, name) for name in SUMS}
 
     def spelled_out(self, most: int) -> tuple[Frame, Labels, FloatArray | None]:
         """Return rows one by one with their weights, None where each is 1; copies up to so many.
@@ -293,8 +291,11 @@ def _grouped(sample: Sample) -> Sample:
     found, first, which = np.unique(sample.hashes, return_index=True, return_inverse=True)
     if len(found) == len(sample):
         return sample if np.array_equal(found, sample.hashes) else sample.take(first)
-    one = sample.take(first)
-    sums = {name: np.zeros(len(found), getattr(sample, name).dtype) for name in SUMS}
-    for name, total in sums.items():
-        np.add.at(total, which, getattr(sample, name))
-    return replace(one, **sums)
+    rows = np.zeros(len(found), dtype=np.int64)
+    np.add.at(rows, which, sample.rows)
+    weight, squares = (_sums(which, w, len(found)) for w in (sample.weight, sample.squares))
+    return replace(sample.take(first), rows=rows, weight=weight, squares=squares)
+
+
+def _sums(which: AnyArray, weight: FloatArray, n: int) -> FloatArray:
+    return np.asarray(np.bincount(which, weight, n), dtype=np.float64)

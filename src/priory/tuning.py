@@ -150,13 +150,12 @@ def log_joint_cross_fitted(
     for j, (name, about) in enumerate(names):
         block, table, choice = scaled.schema[name], scaled.tables[name], tuning.choices[name]
         if about == "missing":
-            found = rows.gaps(block, table, choice, always=True)
-            scores, speaks = (0.0 if found is None else found), 0.0
+            scores = rows.gaps(block, table, choice, always=True)
         else:
             scores, speaks = rows.scores(block, table, choice)
-        total += np.array([f.terms[j] for f in folds])[fold, None] * scores
-        if about == "value":
-            said += np.reshape(speaks, (-1, 1))
+            said += speaks[:, None] if about == "value" else 0.0
+        if scores is not None:
+            total += np.array([f.terms[j] for f in folds])[fold, None] * scores
     share = said / max(sum(about == "value" for _, about in names), 1)
     total += share * np.array([f.bias for f in folds])[fold]
     return total if len(statistics.classes) != 2 else np.hstack([np.zeros_like(total), total])
@@ -343,7 +342,7 @@ class _Sampled:
             family = StudentT()
         given = (block, family, choice.prior, table, column, self.codes, self.amount)
         scores = term_scores_without(*given, self.n_threads)
-        return self._odds(_clipped(scores)), scores.any(axis=1)
+        return self._odds(_clipped(scores)), np.asarray(scores.any(axis=1))
 
     def best(self, block: Block, table: Table, choices: Sequence[Choice]) -> Choice:
         """Return the choice with the least log-loss of the block alone."""

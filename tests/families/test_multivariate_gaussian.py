@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import logsumexp
+from sklearn.base import clone
 from sklearn.covariance import oas
 from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import (
@@ -201,8 +202,9 @@ def test_chunks_and_forgetting(iris):
 def test_weights_are_repetition(iris):
     X, y = iris
     times = np.arange(len(y)) % 4
-    weighted = fitted(iris, times.astype(float))
-    repeated = fitted((np.repeat(X, times, axis=0), np.repeat(y, times)))
+    plain = NaiveBayes.textbook(families=MultivariateGaussian())
+    weighted = clone(plain).fit(X, y, times.astype(float))
+    repeated = clone(plain).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
     np.testing.assert_allclose(
         weighted.predict_joint_log_proba(X), repeated.predict_joint_log_proba(X), atol=1e-9
     )

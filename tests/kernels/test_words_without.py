@@ -47,7 +47,7 @@ def test_against_a_twin(given, term, score, pseudo, least):
         x /= np.maximum(np.sqrt((x**2).sum(axis=1, keepdims=True)), 1e-300)
     options = {"least": least, "term": term, "score": score, "pseudo": pseudo, "m": 0.7}
     grid, rows, sums = left_sums(tf, x, y, **options)
-    found = sums.without(*csr(tf), y, np.ones(len(y)), np.ones(len(y), dtype=bool))
+    found = sums.without(*csr(tf), y, np.ones(len(y)))
     assert found.is_learned.all()
     for i, k in enumerate(y):
         here = tf[i] > 0
@@ -88,10 +88,10 @@ def test_no_texts_and_no_words():
     nothing = np.zeros(0)
     sums = LeftSums([0], nothing, nothing, nothing, nothing, nothing, 2)
     none = csr(np.zeros((2, 0), dtype=int))
-    found = sums.without(*none, np.zeros(2, np.int32), np.ones(2), np.ones(2, dtype=bool))
+    found = sums.without(*none, np.zeros(2, np.int32), np.ones(2))
     assert found.scores.tolist() == [[0.0, 0.0]] * 2 and found.n_leaving.tolist() == [0, 0]
     empty = csr(np.zeros((0, 0), dtype=int))
-    assert sums.without(*empty, np.zeros(0, np.int32), nothing, nothing > 0).scores.shape == (0, 2)
+    assert sums.without(*empty, np.zeros(0, np.int32), nothing).scores.shape == (0, 2)
 
 
 @pytest.mark.parametrize(
@@ -118,11 +118,11 @@ def test_sums_that_do_not_fit(changed, message):
     sums = LeftSums(**given)
     with pytest.raises(ValueError, match=message):
         LeftSums(**given | changed)
-    one, y, true = np.ones(1), np.zeros(1, np.int32), np.ones(1, dtype=bool)
+    one, y = np.ones(1), np.zeros(1, np.int32)
     words, starts = np.zeros(1, np.int32), np.array([0, 1])
     with pytest.raises(ValueError, match="There are 1 classes"):
-        sums.without(starts, words, words, y, np.ones(2), true)
+        sums.without(starts, words, words, y, np.ones(2))
     with pytest.raises(ValueError, match="Words must be from 0 to 1"):
-        sums.without(starts, words + 2, words, y, one, true)
+        sums.without(starts, words + 2, words, y, one)
     with pytest.raises(ValueError, match="y must be from 0 to 1"):
-        sums.without(starts, words, words, y + 2, one, true)
+        sums.without(starts, words, words, y + 2, one)

@@ -57,11 +57,7 @@ def closed_form(
     def add(rows: slice, out: FloatArray) -> None:
         some, left = column.take(rows), left_out.take(rows)
         matrix = count_matrix(*some.buffers, table.vocabulary, some.splitter)
-        texts_without = sums.without(
-            *matrix,
-            left.y,
-            left.amount,
-        )
+        texts_without = sums.without(*matrix, left.y, left.amount)
         scores = finish(texts_without, left)
         if not table.is_approximate:  # else it may have had words that were dropped since
             scores[~texts_without.is_learned] = np.nan

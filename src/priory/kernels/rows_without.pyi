@@ -19,3 +19,14 @@ class GaussianSums:
     def add(
         self, X: Floats, y: NDArray[np.int32], amount: Numbers, out: Table
     ) -> NDArray[np.bool_]: ...
+
+def add_student_t_without(
+    x: Numbers,
+    y: NDArray[np.int32],
+    own: Table,
+    pooled: Table,
+    of_class: Table,
+    kappa: float,
+    alpha: float,
+    out: Table,
+) -> None: ...

@@ -40,5 +40,4 @@ class LeftSums:
         tf: NDArray[np.int32],
         y: NDArray[np.int32],
         amount: NDArray[np.float64],
-        whole: NDArray[np.bool_],
     ) -> LeftTexts: ...
