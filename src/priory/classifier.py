@@ -552,8 +552,19 @@ class Classifier:
         return self.model.log_posterior(self._frame(X))
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
-        """Return log P(k, x), rows × classes, but for what is the same for all classes."""
-        return self.model.log_joint(self._frame(X))
+        """Return log P(k, x), rows × classes: the logarithm of the sum that `explain` writes out.
+
+        Words and counts are taken in their order, so it has no multinomial coefficient; a number
+        in a bin is told by its bin, a transformed one by what it is transformed to. With weights
+        or biases it is a score, no probability.
+
+        >>> classifier = Classifier(Settings.textbook(smoothing=0))
+        >>> classifier = classifier.learn({"x": ["a", "a", "b"]}, [0, 1, 1])
+        >>> np.exp(classifier.predict_joint_log_proba({"x": ["a"]})).round(3).tolist()
+        [[0.333, 0.333]]
+        """
+        frame = self._frame(X)
+        return self.model.log_joint(frame) + self.model.log_constants(frame)[:, None]
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return log P(x), how likely each row is at all."""

@@ -264,7 +264,7 @@ class NaiveBayes(TableClassifier):
         return self._fitted().predict_log_proba(self._rows(X))
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
-        """Return log P(k, x), but for what is the same for all classes."""
+        """Return log P(k, x), which `explain` writes out; see `Classifier`."""
         return self._fitted().predict_joint_log_proba(self._rows(X))
 
     def score_samples(self, X: Any) -> FloatArray:

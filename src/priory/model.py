@@ -123,6 +123,12 @@ class Term:
         """Add log P(block | k) to `out`, rows × classes."""
         self.adder(frame)(slice(0, len(frame)), out)
 
+    def log_constant(self, frame: Frame) -> FloatArray:
+        """Return what the log joint has of the factor beside `add_log_likelihood`."""
+        if not self.family.base_measure_in_joint or self.about != "value":
+            return np.zeros(len(frame))
+        return self.weight * self.family.log_base_measure(self.column(frame), self.parameters)
+
     def log_base_measure(self, frame: Frame) -> FloatArray:
         """Return the part of the log-likelihood that is the same for every class."""
         column: Any = self.column(frame)
@@ -179,6 +185,14 @@ class Model:
         with np.errstate(divide="ignore"):
             log_prior = np.log(_class_prior(statistics, class_prior))
         return cls(statistics.classes, log_prior, tuple(terms), n_threads)
+
+    def log_constants(self, frame: Frame) -> FloatArray:
+        """Return what log P(k, x) of every row has beside `log_joint`, the same for all classes.
+
+        It is the 1/x! of a Poisson count and the C(t, x) of a binomial one. The orders of words
+        and counts, and the widths of bins, belong to the evidence alone.
+        """
+        return sum((term.log_constant(frame) for term in self.terms), np.zeros(len(frame)))
 
     def log_joint(self, frame: Frame) -> FloatArray:
         """Return log P(k, x) for every row and class, but for what is the same for all classes."""

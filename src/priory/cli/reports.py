@@ -205,10 +205,18 @@ def worked(row: WorkedRow) -> dict[str, Any]:
                 "value": factor.value,
                 "about": factor.about,
                 "left_out": factor.left_out,
+                "weight": factor.weight,
                 "log_likelihood": by_class(factor.log_likelihood),
+                "parts": [
+                    {"factor": part.title, "exponent": part.exponent, "log": by_class(part.log_p)}
+                    for part in (*factor.parts, *factor.together)
+                ],
+                "notes": list(factor.notes),
             }
             for factor in row.factors
         ],
+        "bias": None if row.bias is None else by_class(row.bias),
+        "is_score": row.is_score,
         "log_joint": by_class(row.log_joint),
         "posterior": by_class(row.posterior),
     }

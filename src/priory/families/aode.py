@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from priory.families.base import Adder, Family, Lookup, adder_of
 from priory.families.categorical import draw
 from priory.families.left_out import LeftOut
 from priory.families.pair_counts import GAP, NEVER, PairCounts, places_of
+from priory.families.parts import assigned
 from priory.kernels.score import Lookups
+from priory.labels import label_key
 from priory.priors import Laplace, MEstimate, Prior
-from priory.schema import Kind
+from priory.schema import Block, Kind
 from priory.tables import PairsTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray
 
@@ -129,6 +131,14 @@ class Aode(Family):
     def leaves_out(self, column: Pairs, parameters: AodeParameters) -> BoolArray:
         """Return which rows have nothing but gaps and values never seen."""
         return np.all([x < 0 for x in parameters.places(column)], axis=0)
+
+    def formula(self, block: Block, value: Any, parameters: AodeParameters) -> str:
+        """Return P of the values that were seen; gaps and others are left out."""
+        seen = [
+            v if v is not None and label_key(v) in set(map(label_key, one.children)) else None
+            for v, one in zip(value, parameters.alone, strict=True)
+        ]
+        return f"P({assigned(block, seen)} | class)"
 
     def sample(
         self, parameters: AodeParameters, y: CodeArray, rng: np.random.Generator

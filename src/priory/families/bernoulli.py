@@ -12,6 +12,7 @@ from priory.errors import InputError
 from priory.evidence import log_dirichlet_evidence
 from priory.families.base import Adder, Family, Linear, Lookup, log_shares, times
 from priory.families.left_out import LeftOut, log_share, one_column, tabulate
+from priory.families.parts import Part, Parts
 from priory.kernels.score import add_counts_csr, add_present_dense
 from priory.priors import DiscretePrior, Laplace
 from priory.schema import Block, Kind
@@ -181,6 +182,28 @@ class Bernoulli(Family):
             present = np.zeros_like(out)
             _add_present(column, certain.astype(np.float64), present)
             out[present < certain.sum(axis=0)] = -np.inf
+
+    def parts(
+        self, block: Block, row: Column, parameters: BernoulliParameters, n_classes: int
+    ) -> Parts | None:
+        """Return p of each column that is there, and Π (1 − p) of the others together."""
+        if not isinstance(row, Counts):
+            return None
+        there = np.zeros(len(parameters.log_on), dtype=np.bool_)
+        matrix = row.matrix
+        if isinstance(matrix, SparseRows):
+            some = slice(int(matrix.indptr[0]), int(matrix.indptr[-1]))
+            there[matrix.indices[some][matrix.data[some] > 0]] = True
+        else:
+            there[:] = matrix[0] > (row.threshold or 0.0)
+        each = [
+            Part(f"P({block.columns[j]} is there | class)", parameters.log_on[j])
+            for j in np.flatnonzero(there).tolist()
+        ]
+        absent = int((~there).sum())
+        columns = "1 column that is" if absent == 1 else f"{absent} columns that are"
+        rest = Part(f"{columns} not there", parameters.log_off[~there].sum(axis=0))
+        return Parts(each, [rest] if absent else [])
 
     def sample(
         self, parameters: BernoulliParameters, y: CodeArray, rng: np.random.Generator

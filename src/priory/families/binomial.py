@@ -20,6 +20,7 @@ from priory.families.base import (
     times,
 )
 from priory.families.left_out import LeftOut, one_column
+from priory.families.parts import Parts, column_parts
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
@@ -48,6 +49,7 @@ class Binomial(Family):
 
     name: ClassVar[str] = "binomial"
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.NUMBERS, Kind.MOMENTS)
+    base_measure_in_joint: ClassVar[bool] = True
 
     trials: int
 
@@ -164,6 +166,12 @@ class Binomial(Family):
         x = np.where(self._possible(x), x, 0.0)
         choose = log_gamma(np.array(self.trials + 1.0)) - log_gamma(x + 1.0)
         return np.asarray((choose - log_gamma(self.trials - x + 1.0)).sum(axis=1))
+
+    def parts(
+        self, block: Block, row: Numbers, parameters: BinomialParameters, n_classes: int
+    ) -> Parts | None:
+        """Return a line for each of several columns."""
+        return column_parts(self, block, row, parameters, n_classes)
 
     def sample(
         self, parameters: BinomialParameters, y: CodeArray, rng: np.random.Generator

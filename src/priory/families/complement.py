@@ -12,6 +12,7 @@ from priory.errors import NoLikelihoodError
 from priory.families.base import Adder, Family, Linear, log
 from priory.families.left_out import LeftOut
 from priory.families.multinomial import Entries, add_counts, rest
+from priory.families.parts import Part, Parts
 from priory.priors import DiscretePrior, MEstimate
 from priory.schema import Block, Kind
 from priory.tables import CountsTable
@@ -101,6 +102,24 @@ class Complement(Family):
                     out[:, k] -= score
 
         return add
+
+    @property
+    def is_likelihood(self) -> bool:
+        """Return False: it is a score."""
+        return False
+
+    def parts(
+        self, block: Block, row: Counts, parameters: ComplementParameters, n_classes: int
+    ) -> Parts:
+        """Return P(j | not k)^−x_j of each column that is not 0, or with `norm` its weight."""
+        some = Entries.of(row)
+        title, sign = ("e^weight of {}", 1.0) if self.norm else ("P({} | not class)", -1.0)
+        return Parts(
+            [
+                Part(title.format(block.columns[j]), x * parameters.weights[j], sign * x)
+                for j, x in zip(some.column.tolist(), some.x.tolist(), strict=True)
+            ]
+        )
 
     def log_base_measure(self, column: Counts, parameters: ComplementParameters) -> FloatArray:
         """Refuse: there is no likelihood to complete."""

@@ -13,6 +13,7 @@ from priory.families.base import Family, Lookup
 from priory.families.categorical import draw
 from priory.families.left_out import LeftOut
 from priory.families.pair_counts import PairCounts, places_of
+from priory.families.parts import assigned
 from priory.labels import label_key
 from priory.priors import Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
@@ -75,14 +76,12 @@ class Conditional(Family):
         """Return which rows have no value of the column, or one never seen."""
         return np.asarray(pair_places(column, parameters)[1] < 0)
 
-    def formula(self, block: Block, value: Any) -> str | None:
-        """Return what the factor is of a row, such as "b = 1 | a = 2, class"."""
-        (parent, child), (u, v) = block.columns, value
-        pairing = block.pairing
-        if v is None or pairing is None:
-            return None
-        given = f"{parent} {pairing.shown(0, u)}, " if u is not None else ""
-        return f"P({child} {pairing.shown(1, v)} | {given}class)"
+    def formula(self, block: Block, value: Any, parameters: PairCounts) -> str:
+        """Return what the factor is of a row, such as "P(b = 1 | a = 2, class)"."""
+        u, v = value
+        known = u is not None and label_key(u) in set(map(label_key, parameters.parents))
+        given = f"{assigned(block, (u, None))}, " if known else ""
+        return f"P({assigned(block, (None, v))} | {given}class)"
 
     def sample(self, parameters: PairCounts, y: CodeArray, rng: np.random.Generator) -> AnyArray:
         """Draw a value of the column where nothing is known of its parent."""

@@ -14,6 +14,7 @@ from priory.errors import SettingError, check_number
 from priory.evidence import log_normal_inverse_gamma_evidence
 from priory.families.base import Adder, Family, Linear, times
 from priory.families.left_out import LeftOut
+from priory.families.parts import Parts, column_parts
 from priory.kernels.rows_without import GaussianSums
 from priory.kernels.score import add_gaussian
 from priory.priors import NormalInverseGamma, PosteriorNIG, Prior
@@ -237,6 +238,12 @@ class Gaussian(Family):
             variance[there] = sums_without(pooled, j, x[there], rows, rows.y * 0).variance
             largest = np.maximum(largest, variance)
         return self.var_smoothing * largest
+
+    def parts(
+        self, block: Block, row: Numbers, parameters: GaussianParameters, n_classes: int
+    ) -> Parts | None:
+        """Return a line for each of several columns."""
+        return column_parts(self, block, row, parameters, n_classes)
 
     def sample(
         self, parameters: GaussianParameters, y: CodeArray, rng: np.random.Generator

@@ -121,7 +121,7 @@ class Histogram(Family):
         from priory.posteriors import DirichletPosterior
 
         after, counts, pseudo = self._counts(table, prior)
-        names = _bin_names(between_cells(table.cells, after))
+        names = bin_names(between_cells(table.cells, after))
         return DirichletPosterior(classes, names, counts + pseudo)
 
     def add_log_likelihood(
@@ -216,6 +216,11 @@ class Histogram(Family):
             beyond = (x < edges[0]) | (x > edges[-1])
         return np.where(codes < 0, 0.0, np.where(beyond, -np.inf, -log_widths[codes]))
 
+    def formula(self, block: Block, value: Any, parameters: HistogramParameters) -> str:
+        """Return P(the number's bin | class)."""
+        bin_of = int(parameters.bin_of(np.array([value], dtype=np.float64))[0])
+        return f"P({block.columns[0]} in {bin_names(parameters.cuts)[bin_of]} | class)"
+
     def sample(
         self, parameters: HistogramParameters, y: CodeArray, rng: np.random.Generator
     ) -> AnyArray:
@@ -226,7 +231,7 @@ class Histogram(Family):
 
     def linear(self, block: Block, parameters: HistogramParameters) -> Linear:
         """Return the one-hot form: a feature for each bin."""
-        features = tuple(f"{block.name} in {name}" for name in _bin_names(parameters.cuts))
+        features = tuple(f"{block.name} in {name}" for name in bin_names(parameters.cuts))
         return Linear(features, parameters.log_p, np.zeros(parameters.log_p.shape[1]))
 
     def feature_counts(self, table: NumbersTable, parameters: HistogramParameters) -> FloatArray:
@@ -255,6 +260,6 @@ class HistogramParameters:
         return codes
 
 
-def _bin_names(cuts: FloatArray) -> tuple[str, ...]:
+def bin_names(cuts: FloatArray) -> tuple[str, ...]:
     ends = [-np.inf, *cuts.tolist(), np.inf]
     return tuple(f"({low:g}, {high:g}]" for low, high in pairwise(ends))

@@ -15,10 +15,12 @@ from priory.evidence import log_dirichlet_evidence
 from priory.families.base import Adder, Family, adder_of, log
 from priory.families.categorical import draw
 from priory.families.left_out import LeftOut, log_share, reduced
+from priory.families.parts import Parts, assigned
 from priory.labels import label_key, sorted_labels
 from priory.priors import Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
 from priory.tables import LabelsTable
+from priory.text import shown
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
@@ -97,6 +99,28 @@ class Joint(Family):
     def leaves_out(self, column: Combined, parameters: JointParameters) -> BoolArray:
         """Return which rows have nothing but gaps."""
         return np.all([part.missing for part in column.parts], axis=0)
+
+    def formula(self, block: Block, value: Any, parameters: JointParameters) -> str:
+        """Return P of the values that are in the table; gaps and others are summed out."""
+        known = [set(map(label_key, domain)) for domain in parameters.domains]
+        seen = [
+            v if v is not None and label_key(v) in domain else None
+            for v, domain in zip(value, known, strict=True)
+        ]
+        return f"P({assigned(block, seen)} | class)"
+
+    def parts(
+        self, block: Block, row: Combined, parameters: JointParameters, n_classes: int
+    ) -> Parts | None:
+        """Return no lines, only a remark on the values that were never seen."""
+        never = [
+            f"{column} = {shown(part.value(0))}"
+            for column, part, domain in zip(
+                block.columns, row.parts, parameters.domains, strict=True
+            )
+            if not part.missing[0] and _codes(part, domain)[0] < 0
+        ]
+        return Parts((), notes=[f"never seen, summed out: {', '.join(never)}"]) if never else None
 
     def add_log_likelihood(
         self, column: Combined, parameters: JointParameters, out: FloatArray

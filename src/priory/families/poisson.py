@@ -13,6 +13,7 @@ from priory.evidence import log_gamma_evidence
 from priory.families.base import Adder, Family, Linear, counted_values, log, log_gamma, times
 from priory.families.gaussian import class_moments
 from priory.families.left_out import LeftOut, reduced
+from priory.families.parts import Parts, column_parts
 from priory.priors import Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
@@ -41,6 +42,7 @@ class Poisson(Family):
 
     name: ClassVar[str] = "poisson"
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.NUMBERS, Kind.MOMENTS)
+    base_measure_in_joint: ClassVar[bool] = True
     priors: ClassVar[tuple[type[Prior], ...]] = (Laplace, MEstimate)
 
     def parameters(
@@ -144,6 +146,12 @@ class Poisson(Family):
         counts = np.where(np.isfinite(x) & (x >= 0), x, 0.0)
         result: FloatArray = -log_gamma(counts + 1.0).sum(axis=1) if len(x) else np.zeros(0)
         return result
+
+    def parts(
+        self, block: Block, row: Numbers, parameters: PoissonParameters, n_classes: int
+    ) -> Parts | None:
+        """Return a line for each of several columns."""
+        return column_parts(self, block, row, parameters, n_classes)
 
     def sample(
         self, parameters: PoissonParameters, y: CodeArray, rng: np.random.Generator
