@@ -58,6 +58,8 @@ from priory.version import __version__
 # What a prediction does not need is imported where it is used: from the shell, a prediction would
 # wait for it longer than it takes.
 if TYPE_CHECKING:
+    import pandas as pd
+
     from priory.description import ModelDescription
     from priory.explanation import Explanation
     from priory.informative import Informative
@@ -633,6 +635,42 @@ class Classifier:
                 derived, prior = presence(block, table, statistics.weight, choice.prior)
                 total += Bernoulli().log_evidence(derived, prior)
         return total
+
+    def tables(self, fractions: bool = False) -> pd.DataFrame:
+        """Return every parameter as one tidy table: the class prior, P(v | k), μ, σ², P(word | k).
+
+            P(v | k) = (n_vk + a_v) / (n_k + Σa)
+
+        A row has the column, the parameter and the value it is of, the class, the `estimate`, and
+        the `count` n_vk and `total` n_k that were learned, without the prior's pseudo-counts. With
+        `fractions` it has the estimate as an exact fraction too, where counts are whole and the
+        estimate is a ratio of them; an α of 0.1 is one tenth.
+
+        >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"]}
+        >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "No", "Yes"])
+        >>> table = classifier.tables(fractions=True)
+        >>> print(table.drop(columns="parameter").to_string(index=False))
+         column value class  estimate  count  total fraction
+           None  None    No  0.750000    3.0    4.0      3/4
+           None  None   Yes  0.250000    1.0    4.0      1/4
+        outlook  Rain    No  0.400000    1.0    3.0      2/5
+        outlook  Rain   Yes  0.666667    1.0    1.0      2/3
+        outlook Sunny    No  0.600000    2.0    3.0      3/5
+        outlook Sunny   Yes  0.333333    0.0    1.0      1/3
+        """
+        from priory.estimates import as_frame
+
+        return as_frame(self.table_columns(fractions))
+
+    def table_columns(self, fractions: bool = False) -> dict[str, list[Any]]:
+        """Return the columns of `tables` as plain lists, which need no pandas."""
+        from priory.estimates import estimate_columns
+
+        if not isinstance(fractions, bool):
+            raise SettingError(f"fractions must be True or False, not {fractions!r}.")
+        choices = self._choices(self.statistics, self.settings, self._tuning)
+        given = self.settings.class_prior
+        return estimate_columns(self.model, self.statistics, choices, given, fractions)
 
     def posterior(self, column: str) -> ParameterPosterior:
         """Return what is believed of a column's parameters after the data, class by class.

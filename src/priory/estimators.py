@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -29,6 +29,9 @@ from priory.settings import Settings
 from priory.statistics import Statistics
 from priory.subtraction import Left
 from priory.typing import AnyArray, FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["NaiveBayes", "TableClassifier", "like_y", "read_classes"]
 
@@ -281,6 +284,15 @@ class NaiveBayes(TableClassifier):
         1  0.333 (0.013–0.842)  0.667 (0.158–0.987)
         """
         return self._fitted().posterior(column)
+
+    def tables(self, fractions: bool = False) -> pd.DataFrame:
+        """Return every parameter as one tidy table, with exact fractions if asked.
+
+        >>> model = NaiveBayes.textbook(smoothing=0).fit({"x": ["a", "a", "b"]}, [0, 0, 0])
+        >>> model.tables(fractions=True)["fraction"].tolist()
+        ['1', '2/3', '1/3']
+        """
+        return self._fitted().tables(fractions)
 
     def description_length(
         self, X: Any = None, y: Any = None, sample_weight: Any = None

@@ -13,6 +13,7 @@ from priory.explanation import WorkedRow
 from priory.information import column_information
 from priory.rawtables import RawTable
 from priory.schema import Kind
+from priory.text import aligned, shown
 from priory.typing import FloatArray
 
 __all__ = [
@@ -20,7 +21,9 @@ __all__ = [
     "one_row",
     "predictions",
     "print_summary",
+    "records",
     "summary",
+    "tabulated",
     "worked",
 ]
 
@@ -184,6 +187,21 @@ def drawn(columns: dict[str, Any], labels: Any, target: str) -> dict[str, Any]:
 def one_row(X: RawTable, i: int) -> RawTable:
     """Return one row of a table."""
     return RawTable(X.names, 1, X.named, lambda j: X.get(j)[i : i + 1])
+
+
+def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Return the rows of a table of parameters as plain values; a tuple becomes a list."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def tabulated(columns: dict[str, list[Any]]) -> str:
+    """Return a table of parameters as text, numbers in six digits."""
+
+    def cell(value: Any) -> str:
+        return "" if value is None else f"{value:.6g}" if isinstance(value, float) else shown(value)
+
+    rows = zip(*([cell(value) for value in values] for values in columns.values()), strict=True)
+    return aligned([tuple(columns), *rows])
 
 
 def worked(row: WorkedRow) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from priory.columns import Pairs
 from priory.errors import check_number
 from priory.families.base import Adder, Family, Lookup, adder_of
 from priory.families.categorical import draw
+from priory.families.conditional import pair_estimates
 from priory.families.left_out import LeftOut
 from priory.families.pair_counts import GAP, NEVER, PairCounts, places_of
 from priory.families.parts import assigned
@@ -21,6 +22,9 @@ from priory.priors import Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
 from priory.tables import PairsTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray
+
+if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
 
 __all__ = ["Aode", "AodeParameters"]
 
@@ -139,6 +143,22 @@ class Aode(Family):
             for v, one in zip(value, parameters.alone, strict=True)
         ]
         return f"P({assigned(block, seen)} | class)"
+
+    def estimates(
+        self,
+        block: Block,
+        table: PairsTable,
+        prior: Laplace | MEstimate,
+        parameters: AodeParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P(v | k) of each column, and P(v | u, k) given each of the others."""
+        every = range(len(parameters.alone))
+        for i in every:
+            yield from pair_estimates(block, parameters.alone[i], i, i)
+        for i in every:
+            others = (j for j in every if j != i)
+            for j, counts in zip(others, parameters.given[i], strict=True):
+                yield from pair_estimates(block, counts, i, j)
 
     def sample(
         self, parameters: AodeParameters, y: CodeArray, rng: np.random.Generator

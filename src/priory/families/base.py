@@ -28,6 +28,7 @@ from priory.tables import LabelsTable, NumbersTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import ParameterPosterior
 
 __all__ = [
@@ -283,6 +284,14 @@ class Family(ABC):
     def parts(self, block: Block, row: Any, parameters: Any, n_classes: int) -> Parts | None:
         """Return the lines that one row's factor is the product of, where it is more than one."""
         return None
+
+    def estimates(
+        self, block: Block, table: Any, prior: Any, parameters: Any
+    ) -> Iterator[Estimates]:
+        """Yield the parameters as a table for people, with the counts behind them."""
+        from priory.families.estimates import remark
+
+        yield remark(f"{self.name} has no table of parameters")
 
     def feature_counts(self, table: Any, parameters: Any) -> FloatArray | None:
         """Return how often each feature of the linear form was seen with each class."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,6 +21,7 @@ from priory.tables import CountsTable, LabelsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import DirichletPosterior
 
 __all__ = ["Bernoulli", "BernoulliParameters"]
@@ -217,6 +219,27 @@ class Bernoulli(Family):
         """Return w = log p/(1 − p) for each column and b = Σ log(1 − p)."""
         weights = parameters.log_on - parameters.log_off
         return Linear(block.columns, weights, parameters.log_off.sum(axis=0))
+
+    def estimates(
+        self,
+        block: Block,
+        table: LabelsTable | NumbersTable | CountsTable,
+        prior: DiscretePrior,
+        parameters: BernoulliParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P(v | k) of a column of truths, P(there | k) of each of many columns."""
+        from priory.families.estimates import shares, there_or_not
+
+        counts, _ = self._counts(table, prior)
+        if isinstance(table, CountsTable):
+            values, columns = (True,) * counts.shape[1], block.columns
+            log_on = parameters.log_on
+            yield there_or_not("P(there | class)", values, log_on, counts, prior, columns)
+            return
+        truths = (False, True)
+        log_p = np.concatenate([parameters.log_off, parameters.log_on])
+        counted = (counts[:, 0].T, one_column(prior, 0), truths)
+        yield shares("P(value | class)", truths, log_p, *counted)
 
     def feature_counts(
         self, table: LabelsTable | NumbersTable | CountsTable, parameters: BernoulliParameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -27,6 +28,7 @@ from priory.tables import MomentsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import DirichletPosterior
 
 __all__ = ["Binomial", "BinomialParameters"]
@@ -179,6 +181,20 @@ class Binomial(Family):
         """Draw a number of successes with the probability of each row's class."""
         drawn = rng.binomial(self.trials, np.exp(parameters.log_on).T[y]).astype(np.float64)
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
+
+    def estimates(
+        self,
+        block: Block,
+        table: MomentsTable | NumbersTable,
+        prior: DiscretePrior,
+        parameters: BinomialParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P(success | k) of each column."""
+        from priory.families.estimates import there_or_not
+
+        counts, _ = self._counts(table, prior)
+        none, columns = (None,) * counts.shape[1], block.columns
+        yield there_or_not("P(success | class)", none, parameters.log_on, counts, prior, columns)
 
     def linear(self, block: Block, parameters: BinomialParameters) -> Linear:
         """Return w = log p/(1 − p) and b = t log(1 − p)."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from priory.priors import DiscretePrior, MEstimate
 from priory.schema import Block, Kind
 from priory.tables import CountsTable
 from priory.typing import AnyArray, CodeArray, FloatArray
+
+if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
 
 __all__ = ["Complement", "ComplementParameters"]
 
@@ -142,6 +146,20 @@ class Complement(Family):
     def linear(self, block: Block, parameters: ComplementParameters) -> Linear:
         """Return the weights, with no bias."""
         return Linear(block.columns, parameters.weights, np.zeros(parameters.weights.shape[1]))
+
+    def estimates(
+        self,
+        block: Block,
+        table: CountsTable,
+        prior: DiscretePrior,
+        parameters: ComplementParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P(j | not k) of every column."""
+        from priory.families.estimates import complement_shares
+
+        none = (None,) * len(block.columns)
+        found = complement_shares("P(column | not class)", none, table.s1.T, prior)
+        yield replace(found, columns=block.columns)
 
     def feature_counts(self, table: CountsTable, parameters: ComplementParameters) -> FloatArray:
         """Return the sum of each column in each class."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -24,6 +25,7 @@ from priory.tables.sums import divisor
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import NormalInverseGammaPosterior
 
 __all__ = [
@@ -251,6 +253,21 @@ class Gaussian(Family):
         """Draw from the normal of each row's class."""
         drawn = rng.normal(parameters.mean[y], np.sqrt(parameters.variance[y]))
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
+
+    def estimates(
+        self,
+        block: Block,
+        table: MomentsTable | NumbersTable,
+        prior: NormalInverseGamma | None,
+        parameters: GaussianParameters,
+    ) -> Iterator[Estimates]:
+        """Yield μ and σ² of each column."""
+        from priory.families.estimates import Estimates
+
+        n, columns = table.moments.weight.T, block.columns
+        none = (None,) * len(columns)
+        yield Estimates("mean", none, parameters.mean.T, total=n, columns=columns)
+        yield Estimates("variance", none, parameters.variance.T, total=n, columns=columns)
 
     def linear(self, block: Block, parameters: GaussianParameters) -> Linear:
         """Return w = μ/σ² and b = −Σ μ²/2σ²; x²/2σ² is common to all classes and drops out."""

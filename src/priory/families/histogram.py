@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -22,6 +23,7 @@ from priory.tables import CellsTable, LabelsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import DirichletPosterior
 
 __all__ = ["Histogram", "HistogramParameters"]
@@ -233,6 +235,21 @@ class Histogram(Family):
         """Return the one-hot form: a feature for each bin."""
         features = tuple(f"{block.name} in {name}" for name in bin_names(parameters.cuts))
         return Linear(features, parameters.log_p, np.zeros(parameters.log_p.shape[1]))
+
+    def estimates(
+        self,
+        block: Block,
+        table: NumbersTable,
+        prior: DiscretePrior,
+        parameters: HistogramParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P(bin | k)."""
+        from priory.families.estimates import shares
+
+        _, counts, _ = self._counts(table, prior)
+        names = bin_names(parameters.cuts)
+        counted = (counts.T, prior, list(range(len(names))))
+        yield shares("P(bin | class)", names, parameters.log_p, *counted)
 
     def feature_counts(self, table: NumbersTable, parameters: HistogramParameters) -> FloatArray:
         """Return how many numbers of each class each bin has."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,6 +25,7 @@ from priory.text import shown
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import DirichletPosterior
 
 __all__ = ["Joint", "JointParameters"]
@@ -169,6 +171,31 @@ class Joint(Family):
             scores[whole] = np.nan
         return adder_of(scores)
 
+    def estimates(
+        self,
+        block: Block,
+        table: LabelsTable,
+        prior: Laplace | MEstimate,
+        parameters: JointParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P of each combination that was seen, and of any one that was not."""
+        from priory.families.estimates import Estimates, exact_joint
+
+        sizes = [len(domain) for domain in parameters.domains]
+        whole, never = np.ones(len(sizes), dtype=bool), np.full((1, len(sizes)), -1)
+        codes = np.concatenate([parameters.codes, never])
+        counts = np.concatenate([table.weight.T, np.zeros((1, len(table.weight)))])
+        values = [*(_told(block, label) for label in table.labels), "any one never seen"]
+        n = len(values) - (prod(sizes) == len(table.labels))
+        yield Estimates(
+            "P(values | class)",
+            values[:n],
+            np.exp(parameters.log_marginal(whole, codes))[:n],
+            counts[:n],
+            np.broadcast_to(table.weight.sum(axis=1), counts[:n].shape),
+            fractions=partial(exact_joint, counts[:n], prior, prod(sizes)),
+        )
+
     def sample(
         self, parameters: JointParameters, y: CodeArray, rng: np.random.Generator
     ) -> AnyArray:
@@ -282,6 +309,17 @@ class JointParameters:
         np.add.at(counts.T, here, self.weight.T)
         np.add.at(rows_at.T, here, rows.T)
         return counts, rows_at, there
+
+
+def _told(block: Block, values: Any) -> Any:
+    """Return a combination as it is shown: bins by their ends."""
+    pairing = block.pairing
+    if pairing is None:
+        return values
+    return tuple(
+        v if pairing.edges[j] is None else pairing.shown(j, v).removeprefix("in ")
+        for j, v in enumerate(values)
+    )
 
 
 def _codes(column: Labels, domain: Sequence[Label]) -> CodeArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -23,6 +24,7 @@ from priory.text import number
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import DirichletPosterior
 
 __all__ = [
@@ -175,6 +177,20 @@ class Multinomial(Family):
     def linear(self, block: Block, parameters: MultinomialParameters) -> Linear:
         """Return w = log P(j | k), with no bias."""
         return Linear(block.columns, parameters.log_p, np.zeros(parameters.log_p.shape[1]))
+
+    def estimates(
+        self,
+        block: Block,
+        table: CountsTable,
+        prior: DiscretePrior,
+        parameters: MultinomialParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P(j | k) of every column."""
+        from priory.families.estimates import shares
+
+        columns = block.columns
+        counted = (table.s1.T, prior, range(len(columns)), columns)
+        yield shares("P(column | class)", (None,) * len(columns), parameters.log_p, *counted)
 
     def feature_counts(self, table: CountsTable, parameters: MultinomialParameters) -> FloatArray:
         """Return the sum of each column in each class."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -20,6 +22,7 @@ from priory.tables import MomentsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import GammaPosterior
 
 __all__ = ["Poisson", "PoissonParameters"]
@@ -159,6 +162,23 @@ class Poisson(Family):
         """Draw a count at the rate of each row's class."""
         drawn = rng.poisson(parameters.rate[y]).astype(np.float64)
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
+
+    def estimates(
+        self,
+        block: Block,
+        table: MomentsTable | NumbersTable,
+        prior: Laplace | MEstimate,
+        parameters: PoissonParameters,
+    ) -> Iterator[Estimates]:
+        """Yield the rate of each column, Σx (the count) over the rows (the total)."""
+        from priory.families.estimates import Estimates, exact_rates
+
+        moments = table.moments
+        sums, n, columns = moments.s1.value.T, moments.weight.T, block.columns
+        lent = prior.alpha if isinstance(prior, Laplace) else prior.m
+        strengths = lent if isinstance(lent, tuple) else (lent,) * len(columns)
+        none, fractions = (None,) * len(columns), partial(exact_rates, sums, n, strengths)
+        yield Estimates("rate", none, parameters.rate.T, sums, n, columns, fractions)
 
     def linear(self, block: Block, parameters: PoissonParameters) -> Linear:
         """Return w = log λ and b = −λ."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -30,6 +31,7 @@ from priory.tables import CellsTable, MomentsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import NormalInverseGammaPosterior
 
 __all__ = ["StudentT", "StudentTParameters"]
@@ -206,6 +208,27 @@ class StudentT(Family):
             return super().formula(block, value, parameters)
         t = float(parameters.transform(np.array([value], dtype=np.float64))[0])
         return f"P({parameters.transform.formula(block.columns[0])} = {t:.4g} | class)"
+
+    def estimates(
+        self,
+        block: Block,
+        table: MomentsTable | NumbersTable,
+        prior: NormalInverseGamma,
+        parameters: StudentTParameters,
+    ) -> Iterator[Estimates]:
+        """Yield location, scale² and degrees of freedom, and the transform where there is one."""
+        from priory.families.estimates import Estimates, remark
+
+        if self.transform is not None:
+            yield remark("transform", parameters.transform.formula(block.columns[0]))
+        n, columns = table.moments.weight.T, block.columns
+        none = (None,) * len(columns)
+        for name, of in (
+            ("location", parameters.location),
+            ("scale²", parameters.scale2),
+            ("degrees of freedom", parameters.dof),
+        ):
+            yield Estimates(name, none, of.T, total=n, columns=columns)
 
     def parts(
         self, block: Block, row: Numbers, parameters: StudentTParameters, n_classes: int

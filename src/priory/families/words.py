@@ -27,6 +27,7 @@ from priory.tables import WordsTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import DirichletPosterior
 
 __all__ = ["READOUTS", "Words", "WordsParameters"]
@@ -320,17 +321,23 @@ class Words(Family):
         ]
         return Parts(each, notes=notes, noun="words")
 
+    def _log_on(self, codes: AnyArray, weights: WordWeights) -> FloatArray:
+        """Return log P(word is there | k) of some words, from the log-odds that are its weights."""
+        log_on: FloatArray = -np.logaddexp(0.0, -weights.of(codes))
+        if weights.certain is None:
+            return log_on
+        return np.where(weights.certain.of(codes) > 0, 0.0, log_on)
+
     def _there_or_not(
         self, words: list[str], codes: AnyArray, weights: WordWeights, notes: list[str]
     ) -> Parts:
         """Return p of each word that is there, and Π (1 − p) of the others together."""
         assert weights.bias is not None or not len(weights.kept)
-        log_odds = weights.of(codes)
-        log_on, log_off = -np.logaddexp(0.0, -log_odds), -np.logaddexp(0.0, log_odds)
-        certain = weights.certain
+        log_odds, log_on, certain = weights.of(codes), self._log_on(codes, weights), weights.certain
+        log_off = -np.logaddexp(0.0, log_odds)
         if certain is not None:  # where a word cannot be absent, weight and bias cancel out
             always = certain.of(codes) > 0
-            log_on, log_off = np.where(always, 0.0, log_on), np.where(always, -log_odds, log_off)
+            log_off = np.where(always, -log_odds, log_off)
         absent = (0.0 if weights.bias is None else weights.bias) - log_off.sum(axis=0)
         if certain is not None:
             absent[always.sum(axis=0) < certain.words_of_class] = -np.inf
@@ -346,6 +353,37 @@ class Words(Family):
         counted = WordsTable.count(Block("", ("",), Kind.EMPTY), row, NO_CLASS, None, 1)
         unknown = sorted(set(counted.vocabulary.words()) - set(known))
         return [f"not in the vocabulary, skipped: {listed(unknown)}"] if unknown else []
+
+    def estimates(
+        self, block: Block, table: WordsTable, prior: DiscretePrior, parameters: WordsParameters
+    ) -> Iterator[Estimates]:
+        """Yield P(word | k), P(word is there | k), P(word | not k), or weights that are no P."""
+        from priory.families.estimates import (
+            Estimates,
+            complement_shares,
+            shares,
+            there_or_not,
+        )
+
+        kept = np.flatnonzero(parameters.weights.kept)
+        words, weights = parameters.words.tolist(), parameters.table
+        if self.readout == "bernoulli":
+            on = _sums(table, self._kept(table), table.weight).table()[kept]
+            counts = np.stack([np.maximum(table.documents_weight - on, 0.0), on], axis=2)
+            log_on = self._log_on(kept, parameters.weights)
+            counts = counts.transpose(1, 0, 2)
+            yield there_or_not("P(word is there | class)", words, log_on, counts, prior)
+            return
+        amounts = table.pairs.count if self.term == "count" else table.pairs.log_tf
+        counts = _sums(table, self._kept(table), amounts).table()[kept]
+        domain: Sequence[Label] = words if prior.values() else range(len(words))
+        if self.idf or self.norm:
+            total = np.broadcast_to(counts.sum(axis=0), counts.shape)
+            yield Estimates("weight of a word", words, weights, counts, total)
+        elif self.readout == "complement":
+            yield complement_shares("P(word | not class)", words, counts, prior, domain)
+        else:
+            yield shares("P(word | class)", words, weights, counts, prior, domain)
 
     def features(
         self, block: Block, table: WordsTable, parameters: WordsParameters
