@@ -481,7 +481,7 @@ def test_sample(run, model):
 def test_export_json(run, model):
     told = json.loads(run("export", model, "--to", "json")[1])
     assert told["classes"] == ["No", "Yes"]
-    assert told["columns"][0]["parameters"]["labels"] == ["Overcast", "Rain", "Sunny"]
+    assert told["factors"][0]["parameters"]["values"] == ["Overcast", "Rain", "Sunny"]
 
 
 # Failing

@@ -303,7 +303,7 @@ class Words(Family):
         words = parameters.vocabulary.take(codes).words()
         notes = self._skipped(row, words)
         if self.readout == "bernoulli":
-            return self._there_or_not(words, codes, weights, notes)
+            return self._there_or_not(words, codes, parameters, notes)
         x = np.log1p(tf) if self.term == "log" else tf
         if self.term == "log":
             x = x / max(float(np.sqrt((x**2).sum())), np.finfo(float).tiny)
@@ -321,26 +321,33 @@ class Words(Family):
         ]
         return Parts(each, notes=notes, noun="words")
 
-    def _log_on(self, codes: AnyArray, weights: WordWeights) -> FloatArray:
-        """Return log P(word is there | k) of some words, from the log-odds that are its weights."""
-        log_on: FloatArray = -np.logaddexp(0.0, -weights.of(codes))
+    def log_presence(
+        self, parameters: WordsParameters, codes: AnyArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return log p and log(1 − p) of some words or all, from the log-odds that are weights."""
+        weights = parameters.weights
+        codes = np.flatnonzero(weights.kept) if codes is None else codes
+        log_odds = weights.of(codes)
+        log_on, log_off = -np.logaddexp(0.0, -log_odds), -np.logaddexp(0.0, log_odds)
         if weights.certain is None:
-            return log_on
-        return np.where(weights.certain.of(codes) > 0, 0.0, log_on)
+            return log_on, log_off
+        always = weights.certain.of(codes) > 0
+        return np.where(always, 0.0, log_on), np.where(always, -np.inf, log_off)
 
     def _there_or_not(
-        self, words: list[str], codes: AnyArray, weights: WordWeights, notes: list[str]
+        self, words: list[str], codes: AnyArray, parameters: WordsParameters, notes: list[str]
     ) -> Parts:
         """Return p of each word that is there, and Π (1 − p) of the others together."""
-        assert weights.bias is not None or not len(weights.kept)
-        log_odds, log_on, certain = weights.of(codes), self._log_on(codes, weights), weights.certain
-        log_off = -np.logaddexp(0.0, log_odds)
-        if certain is not None:  # where a word cannot be absent, weight and bias cancel out
-            always = certain.of(codes) > 0
-            log_off = np.where(always, -log_odds, log_off)
-        absent = (0.0 if weights.bias is None else weights.bias) - log_off.sum(axis=0)
-        if certain is not None:
-            absent[always.sum(axis=0) < certain.words_of_class] = -np.inf
+        weights = parameters.weights
+        log_on, log_off = self.log_presence(parameters, codes)
+        absent = np.zeros(weights.n_classes) if weights.bias is None else weights.bias
+        if weights.certain is None:
+            absent = absent - log_off.sum(axis=0)
+        else:  # of a word that cannot be absent the bias has what its weight takes back
+            always = np.isneginf(log_off)
+            taken = np.where(always, -weights.of(codes), log_off)
+            absent = absent - taken.sum(axis=0)
+            absent[always.sum(axis=0) < weights.certain.words_of_class] = -np.inf
         each = [
             Part(f"P({word} is there | class)", p) for word, p in zip(words, log_on, strict=True)
         ]
@@ -370,7 +377,7 @@ class Words(Family):
         if self.readout == "bernoulli":
             on = _sums(table, self._kept(table), table.weight).table()[kept]
             counts = np.stack([np.maximum(table.documents_weight - on, 0.0), on], axis=2)
-            log_on = self._log_on(kept, parameters.weights)
+            log_on, _ = self.log_presence(parameters)
             counts = counts.transpose(1, 0, 2)
             yield there_or_not("P(word is there | class)", words, log_on, counts, prior)
             return
