@@ -115,6 +115,24 @@ class Classifier:
         self._warned: set[str] = set()
         self._learned: Learned | None = None
 
+    def __repr__(self) -> str:
+        if self._statistics is None:
+            return "<Classifier that has learned nothing>"
+        columns = listing(self._statistics.schema.columns, 4)
+        classes = f"{len(self.classes)} classes"
+        return f"<Classifier: {self._statistics.n_rows:,} rows, {classes}; columns {columns}>"
+
+    def _repr_html_(self) -> str:
+        from priory.notebook import html_table, html_together
+
+        statistics = self._statistics
+        if statistics is None or not statistics.n_rows:
+            return html_together(remarks=[repr(self)])
+        rows = zip(self.classes, statistics.rows, np.exp(self.model.log_prior), strict=True)
+        told = [(label, f"{n:,}", f"{p:.4f}") for label, n, p in rows]
+        classes = html_table(("class", "rows", "P(class)"), told)
+        return html_together(self.schema._repr_html_(), classes)
+
     # What was learned
 
     @property

@@ -11,6 +11,7 @@ import numpy as np
 from priory.columns import Frame
 from priory.families.parts import Part, Parts
 from priory.model import Model, Term
+from priory.notebook import html_table, html_together
 from priory.text import number, shown
 from priory.typing import FloatArray, IntArray, Label
 
@@ -18,6 +19,8 @@ __all__ = ["Explanation", "Factor", "Line", "WorkedRow", "explain"]
 
 MOST_CLASSES = 6
 MOST_PARTS = 8
+MOST_ROWS = 20
+"""So many rows of an explanation a notebook shows."""
 
 
 class Line(NamedTuple):
@@ -29,7 +32,7 @@ class Line(NamedTuple):
     left_out: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Factor:
     """Hold one factor of one row: what it is about and log P(value | k) of each class."""
 
@@ -49,6 +52,9 @@ class Factor:
     formula: str = ""
     """How it is written, where it is one line."""
     noun: str = "columns"
+
+    def __repr__(self) -> str:
+        return f"<Factor {self.column} = {shown(self.value)}>"
 
     def lines(self) -> list[Line]:
         """Return the lines of the factor; their numbers multiply to it."""
@@ -86,7 +92,7 @@ class Factor:
         return f"{self.column} = {shown(self.value)} was never seen"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WorkedRow:
     """Hold the sum of one row; print it to see it written out.
 
@@ -149,6 +155,17 @@ class WorkedRow:
             remarks.append(f"({more} less probable classes are not shown)")
         return rows, remarks
 
+    def __repr__(self) -> str:
+        best = int(np.argmax(self.posterior))
+        return f"<WorkedRow: {self.classes[best]}, P = {self.posterior[best]:.4f}>"
+
+    def _repr_html_(self) -> str:
+        ((_, classes), *rows), remarks = self.cells()
+        blank = [""] * len(classes)
+        lines = [(title, *(numbers or blank)) for title, numbers in rows]
+        results = range(len(lines) - 2, len(lines))
+        return html_together(html_table(("", *classes), lines, bold=results), remarks=remarks)
+
     def __str__(self) -> str:
         lines, remarks = self.cells()
         width = max(len(title) for title, numbers in lines if numbers)
@@ -160,7 +177,7 @@ class WorkedRow:
         return "\n".join([*rows, *remarks])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """Hold the worked sums of some rows: a sequence of `WorkedRow`.
 
@@ -182,8 +199,17 @@ class Explanation:
     def __iter__(self) -> Iterator[WorkedRow]:
         return iter(self.rows)
 
+    def __repr__(self) -> str:
+        return f"<Explanation of {len(self)} row{'s' * (len(self) != 1)}>"
+
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.rows))
+
+    def _repr_html_(self) -> str:
+        more = len(self) - MOST_ROWS
+        remarks = [f"({more:,} more rows are not shown)"] if more > 0 else []
+        some = (row._repr_html_() for row in self.rows[:MOST_ROWS])
+        return html_together(*some, remarks=remarks)
 
 
 def explain(model: Model, frame: Frame) -> Explanation:
