@@ -743,8 +743,16 @@ class Classifier:
     ) -> tuple[dict[str, AnyArray], AnyArray]:
         """Draw n new rows: their values by column, and their classes.
 
-        `y` asks for one class, or for the class of each row.
+        `y` asks for one class, or for the class of each row. Values have the types that were
+        learned: whole numbers are rounded, dates are dates again.
+
+        >>> X = {"n": np.array([1, 2, 4, 5]), "t": [True, False, True, True]}
+        >>> columns, y = Classifier().learn(X, [0, 0, 1, 1]).sample(3, random_state=0)
+        >>> columns["n"].dtype, columns["t"].dtype
+        (dtype('int64'), dtype('bool'))
         """
+        from priory.samples import as_learned
+
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise SettingError(f"n must be a whole number of at least 0, not {n!r}.")
         rng = np.random.default_rng(random_state)
@@ -752,7 +760,8 @@ class Classifier:
         drawn, codes = self.model.sample(int(n), rng, codes)
         # In the order of the table; a column that was left out of the model is all gaps.
         columns = {c: drawn.get(c, np.full(int(n), np.nan)) for c in self.statistics.schema.columns}
-        return columns, label_array(self.classes)[codes]
+        typed = as_learned({c: v for c, v in columns.items() if c in drawn}, self.statistics)
+        return {**columns, **typed}, label_array(self.classes)[codes]
 
     def linear_form(self) -> LinearForm:
         """Return the weights with which the model is a linear classifier, where it is one."""

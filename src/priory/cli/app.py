@@ -440,7 +440,7 @@ def sample(
         columns, labels = classifier.sample(n, None if y is None else [y] * n, seed)
     target = classifier.provenance.target or "class"
     with Output(output, as_json) as out:
-        out.add(reports.drawn(columns, labels, target))
+        out.add(reports.drawn(columns, labels, target, classifier))
 
 
 @app.command(epilog="Example: priory export days.priory --to sql --table days > days.sql")

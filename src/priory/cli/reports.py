@@ -179,9 +179,25 @@ def predictions(
     return columns
 
 
-def drawn(columns: dict[str, Any], labels: Any, target: str) -> dict[str, Any]:
-    """Return the columns of drawn rows, the class last."""
-    return {**columns, target: labels}
+def drawn(
+    columns: dict[str, Any], labels: Any, target: str, classifier: Classifier
+) -> dict[str, Any]:
+    """Return the columns of drawn rows, the class last; whole numbers without a point."""
+    from priory.samples import is_whole
+
+    def whole(values: Any) -> Any:
+        rounded = [None if x != x else round(x) for x in values.tolist()]
+        return np.array(rounded, dtype=object if None in rounded else np.int64)
+
+    return {
+        **{
+            name: whole(values)
+            if values.dtype.kind == "f" and is_whole(name, classifier.statistics)
+            else values
+            for name, values in columns.items()
+        },
+        target: labels,
+    }
 
 
 def one_row(X: RawTable, i: int) -> RawTable:
