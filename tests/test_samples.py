@@ -51,9 +51,7 @@ def test_pandas(missing):
     model = NaiveBayes(families="plain", smoothing=1.0, weights=None, missing=missing).fit(X, Y)
     table, _ = model.sample(200, random_state=0)
     wanted = X.dtypes.to_dict()
-    if (
-        missing == "category"
-    ):  # a gap may be drawn where none was learned: then integers that can have one
+    if missing == "category":  # a gap may be drawn in a type that has none
         gaps = table.isna().any()
         for name in ("whole", "small"):
             wanted[name] = pd.Int64Dtype() if gaps[name] else wanted[name]

@@ -54,11 +54,11 @@ def shown(value: Any) -> str:
 def number(log_x: float) -> str:
     """Return the number of a logarithm in four digits, however small or large it is.
 
-    >>> number(math.log(0.25)), number(-math.inf), number(-2000.0)
-    ('0.25', '0', '2.577e-869')
+    >>> number(math.log(0.25)), number(-math.inf), number(-2000.0), number(2000.0)
+    ('0.25', '0', '2.577e-869', '3.881e+868')
     """
     if -700 < log_x < 700 or log_x == -math.inf:
         return f"{math.exp(log_x):.4g}"
     power, rest = divmod(log_x / math.log(10), 1.0)
     digits = f"{10**rest:.4g}"
-    return f"1e{int(power) + 1}" if digits == "10" else f"{digits}e{int(power)}"
+    return f"1e{int(power) + 1:+}" if digits == "10" else f"{digits}e{int(power):+}"
