@@ -11,27 +11,18 @@ __all__ = ["posterior"]
 def posterior(model, row):
     """Return P(class | row) by the name of the class; a row is a dict, None is a gap."""
     names = list(model["prior"])
-    share = _share(model, row)
-    scores = {}
-    for k in names:
-        factors = [(f["weight"], _log_factor(f, k, row, names)) for f in model["factors"]]
-        added = sum(weight * log_p for weight, log_p in factors if weight)
-        scores[k] = _log(model["prior"][k]) + model["bias"][k] * share + added
+    scores = {k: _log(p) for k, p in model["prior"].items()}
+    for factor in model["factors"]:
+        logs = {k: _log_factor(factor, k, row, names) for k in names}
+        for k in names:
+            scores[k] += _times(factor["weight"], logs[k])
+            if "bias" in factor and any(logs.values()):  # the factor says anything
+                scores[k] += factor["bias"][k]
     top = max(scores.values())
     if top == -math.inf:
         return model["prior"]
     raised = {k: math.exp(score - top) for k, score in scores.items()}
     return {k: x / sum(raised.values()) for k, x in raised.items()}
-
-
-def _share(model, row):
-    """Return which share of the factors about values the row has."""
-    gaps = [
-        None in [row.get(c) for c in (f["columns"][-1:] if "bins" in f else f["columns"])]
-        for f in model["factors"]
-        if f["about"] == "value"
-    ]
-    return 1 - sum(gaps) / len(gaps)
 
 
 def _log_factor(factor, k, row, names):

@@ -686,9 +686,11 @@ class Classifier:
 
         if not isinstance(fractions, bool):
             raise SettingError(f"fractions must be True or False, not {fractions!r}.")
-        choices = self._choices(self.statistics, self.settings, self._tuning)
-        given = self.settings.class_prior
-        return estimate_columns(self.model, self.statistics, choices, given, fractions)
+        model, tuning = self.model, self._tuning  # which is chosen when the model is asked
+        choices = self._choices(self.statistics, self.settings, tuning)
+        scale = 1.0 if tuning is None else tuning.scale
+        counted = self.statistics if scale == 1.0 else self.statistics * scale
+        return estimate_columns(model, counted, choices, self.settings.class_prior, fractions)
 
     def posterior(self, column: str) -> ParameterPosterior:
         """Return what is believed of a column's parameters after the data, class by class.

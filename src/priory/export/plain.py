@@ -24,11 +24,12 @@ VERSION = 1
 def to_json(classifier: Classifier) -> dict[str, Any]:
     """Return a model as JSON values: class priors, and the parameters of each factor by class.
 
-        score(k) = log prior[k] + bias[k] · share + Σ_factors weight · log factor[k]
+        score(k) = log prior[k] + Σ_factors weight · log factor[k] + bias[k]
 
-    `share` is which share of the factors about values the row has. The posterior is e^score over
-    its sum; a row that is impossible under every class has the prior. What stands under
-    "parameters" is told in the documentation of the command line, family by family.
+    A factor's bias is added where the factor says anything: not of a gap, nor of a value never
+    learned. The posterior is e^score over its sum; a row that is impossible under every class has
+    the prior. What stands under "parameters" is told in the documentation of the command line,
+    family by family.
 
     >>> from priory import Settings
     >>> classifier = Classifier(Settings.textbook())
@@ -42,13 +43,11 @@ def to_json(classifier: Classifier) -> dict[str, Any]:
     model = classifier.model
     names = _names(model.classes)
     by_class = _ByClass(names)
-    bias = np.zeros(len(names)) if model.bias is None else model.bias
     return {
         "format": "priory",
         "version": VERSION,
         "classes": list(model.classes),
         "prior": by_class(np.exp(model.log_prior)),
-        "bias": by_class(bias),
         "factors": [_factor(term, by_class) for term in model.terms],
     }
 
@@ -85,6 +84,8 @@ def _factor(term: Term, by_class: _ByClass) -> dict[str, Any]:
         "family": term.family.name,
         "weight": term.weight,
     }
+    if term.offset is not None and term.offset.any():
+        told["bias"] = by_class(term.offset)
     if term.about == "missing":
         told["columns"] = [block.columns[-1]]
         p = term.parameters
