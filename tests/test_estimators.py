@@ -269,11 +269,16 @@ class TestSample:
         assert table.shape == (8, 4)
         assert y.shape == (8,)
 
-    @pytest.mark.parametrize("make", [pl.DataFrame, pa.table, dict])
+    @pytest.mark.parametrize("make", [pa.table, dict])
     def test_arrow(self, make):
         table, _ = NaiveBayes().fit(make(COLUMNS), Y).sample(8, random_state=0)
         assert isinstance(table, pa.Table)
         assert table.column_names == list(COLUMNS)
+
+    def test_polars(self):
+        table, _ = NaiveBayes().fit(pl.DataFrame(COLUMNS), Y).sample(8, random_state=0)
+        assert isinstance(table, pl.DataFrame)
+        assert table.columns == list(COLUMNS)
 
     def test_values_of_several_types(self):
         model = NaiveBayes().fit({"v": [1, "1", True] * 2}, Y)

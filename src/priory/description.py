@@ -117,19 +117,31 @@ class ModelDescription:
         return str(self)
 
     def __str__(self) -> str:
+        return "\n\n".join([aligned(self._rows(), right=True), *self._remarks()])
+
+    def _repr_html_(self) -> str:
+        from priory.notebook import html_table, html_together
+
+        head, *rows = self._rows()
+        return html_together(html_table(head, rows), remarks=self._remarks())
+
+    def _remarks(self) -> list[str]:
+        if self.classes_given_rows is None:
+            return []
+        return [f"the classes once the rows are told: {self.classes_given_rows:,.1f} bits"]
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Return the head, a row for each part, and their sum."""
+
         def row(title: str, parameters: int, hypothesis: float, data: float) -> tuple[str, ...]:
             bits = (hypothesis, data, hypothesis + data)
             return (title, f"{parameters:,}", *(f"{x:,.1f}" for x in bits))
 
-        rows: list[tuple[str, ...]] = [
+        return [
             ("bits", "parameters", "L(h)", "L(D | h)", "both"),
             *(row(part.title, part.parameters, *part.length) for part in self.parts),
             row("total", self.parameters, self.hypothesis, self.data),
         ]
-        text = aligned(rows, right=True)
-        if self.classes_given_rows is not None:
-            text += f"\n\nthe classes once the rows are told: {self.classes_given_rows:,.1f} bits"
-        return text
 
 
 def bits_of_parameter(n_rows: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -24,11 +24,15 @@ from priory.plain import to_plain
 from priory.posteriors import ParameterPosterior
 from priory.rawtables import RawTable
 from priory.reading import only_column, open_table, read_labels
+from priory.samples import column_types, like_table
 from priory.schema import Schema
 from priory.settings import Settings
 from priory.statistics import Statistics
 from priory.subtraction import Left
 from priory.typing import AnyArray, FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["NaiveBayes", "TableClassifier", "like_y", "read_classes"]
 
@@ -264,7 +268,7 @@ class NaiveBayes(TableClassifier):
         return self._fitted().predict_log_proba(self._rows(X))
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
-        """Return log P(k, x), but for what is the same for all classes."""
+        """Return log P(k, x), which `explain` writes out; see `Classifier`."""
         return self._fitted().predict_joint_log_proba(self._rows(X))
 
     def score_samples(self, X: Any) -> FloatArray:
@@ -281,6 +285,15 @@ class NaiveBayes(TableClassifier):
         1  0.333 (0.013–0.842)  0.667 (0.158–0.987)
         """
         return self._fitted().posterior(column)
+
+    def tables(self, fractions: bool = False) -> pd.DataFrame:
+        """Return every parameter as one tidy table, with exact fractions if asked.
+
+        >>> model = NaiveBayes.textbook(smoothing=0).fit({"x": ["a", "a", "b"]}, [0, 0, 0])
+        >>> model.tables(fractions=True)["fraction"].tolist()
+        ['1', '2/3', '1/3']
+        """
+        return self._fitted().tables(fractions)
 
     def description_length(
         self, X: Any = None, y: Any = None, sample_weight: Any = None
@@ -313,23 +326,15 @@ class NaiveBayes(TableClassifier):
         return self._fitted().most_informative(n)
 
     def sample(self, n: int, y: Any = None, random_state: Any = None) -> tuple[Any, AnyArray]:
-        """Draw n new rows from P(x | k) P(k): a table like the one learned, and classes."""
-        columns, labels = self._fitted().sample(n, y, random_state)
-        if self._container == "pandas":
-            import pandas as pd
+        """Draw n new rows from P(x | k) P(k): a table like the one learned, and classes.
 
-            return pd.DataFrame(columns), labels
-        if self._container == "arrow":
-            import pyarrow as pa
-
-            try:
-                return pa.table(columns), labels
-            except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-                raise InputError(
-                    f"A column has values of several types, which an Arrow table cannot: {error}. "
-                    "classifier_.sample gives the new rows as arrays by column."
-                ) from None
-        return np.column_stack(list(columns.values())), labels
+        pandas, polars, Arrow and NumPy come back as they are, each column in the type that was
+        learned; other tables come as Arrow.
+        """
+        classifier = self._fitted()
+        columns, labels = classifier.sample(n, y, random_state)
+        given = (self._container, self._column_types, classifier.statistics)
+        return like_table(columns, *given), labels
 
     def linear_form(self) -> LinearForm:
         """Return the weights with which the model is a linear classifier, where it is one."""
@@ -425,7 +430,8 @@ class NaiveBayes(TableClassifier):
         self.classifier_ = classifier
         self.n_features_in_ = len(raw.names)
         self._y_dtype = getattr(y, "dtype", None)
-        self._container = "pandas" if hasattr(X, "iloc") else "arrow" if raw.named else "array"
+        self._container = _container(X, raw)
+        self._column_types = column_types(X)
         if raw.named:
             self.feature_names_in_ = np.array(raw.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -435,13 +441,13 @@ class NaiveBayes(TableClassifier):
         """Become fitted with what a classifier has learned, from classes of a type, in a table."""
         schema = classifier.statistics.schema
         dtype = None if y is None else np.dtype(y)
-        if table not in ("pandas", "arrow", "array") or (
+        if table not in ("pandas", "polars", "arrow", "array") or (
             dtype is not None and dtype.kind not in "iuf"
         ):
             raise ValueError(f"{table!r:.40} of {y!r:.40} is no data that was learned")
         self.classifier_ = classifier
         self.n_features_in_ = len(schema.columns)
-        self._y_dtype, self._container = dtype, table
+        self._y_dtype, self._container, self._column_types = dtype, table, None
         if schema.named:
             self.feature_names_in_ = np.array(list(schema.columns), dtype=object)
 
@@ -469,6 +475,15 @@ class NaiveBayes(TableClassifier):
 
     def _like_y(self, labels: AnyArray) -> AnyArray:
         return like_y(labels, self._y_dtype)
+
+
+def _container(X: Any, raw: RawTable) -> str:
+    """Return which kind of table new rows come in."""
+    if hasattr(X, "iloc"):
+        return "pandas"
+    if type(X).__module__.partition(".")[0] == "polars":
+        return "polars"
+    return "arrow" if raw.named else "array"
 
 
 def read_classes(y: Any, estimator: str, n_threads: int | None = None) -> Labels:

@@ -10,6 +10,7 @@ import numpy as np
 
 from priory.errors import SettingError
 from priory.model import Model
+from priory.notebook import html_table, html_together
 from priory.statistics import Statistics
 from priory.text import aligned
 from priory.typing import FloatArray, Label
@@ -28,7 +29,7 @@ class Weighty:
     """What it adds to the log-odds of its class on average over the rows of the class."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Informative:
     """Hold the words and values that weigh most for each class; print it to see them.
 
@@ -54,13 +55,22 @@ class Informative:
     def __len__(self) -> int:
         return len(self.by_class)
 
+    def __repr__(self) -> str:
+        n = sum(map(len, self.by_class.values()))
+        return f"<Informative: {n} words and values of {len(self)} classes>"
+
     def __str__(self) -> str:
-        tables = []
+        return "\n\n".join(map(aligned, self._tables()))
+
+    def _repr_html_(self) -> str:
+        return html_together(*(html_table(head, rows) for head, *rows in self._tables()))
+
+    def _tables(self) -> Iterator[list[tuple[str, ...]]]:
+        """Yield the rows of the table of each class, the head first."""
         for label, features in self.by_class.items():
-            rows = [(str(label), "count", "log-odds")]
+            rows: list[tuple[str, ...]] = [(str(label), "count", "log-odds")]
             rows += [(f.feature, f"{f.count:g}", f"{f.log_odds:.2f}") for f in features]
-            tables.append(aligned(rows))
-        return "\n\n".join(tables)
+            yield rows
 
     def to_dict(self) -> dict[str, list[dict[str, str | float]]]:
         """Return the same as plain JSON values."""

@@ -24,6 +24,7 @@ from priory.estimators import NaiveBayes
 from priory.evaluation import evaluate
 from priory.evaluation.rendering import plain
 from priory.labels import label_key
+from priory.notebook import html_table, html_together, shown_once
 from priory.rawtables import RawTable
 from priory.reading import open_table, read_labels
 from priory.text import aligned
@@ -107,22 +108,27 @@ class LearningCurve:
             place.spines[["top", "right"]].set_visible(False)
             place.grid(alpha=0.25)
         places[0].legend(frameon=False, fontsize=9)
-        made: Figure = figure
+        made: Figure = shown_once(figure)
         return made
 
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
-        tables = []
+        return "\n\n".join(aligned(rows, right=True) for rows in self._tables())
+
+    def _repr_html_(self) -> str:
+        return html_together(*(html_table(rows[0], rows[1:]) for rows in self._tables()))
+
+    def _tables(self) -> Iterator[list[tuple[str, ...]]]:
+        """Yield the rows of both tables, the head first."""
         for title, values in self._figures():
             rows: list[tuple[str, ...]] = [(f"{title}, rows learned", *self.names)]
             mean, spread = values.mean(axis=2), _spread(values)
             for j, size in enumerate(self.sizes.tolist()):
                 cells = [_cell(mean[i, j], spread[i, j]) for i in range(len(self.names))]
                 rows.append((f"{size:,}", *cells))
-            tables.append(aligned(rows, right=True))
-        return "\n\n".join(tables)
+            yield rows
 
     def _figures(self) -> Iterator[tuple[str, FloatArray]]:
         yield "error", self.errors

@@ -36,6 +36,7 @@ from priory.schema import Block
 from priory.statistics import Statistics
 from priory.tables import LabelsTable
 from priory.tables.sums import refuse_large
+from priory.text import aligned
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 
 __all__ = [
@@ -54,6 +55,9 @@ STRETCH = 131_072
 
 FEW_ROWS = 16
 
+MOST_FEATURES = 20
+"""So many weights of a linear form are printed."""
+
 ClassPrior = None | Literal["uniform", "words"] | Mapping[Label, float] | Sequence[float]
 """How likely each class is beforehand: None takes its share of the rows."""
 
@@ -67,7 +71,7 @@ class Choice:
     missing: Literal["skip", "category", "error"] = "skip"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Term:
     """Hold one factor P(block | k).
 
@@ -83,6 +87,9 @@ class Term:
     """How far the factor is trusted: it enters as P(block | k)^weight."""
     offset: FloatArray | None = None
     """What is added to each class beside it, where the factor says anything at all."""
+
+    def __repr__(self) -> str:
+        return f"<Term {self.title}: {self.family.title}>"
 
     @property
     def title(self) -> str:
@@ -123,6 +130,12 @@ class Term:
         """Add log P(block | k) to `out`, rows × classes."""
         self.adder(frame)(slice(0, len(frame)), out)
 
+    def log_constant(self, frame: Frame) -> FloatArray:
+        """Return what the log joint has of the factor beside `add_log_likelihood`."""
+        if not self.family.base_measure_in_joint or self.about != "value":
+            return np.zeros(len(frame))
+        return self.weight * self.family.log_base_measure(self.column(frame), self.parameters)
+
     def log_base_measure(self, frame: Frame) -> FloatArray:
         """Return the part of the log-likelihood that is the same for every class."""
         column: Any = self.column(frame)
@@ -137,7 +150,7 @@ class Term:
         return shared
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """Answer every question of a fitted classifier: which class, how sure, how likely at all.
 
@@ -179,6 +192,17 @@ class Model:
         with np.errstate(divide="ignore"):
             log_prior = np.log(_class_prior(statistics, class_prior))
         return cls(statistics.classes, log_prior, tuple(terms), n_threads)
+
+    def __repr__(self) -> str:
+        return f"<Model: {len(self.terms)} factors, {len(self.classes)} classes>"
+
+    def log_constants(self, frame: Frame) -> FloatArray:
+        """Return what log P(k, x) of every row has beside `log_joint`, the same for all classes.
+
+        It is the 1/x! of a Poisson count and the C(t, x) of a binomial one. The orders of words
+        and counts, and the widths of bins, belong to the evidence alone.
+        """
+        return sum((term.log_constant(frame) for term in self.terms), np.zeros(len(frame)))
 
     def log_joint(self, frame: Frame) -> FloatArray:
         """Return log P(k, x) for every row and class, but for what is the same for all classes."""
@@ -339,7 +363,7 @@ class Model:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearForm:
     """Hold log P(k, x) = Σ_f weights[f, k] · x_f + bias[k], up to what all classes share.
 
@@ -350,6 +374,27 @@ class LinearForm:
     features: tuple[str, ...]
     weights: FloatArray
     bias: FloatArray
+
+    def __repr__(self) -> str:
+        return f"<LinearForm: {len(self.features)} features, {len(self.classes)} classes>"
+
+    def __str__(self) -> str:
+        rows, more = self._rows()
+        return "\n".join([aligned(rows, right=True), *more])
+
+    def _repr_html_(self) -> str:
+        from priory.notebook import html_table, html_together
+
+        (head, *rows), more = self._rows()
+        return html_together(html_table(head, rows), remarks=more)
+
+    def _rows(self) -> tuple[list[tuple[str, ...]], list[str]]:
+        """Return the biases and the weights that tell classes apart most, and what is left out."""
+        order = np.argsort(-np.ptp(self.weights, axis=1), kind="stable")[:MOST_FEATURES]
+        rows = [("", *map(str, self.classes)), ("bias", *(f"{b:.4g}" for b in self.bias))]
+        rows += [(self.features[f], *(f"{w:.4g}" for w in self.weights[f])) for f in order.tolist()]
+        more = len(self.features) - len(order)
+        return rows, [f"({more} more features are not shown)"] if more else []
 
     @property
     def w(self) -> FloatArray:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from priory.errors import SettingError
+from priory.notebook import html_table
 from priory.text import aligned
 from priory.typing import FloatArray, Label
 
@@ -26,8 +27,28 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, eq=False)
-class DirichletPosterior:
+class _Shown:
+    """Show what is believed as a table, a row for each class."""
+
+    classes: tuple[Label, ...]
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Return the head, and a row for each class."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self.classes)} classes>"
+
+    def __str__(self) -> str:
+        return aligned(self._rows())
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._rows()
+        return html_table(head, rows)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DirichletPosterior(_Shown):
     """Hold what is believed of the probabilities of some values: P(· | k) ~ Dirichlet(counts).
 
     `counts`, classes × values, are those seen and those of the prior together. Each single
@@ -74,17 +95,17 @@ class DirichletPosterior:
         total = self.counts.sum(axis=1, keepdims=True)
         return np.where(total > 0, total, 1.0)
 
-    def __str__(self) -> str:
+    def _rows(self) -> list[tuple[str, ...]]:
         low, high = self.interval()
-        rows = [("", *map(str, self.values))]
+        rows: list[tuple[str, ...]] = [("", *map(str, self.values))]
         for k, label in enumerate(self.classes):
             cells = zip(self.mean[k], low[k], high[k], strict=True)
             rows.append((str(label), *(f"{m:.3f} ({a:.3f}–{b:.3f})" for m, a, b in cells)))
-        return aligned(rows)
+        return rows
 
 
-@dataclass(frozen=True, eq=False)
-class GammaPosterior:
+@dataclass(frozen=True, eq=False, repr=False)
+class GammaPosterior(_Shown):
     """Hold what is believed of a rate: λ_k ~ Gamma(shape, rate).
 
     >>> belief = GammaPosterior(("a",), np.array([8.0]), np.array([4.0]))
@@ -115,16 +136,16 @@ class GammaPosterior:
         ends = [np.where(known, gamma.ppf(q, shape, scale=scale), 0.0) for q in tails(level)]
         return ends[0], ends[1]
 
-    def __str__(self) -> str:
+    def _rows(self) -> list[tuple[str, ...]]:
         low, high = self.interval()
-        rows = [("", "rate")]
+        rows: list[tuple[str, ...]] = [("", "rate")]
         for k, label in enumerate(self.classes):
             rows.append((str(label), f"{self.mean[k]:.4g} ({low[k]:.4g}–{high[k]:.4g})"))
-        return aligned(rows)
+        return rows
 
 
-@dataclass(frozen=True, eq=False)
-class NormalInverseGammaPosterior:
+@dataclass(frozen=True, eq=False, repr=False)
+class NormalInverseGammaPosterior(_Shown):
     """Hold what is believed of a normal's mean and variance.
 
         σ²_k ~ InverseGamma(alpha, beta),   μ_k | σ²_k ~ Normal(location, σ²_k / kappa)
@@ -172,7 +193,7 @@ class NormalInverseGammaPosterior:
         ends = [invgamma.ppf(q, self.alpha, scale=self.beta) for q in tails(level)]
         return np.asarray(ends[0]), np.asarray(ends[1])
 
-    def __str__(self) -> str:
+    def _rows(self) -> list[tuple[str, ...]]:
         ends = (self.interval(), self.variance_interval())
         rows: list[tuple[str, ...]] = [("", "mean", "variance")]
         for k, label in enumerate(self.classes):
@@ -181,7 +202,7 @@ class NormalInverseGammaPosterior:
                 for value, (low, high) in zip((self.mean, self.variance_mean), ends, strict=True)
             ]
             rows.append((str(label), *cells))
-        return aligned(rows)
+        return rows
 
 
 ParameterPosterior = DirichletPosterior | GammaPosterior | NormalInverseGammaPosterior

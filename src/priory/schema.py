@@ -234,13 +234,23 @@ class Schema:
         return str(self)
 
     def __str__(self) -> str:
+        return aligned(self._rows())
+
+    def _repr_html_(self) -> str:
+        from priory.notebook import html_table
+
+        head, *rows = self._rows()
+        return html_table(head, rows, words=range(len(head)))
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Return the head, and a row for each block."""
         families, weights = dict(self.families), dict(self.weights)
         weight = ("weight",) if weights else ()
         rows: list[tuple[str, ...]] = [("column", "kind", "family", *weight, "why")]
         for b in self.blocks:
             shown = (f"{weights[b.name]:.2f}" if b.name in weights else "–",) if weights else ()
             rows.append((b.title, b.kind.value, families.get(b.name, "–"), *shown, b.why))
-        return aligned(rows)
+        return rows
 
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as plain JSON values."""

@@ -210,6 +210,15 @@ class Statistics:
         more = "" if len(self.schema.counted) <= 5 else ", …"
         return f"<Statistics of {self.n_rows:,} rows, {len(self.classes)} classes: {blocks}{more}>"
 
+    def _repr_html_(self) -> str:
+        from priory.notebook import html_table, html_together
+
+        counts = zip(self.classes, self.rows.tolist(), self.weight.tolist(), strict=True)
+        rows = [(label, f"{n:,}", f"{weight:g}") for label, n, weight in counts]
+        blocks = [(block.title, block.kind.value) for block in self.schema]
+        classes = html_table(("class", "rows", "weight"), rows)
+        return html_together(classes, html_table(("column", "counted as"), blocks, words=(0, 1)))
+
     def __eq__(self, other: object) -> bool:
         """Compare to the last bit; how the schema explains its kinds does not matter."""
         if not isinstance(other, Statistics):

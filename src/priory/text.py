@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from typing import Any
 
-__all__ = ["aligned"]
+__all__ = ["aligned", "number", "shown"]
+
+LONGEST_VALUE = 40
 
 
 def aligned(rows: Iterable[tuple[str, ...]], right: bool = False) -> str:
@@ -29,3 +33,32 @@ def aligned(rows: Iterable[tuple[str, ...]], right: bool = False) -> str:
         for row in rows
     )
     return "\n".join(line.rstrip() for line in lines)
+
+
+def shown(value: Any) -> str:
+    """Return a value in a few characters on one line, a gap as the word for it.
+
+    >>> shown(("up", 0.25, None)), shown("so many words that no line would be long enough")
+    ('up, 0.25, missing', 'so many words that no line would be lon…')
+    """
+    if isinstance(value, tuple):
+        return ", ".join(map(shown, value))
+    if value is None:
+        return "missing"
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = " ".join(str(value).split())
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+
+
+def number(log_x: float) -> str:
+    """Return the number of a logarithm in four digits, however small or large it is.
+
+    >>> number(math.log(0.25)), number(-math.inf), number(-2000.0), number(2000.0)
+    ('0.25', '0', '2.577e-869', '3.881e+868')
+    """
+    if -700 < log_x < 700 or log_x == -math.inf:
+        return f"{math.exp(log_x):.4g}"
+    power, rest = divmod(log_x / math.log(10), 1.0)
+    digits = f"{10**rest:.4g}"
+    return f"1e{int(power) + 1:+}" if digits == "10" else f"{digits}e{int(power):+}"

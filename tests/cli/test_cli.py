@@ -413,6 +413,30 @@ def test_show(run, model):
 # Changing
 
 
+def test_show_tables(run, model):
+    code, out, _ = run("show", model, "--tables")
+    assert code == 0
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[0] == ["column", "parameter", "value", "class", "estimate", "count", "total"]
+    assert ["outlook", "P(value", "|", "class)", "Sunny", "Yes", "0.25", "2", "9"] in lines
+    _, out, _ = run("show", model, "--tables", "--fractions", "--json")
+    found = json.loads(out)
+    assert found[0]["fraction"] == "5/14"
+    sunny = [row for row in found if (row["value"], row["class"]) == ("Sunny", "Yes")]
+    assert sunny == [
+        {
+            "column": "outlook",
+            "parameter": "P(value | class)",
+            "value": "Sunny",
+            "class": "Yes",
+            "estimate": 0.25,
+            "count": 2.0,
+            "total": 9.0,
+            "fraction": "1/4",
+        }
+    ]
+
+
 def test_update_then_forget_restores_the_model(run, model, tmp_path):
     before = load(model).statistics
     code, out, err = run("update", model, DAYS)
@@ -457,7 +481,7 @@ def test_sample(run, model):
 def test_export_json(run, model):
     told = json.loads(run("export", model, "--to", "json")[1])
     assert told["classes"] == ["No", "Yes"]
-    assert told["columns"][0]["parameters"]["labels"] == ["Overcast", "Rain", "Sunny"]
+    assert told["factors"][0]["parameters"]["values"] == ["Overcast", "Rain", "Sunny"]
 
 
 # Failing
@@ -466,6 +490,7 @@ def test_export_json(run, model):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
+        (["show", "x.priory", "--fractions"], 2, "--fractions is for the tables of parameters"),
         (["train", "none.csv", "-t", "y"], 1, "There is no file none.csv"),
         (["train", DAYS, "-t", "plya"], 1, "Did you mean 'play'?"),
         (["train", DAYS, "-t", "play", "--drop", "x"], 1, "The column to drop 'x' was not found"),

@@ -344,11 +344,26 @@ def explain(
 
 
 @app.command(epilog="Example: priory show days.priory")
-def show(model: Model, as_json: AsJson = False) -> None:
+def show(
+    model: Model,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Every parameter, with the counts behind it.")
+    ] = False,
+    fractions: Annotated[
+        bool, typer.Option("--fractions", help="With --tables: exact fractions, such as 2/9.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Show what a model has learned: its columns, its classes and where they came from."""
+    if fractions and not tables:
+        raise SettingError("--fractions is for the tables of parameters: give --tables too.")
     with told():
         classifier = load(model)
         _ = classifier.model if classifier.statistics.n_rows else None
+    if tables:
+        columns = classifier.table_columns(fractions)
+        print(dumped(reports.records(columns)) if as_json else reports.tabulated(columns))
+        return
     if as_json:
         print(dumped(reports.summary(classifier)))
     else:
@@ -425,7 +440,7 @@ def sample(
         columns, labels = classifier.sample(n, None if y is None else [y] * n, seed)
     target = classifier.provenance.target or "class"
     with Output(output, as_json) as out:
-        out.add(reports.drawn(columns, labels, target))
+        out.add(reports.drawn(columns, labels, target, classifier))
 
 
 @app.command(epilog="Example: priory export days.priory --to sql --table days > days.sql")

@@ -68,7 +68,9 @@ class Output:
         rows = zip(*(_listed(values) for values in columns.values()), strict=True)
         if self._format == "json":
             for row in rows:
-                line = json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False)
+                line = json.dumps(
+                    dict(zip(names, row, strict=True)), ensure_ascii=False, default=str
+                )
                 self._file.write(line + "\n")
             return
         if self._writer is None:

@@ -13,6 +13,7 @@ from priory.explanation import WorkedRow
 from priory.information import column_information
 from priory.rawtables import RawTable
 from priory.schema import Kind
+from priory.text import aligned, shown
 from priory.typing import FloatArray
 
 __all__ = [
@@ -20,7 +21,9 @@ __all__ = [
     "one_row",
     "predictions",
     "print_summary",
+    "records",
     "summary",
+    "tabulated",
     "worked",
 ]
 
@@ -176,14 +179,45 @@ def predictions(
     return columns
 
 
-def drawn(columns: dict[str, Any], labels: Any, target: str) -> dict[str, Any]:
-    """Return the columns of drawn rows, the class last."""
-    return {**columns, target: labels}
+def drawn(
+    columns: dict[str, Any], labels: Any, target: str, classifier: Classifier
+) -> dict[str, Any]:
+    """Return the columns of drawn rows, the class last; whole numbers without a point."""
+    from priory.samples import is_whole
+
+    def whole(values: Any) -> Any:
+        rounded = [None if x != x else round(x) for x in values.tolist()]
+        return np.array(rounded, dtype=object if None in rounded else np.int64)
+
+    return {
+        **{
+            name: whole(values)
+            if values.dtype.kind == "f" and is_whole(name, classifier.statistics)
+            else values
+            for name, values in columns.items()
+        },
+        target: labels,
+    }
 
 
 def one_row(X: RawTable, i: int) -> RawTable:
     """Return one row of a table."""
     return RawTable(X.names, 1, X.named, lambda j: X.get(j)[i : i + 1])
+
+
+def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Return the rows of a table of parameters as plain values; a tuple becomes a list."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def tabulated(columns: dict[str, list[Any]]) -> str:
+    """Return a table of parameters as text, numbers in six digits."""
+
+    def cell(value: Any) -> str:
+        return "" if value is None else f"{value:.6g}" if isinstance(value, float) else shown(value)
+
+    rows = zip(*([cell(value) for value in values] for values in columns.values()), strict=True)
+    return aligned([tuple(columns), *rows])
 
 
 def worked(row: WorkedRow) -> dict[str, Any]:
@@ -205,10 +239,18 @@ def worked(row: WorkedRow) -> dict[str, Any]:
                 "value": factor.value,
                 "about": factor.about,
                 "left_out": factor.left_out,
+                "weight": factor.weight,
                 "log_likelihood": by_class(factor.log_likelihood),
+                "parts": [
+                    {"factor": part.title, "exponent": part.exponent, "log": by_class(part.log_p)}
+                    for part in (*factor.parts, *factor.together)
+                ],
+                "notes": list(factor.notes),
             }
             for factor in row.factors
         ],
+        "bias": None if row.bias is None else by_class(row.bias),
+        "is_score": row.is_score,
         "log_joint": by_class(row.log_joint),
         "posterior": by_class(row.posterior),
     }

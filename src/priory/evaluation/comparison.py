@@ -14,7 +14,8 @@ from priory.evaluation.evaluation import Evaluation
 from priory.evaluation.forecasts import check_same_rows
 from priory.evaluation.intervals import Interval, bootstrap, mean_of
 from priory.evaluation.losses import log_losses
-from priory.evaluation.rendering import figure, html_table, plain, shown
+from priory.evaluation.rendering import figure, plain, shown
+from priory.notebook import html_table, html_together, shown_once
 from priory.text import aligned
 from priory.typing import FloatArray
 
@@ -24,7 +25,7 @@ FEW = 25
 """Below so many disagreements McNemar's test is the exact binomial one."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Hold two evaluations of the same rows, and what sets them apart.
 
@@ -100,7 +101,7 @@ class Comparison:
         """Draw both ROC curves over each other, and both reliabilities; return the figure."""
         from priory.evaluation.plots import plot_comparison
 
-        return plot_comparison(self)
+        return shown_once(plot_comparison(self))
 
     def __str__(self) -> str:
         head, rows = self._table()
@@ -112,11 +113,12 @@ class Comparison:
         ]
         return "\n".join([*table, "", *self._words()])
 
-    def _repr_html_(self) -> str:
-        from html import escape
+    def __repr__(self) -> str:
+        first, second = self.names
+        return f"<Comparison of {first} and {second}, {self.first.n_rows} rows>"
 
-        words = "".join(f"<p>{escape(line)}</p>" for line in self._words())
-        return f"<div>{html_table(*self._table())}{words}</div>"
+    def _repr_html_(self) -> str:
+        return html_together(html_table(*self._table()), remarks=self._words())
 
     def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         a, b = self.first, self.second

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from priory.evaluation.rendering import amount, html_table, shown
+from priory.evaluation.rendering import amount, shown
+from priory.notebook import html_table
 from priory.text import aligned
 from priory.typing import AnyArray, Label
 
@@ -25,7 +26,7 @@ class Outcomes(NamedTuple):
     true_negatives: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConfusionTable:
     """Hold the confusion matrix with its labels: rows are gold labels, columns predictions.
 
@@ -76,6 +77,9 @@ class ConfusionTable:
         rows = [("gold ↓ predicted →", *heads)]
         rows += [(names[k], *map(amount, row)) for k, row in enumerate(self.counts.tolist())]
         return aligned(rows, right=True)
+
+    def __repr__(self) -> str:
+        return f"<ConfusionTable of {len(self.classes)} classes>"
 
     def _repr_html_(self) -> str:
         names = [shown(label, None) for label in self.classes]

@@ -10,6 +10,7 @@ import numpy as np
 from priory.errors import InputError, SettingError
 from priory.evaluation.rendering import figure, shown
 from priory.labels import label_key
+from priory.notebook import html_table, html_together
 from priory.text import aligned
 from priory.typing import BoolArray, FloatArray, Label
 
@@ -32,7 +33,7 @@ MOST_POINTS = 12
 """How many points of a curve are printed."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Roc:
     """Hold a receiver operating characteristic: what each threshold finds, and what it costs.
 
@@ -60,10 +61,24 @@ class Roc:
     true_positive_rate: FloatArray
     auc: float
 
+    def __repr__(self) -> str:
+        return f"<{self._title}, {len(self.thresholds)} points>"
+
     def __str__(self) -> str:
-        points = (self.thresholds, self.false_positive_rate, self.true_positive_rate)
-        head = ("threshold", "false positive rate", "true positive rate")
-        return f"ROC of {shown(self.positive)}, AUC {figure(self.auc)}\n{_table(head, points)}"
+        return f"{self._title}\n{_table(self._head, self._points)}"
+
+    def _repr_html_(self) -> str:
+        return _html(self._title, self._head, self._points)
+
+    _head = ("threshold", "false positive rate", "true positive rate")
+
+    @property
+    def _title(self) -> str:
+        return f"ROC of {shown(self.positive)}, AUC {figure(self.auc)}"
+
+    @property
+    def _points(self) -> tuple[FloatArray, ...]:
+        return self.thresholds, self.false_positive_rate, self.true_positive_rate
 
     def plot(self, axes: Any = None, threshold: Threshold | None = None) -> Any:
         """Draw the curve with some of its thresholds, and return matplotlib's axes.
@@ -85,7 +100,7 @@ class Roc:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PrecisionRecall:
     """Hold the precision and recall of every threshold, the highest threshold last.
 
@@ -108,11 +123,24 @@ class PrecisionRecall:
     recall: FloatArray
     average_precision: float
 
+    def __repr__(self) -> str:
+        return f"<PrecisionRecall of {self._title}, {len(self.thresholds)} points>"
+
     def __str__(self) -> str:
-        head = ("threshold", "precision", "recall")
-        title = f"average precision {figure(self.average_precision)}"
-        points = (self.thresholds, self.precision[:-1], self.recall[:-1])
-        return f"{shown(self.positive)}, {title}\n{_table(head, points)}"
+        return f"{self._title}\n{_table(self._head, self._points)}"
+
+    def _repr_html_(self) -> str:
+        return _html(self._title, self._head, self._points)
+
+    _head = ("threshold", "precision", "recall")
+
+    @property
+    def _title(self) -> str:
+        return f"{shown(self.positive)}, average precision {figure(self.average_precision)}"
+
+    @property
+    def _points(self) -> tuple[FloatArray, ...]:
+        return self.thresholds, self.precision[:-1], self.recall[:-1]
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the curve, and return matplotlib's axes."""
@@ -128,7 +156,7 @@ class PrecisionRecall:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gain:
     """Hold what share of the positive rows is found among the rows of the highest scores.
 
@@ -149,6 +177,17 @@ class Gain:
     """The share of the rows, from none to all."""
     found: FloatArray
     """The share of the positive rows among them."""
+
+    def __repr__(self) -> str:
+        return f"<Gain of {shown(self.positive)}, {len(self.share)} points>"
+
+    def __str__(self) -> str:
+        return f"gain of {shown(self.positive)}\n{_table(self._head, (self.share, self.found))}"
+
+    def _repr_html_(self) -> str:
+        return _html(f"gain of {shown(self.positive)}", self._head, (self.share, self.found))
+
+    _head = ("share of the rows", "share of the positive rows found")
 
     def at(self, share: float) -> float:
         """Return the share of the positive rows found in a share of the rows."""
@@ -271,6 +310,17 @@ def _check_both(label: Label, positive: BoolArray, weights: FloatArray | None) -
 
 
 def _table(head: tuple[str, ...], points: tuple[FloatArray, ...]) -> str:
+    rows, more = _some(points)
+    return "\n".join([aligned([head, *rows], right=True), *more])
+
+
+def _html(title: str, head: tuple[str, ...], points: tuple[FloatArray, ...]) -> str:
+    rows, more = _some(points)
+    return html_together(html_table(head, rows, title), remarks=more)
+
+
+def _some(points: tuple[FloatArray, ...]) -> tuple[list[tuple[str, ...]], list[str]]:
+    """Return a few points of a curve as text, and the remark that there are more."""
     n = len(points[0])
     places = np.arange(n)
     if n > MOST_POINTS:
@@ -279,7 +329,5 @@ def _table(head: tuple[str, ...], points: tuple[FloatArray, ...]) -> str:
         (f"{points[0][i]:.4g}", *(figure(float(column[i])) for column in points[1:]))
         for i in places
     ]
-    text = aligned([head, *rows], right=True)
-    return text + (
-        f"\n({n - len(rows)} points between these are not shown)" if n > len(rows) else ""
-    )
+    more = f"({n - len(rows)} points between these are not shown)"
+    return rows, [more] if n > len(rows) else []

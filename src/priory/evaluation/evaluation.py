@@ -31,6 +31,7 @@ from priory.evaluation.losses import brier_scores, log_losses
 from priory.evaluation.reliability import BINS, Reliability, bins_of, reliability
 from priory.evaluation.rendering import as_dict, as_html, as_text, probability
 from priory.evaluation.thresholds import Threshold, choose
+from priory.notebook import shown_once
 from priory.typing import BoolArray, FloatArray, Label
 
 __all__ = ["ClassFigures", "Evaluation"]
@@ -344,7 +345,7 @@ class Evaluation(LossFigures):
         """
         from priory.evaluation.plots import plot_evaluation
 
-        return plot_evaluation(self)
+        return shown_once(plot_evaluation(self))
 
     @property
     def _separable(self) -> list[int]:

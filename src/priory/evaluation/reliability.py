@@ -8,6 +8,7 @@ import numpy as np
 
 from priory.errors import SettingError
 from priory.evaluation.intervals import Interval, wilson
+from priory.notebook import html_table
 from priory.text import aligned
 from priory.typing import FloatArray, IntArray
 
@@ -16,7 +17,7 @@ __all__ = ["BINS", "Reliability", "bins_of", "reliability"]
 BINS = 15
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reliability:
     """Hold the reliability table: rows by how sure the prediction was, in bins of equal width.
 
@@ -54,14 +55,25 @@ class Reliability:
         gaps = np.abs(self.confidence[some] - self.right[some])
         return float(np.average(gaps, weights=self.weight[some]))
 
+    def __repr__(self) -> str:
+        return f"<Reliability of {int(self.rows.sum())} rows, error {self.error:.4f}>"
+
     def __str__(self) -> str:
+        return aligned(self._table(), right=True)
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._table()
+        return html_table(head, rows)
+
+    def _table(self) -> list[tuple[str, ...]]:
+        """Return the head and a row for each bin that has rows."""
         rows: list[tuple[str, ...]] = [("confidence", "rows", "mean", "right", "95 %")]
         for b in np.flatnonzero(self.weight):
             ends = f"{self.edges[b]:.2f}–{self.edges[b + 1]:.2f}"
             means = f"{self.confidence[b]:.4f}", f"{self.right[b]:.4f}"
             interval = Interval(float(self.low[b]), float(self.high[b]))
             rows.append((ends, str(self.rows[b]), *means, str(interval)))
-        return aligned(rows, right=True)
+        return rows
 
 
 def reliability(

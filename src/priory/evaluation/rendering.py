@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from priory.notebook import html_table
 from priory.text import aligned
 from priory.typing import Label
 
@@ -21,7 +21,6 @@ __all__ = [
     "as_html",
     "as_text",
     "figure",
-    "html_table",
     "plain",
     "probability",
     "shown",
@@ -84,20 +83,6 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def html_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return an HTML table; what could be markup is escaped.
-
-    >>> html_table(["<"], [["&"]])
-    '<table><thead><tr><th>&lt;</th></tr></thead><tbody><tr><th>&amp;</th></tr></tbody></table>'
-    """
-    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    body = "".join(
-        f"<tr><th>{escape(row[0])}</th>{''.join(f'<td>{escape(c)}</td>' for c in row[1:])}</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-
-
 def as_text(e: Evaluation) -> str:
     """Return an evaluation as a page of text."""
     parts = [_title(e), aligned(_headline(e))]
@@ -119,7 +104,7 @@ def as_text(e: Evaluation) -> str:
 
 def as_html(e: Evaluation) -> str:
     """Return an evaluation as HTML."""
-    figures = html_table(["figure", "value", ""], _headline(e))
+    figures = html_table(["figure", "value", ""], _headline(e), words=(0, 2))
     head, rows = _by_class(e)
     note = f"<p>{escape(_impossible(e))}</p>" if e.has_probabilities and e.impossible_rows else ""
     left_out = len(e.classes) - len(rows)

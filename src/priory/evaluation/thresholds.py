@@ -11,6 +11,7 @@ import numpy as np
 from priory.errors import SettingError, check_number
 from priory.evaluation.curves import Sweep
 from priory.evaluation.rendering import figure, plain, probability, shown
+from priory.notebook import html_table
 from priory.text import aligned
 from priory.typing import BoolArray, FloatArray, Label
 
@@ -51,6 +52,12 @@ class Threshold:
         return dict(plain(asdict(self)))
 
     def __str__(self) -> str:
+        return aligned(self._rows())
+
+    def _repr_html_(self) -> str:
+        return html_table(("", shown(self.positive)), self._rows(), words=(0, 1))
+
+    def _rows(self) -> list[tuple[str, str]]:
         nobody = math.isinf(self.threshold)
         told = (
             f"none: no row is called {shown(self.positive)}"
@@ -65,7 +72,7 @@ class Threshold:
         ]
         if self.cost is not None:
             rows.append(("cost of a row", f"{self.cost:.4g}"))
-        return aligned(rows)
+        return rows
 
 
 def choose(

@@ -1,65 +1,261 @@
-"""A model as JSON: every parameter by its name, for people and programs to read."""
+"""A model as JSON: every parameter by its name, for people to read and for programs to score by."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from priory.classifier import Classifier
-from priory.families.words import WordsParameters
+from priory.families.transforms import Identity, LogTransform, Transform
+from priory.families.words import Words
+from priory.labels import label_token
+from priory.model import Term
+from priory.typing import Label
 
 __all__ = ["to_json"]
 
+VERSION = 1
+"""Of the schema; another number means that readers have to look anew."""
+
 
 def to_json(classifier: Classifier) -> dict[str, Any]:
-    """Return the parameters of a model as JSON values.
+    """Return a model as JSON values: class priors, and the parameters of each factor by class.
 
-    A class's score is its log_prior, its bias times the share of the columns that the row has, and
-    each column's factor times its weight. −∞, the logarithm of a probability of 0, is written as
-    the string "-inf".
+        score(k) = log prior[k] + Σ_factors weight · log factor[k] + bias[k]
+
+    A factor's bias is added where the factor says anything: not of a gap, nor of a value never
+    learned. The posterior is e^score over its sum; a row that is impossible under every class has
+    the prior. What stands under "parameters" is told in the documentation of the command line,
+    family by family.
 
     >>> from priory import Settings
-    >>> classifier = Classifier(Settings.textbook()).learn({"x": ["a", "b", "b"]}, [0, 1, 1])
-    >>> to_json(classifier)["columns"][0]["parameters"]["labels"]
+    >>> classifier = Classifier(Settings.textbook())
+    >>> classifier = classifier.learn({"x": ["a", "b", "b"]}, ["no", "no", "yes"])
+    >>> told = to_json(classifier)
+    >>> told["factors"][0]["parameters"]["values"]
     ['a', 'b']
+    >>> told["factors"][0]["parameters"]["probability"]["no"]
+    [0.5, 0.5]
     """
     model = classifier.model
+    names = _names(model.classes)
+    by_class = _ByClass(names)
     return {
+        "format": "priory",
+        "version": VERSION,
         "classes": list(model.classes),
-        "log_prior": _plain(model.log_prior),
-        "bias": _plain(np.zeros(len(model.classes)) if model.bias is None else model.bias),
+        "prior": by_class(np.exp(model.log_prior)),
+        "factors": [_factor(term, by_class) for term in model.terms],
+    }
+
+
+def _names(classes: Sequence[Label]) -> list[str]:
+    """Return what classes are called as keys: 1 and "1" must not be one."""
+    names = [str(label) for label in classes]
+    return names if len(set(names)) == len(names) else [label_token(label) for label in classes]
+
+
+class _ByClass:
+    """Turn an array whose first axis are the classes into a mapping by their names."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+
+    def __call__(self, values: Any) -> dict[str, Any]:
+        rows = np.asarray(values).tolist()
+        return {name: _finite(row) for name, row in zip(self.names, rows, strict=True)}
+
+
+def _finite(value: Any) -> Any:
+    """Return numbers as JSON has them; an infinite one becomes a string."""
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def _factor(term: Term, by_class: _ByClass) -> dict[str, Any]:
+    block = term.block
+    told: dict[str, Any] = {
+        "columns": list(block.columns),
+        "about": term.about,
+        "family": term.family.name,
+        "weight": term.weight,
+    }
+    if term.offset is not None and term.offset.any():
+        told["bias"] = by_class(term.offset)
+    if term.about == "missing":
+        told["columns"] = [block.columns[-1]]
+        p = term.parameters
+        missing, there = np.exp(p.log_on[0]), np.exp(p.log_off[0])
+        return {**told, "parameters": {"missing": by_class(missing), "there": by_class(there)}}
+    if block.pairing is not None:
+        told["bins"] = [None if ends is None else list(ends) for ends in block.pairing.edges]
+    return {**told, "parameters": PARAMETERS[term.family.name](term, by_class)}
+
+
+def _categorical(term: Term, by_class: _ByClass) -> dict[str, Any]:
+    p, n = np.exp(term.parameters.log_p), len(term.parameters.labels)
+    told = {
+        "values": list(term.parameters.labels),
+        "probability": by_class(p[:n].T),
+        "unseen": term.family.unseen,  # type: ignore[attr-defined]
+    }
+    return {**told, "any other": by_class(p[n])} if len(p) > n else told
+
+
+def _bernoulli(term: Term, by_class: _ByClass) -> dict[str, Any]:
+    p = term.parameters
+    return {
+        "present": by_class(np.exp(p.log_on.T)),
+        "absent": by_class(np.exp(p.log_off.T)),
+    }
+
+
+def _binomial(term: Term, by_class: _ByClass) -> dict[str, Any]:
+    p = term.parameters
+    return {
+        "trials": int(term.family.trials),  # type: ignore[attr-defined]
+        "success": by_class(np.exp(p.log_on.T)),
+        "failure": by_class(np.exp(p.log_off.T)),
+    }
+
+
+def _multinomial(term: Term, by_class: _ByClass) -> dict[str, Any]:
+    return {"probability": by_class(np.exp(term.parameters.log_p.T))}
+
+
+def _complement(term: Term, by_class: _ByClass) -> dict[str, Any]:
+    return {"weight": by_class(term.parameters.weights.T)}
+
+
+def _as_named(term: Term, by_class: _ByClass) -> dict[str, Any]:
+    """Return parameters whose first axis are the classes, as they are called."""
+    found = {f.name: getattr(term.parameters, f.name) for f in fields(term.parameters)}
+    return {name: by_class(values) for name, values in found.items()}
+
+
+def _student_t(term: Term, by_class: _ByClass) -> dict[str, Any]:
+    p = term.parameters
+    return {
+        "degrees of freedom": by_class(p.dof),
+        "location": by_class(p.location),
+        "squared scale": by_class(p.scale2),
+        "transform": _transform(p.transform),
+    }
+
+
+def _transform(transform: Transform) -> dict[str, Any] | None:
+    if isinstance(transform, Identity):
+        return None
+    kind = "log" if isinstance(transform, LogTransform) else "rank"
+    told = {f.name: getattr(transform, f.name) for f in fields(transform)}  # type: ignore[arg-type]
+    return {"kind": kind, **{name: np.asarray(x).tolist() for name, x in told.items()}}
+
+
+def _histogram(term: Term, by_class: _ByClass) -> dict[str, Any]:
+    p = term.parameters
+    return {"cuts": p.cuts.tolist(), "probability": by_class(np.exp(p.log_p.T))}
+
+
+def _kernel_density(term: Term, by_class: _ByClass) -> dict[str, Any]:
+    p = term.parameters
+    return {
+        "centres": p.centres.tolist(),
+        "share": by_class(p.shares),
+        "bandwidth": by_class(p.bandwidths),
+        "own": by_class(p.own),
+        "pool": by_class(p.pool),
+    }
+
+
+def _joint(term: Term, by_class: _ByClass) -> dict[str, Any]:
+    p = term.parameters
+    values = [
+        [domain[code] for domain, code in zip(p.domains, codes, strict=True)]
+        for codes in p.codes.tolist()
+    ]
+    prior = {f.name: getattr(p.prior, f.name) for f in fields(p.prior)}
+    return {
+        "domains": [list(domain) for domain in p.domains],
+        "combinations": values,
+        "count": by_class(p.weight),
+        "smoothing": {"prior": type(p.prior).__name__, **prior},
+    }
+
+
+def _conditional(term: Term, by_class: _ByClass) -> dict[str, Any]:
+    return {
+        "parent values": list(term.parameters.parents),
+        "values": list(term.parameters.children),
+        **_given(term.parameters, by_class, term.about == "edge"),
+    }
+
+
+def _given(counts: Any, by_class: _ByClass, edge: bool = False) -> dict[str, Any]:
+    """Return P(v | u, k), of an edge P(v | u, k) / P(v | k), parents × values for each class."""
+    p = np.exp(counts.grid(edge)[:, :-1])
+    return {"ratio" if edge else "probability": by_class(p.transpose(2, 0, 1))}
+
+
+def _aode(term: Term, by_class: _ByClass) -> dict[str, Any]:
+    p, columns = term.parameters, term.block.columns
+    every = range(len(columns))
+    return {
+        "least": float(term.family.least),  # type: ignore[attr-defined]
         "columns": [
             {
-                "columns": list(term.block.columns),
-                "about": term.about,
-                "kind": term.block.kind.value,
-                "family": term.family.name,
-                "weight": term.weight,
-                "parameters": _parameters(term.parameters),
+                "column": columns[i],
+                "values": list(one.children),
+                "count": p.weight[i].tolist(),
+                "probability": by_class(one.shares(np.full(len(v), -1), v)[0].T),
             }
-            for term in model.terms
+            for i, one in enumerate(p.alone)
+            for v in [np.arange(len(one.children))]
+        ],
+        "pairs": [
+            {"parent": columns[i], "column": columns[j], **_given(counts, by_class)}
+            for i in every
+            for j, counts in zip((j for j in every if j != i), p.given[i], strict=True)
         ],
     }
 
 
-def _parameters(value: Any) -> dict[str, Any]:
-    if isinstance(value, WordsParameters):
-        return {"words": _plain(value.words), "weights": _plain(value.table)}
-    return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name != "places"}
+def _words(term: Term, by_class: _ByClass) -> dict[str, Any]:
+    family, analyzer = term.family, term.block.analyzer
+    assert isinstance(family, Words)
+    told: dict[str, Any] = {
+        "readout": family.readout,
+        "term": family.term,
+        "splitting": None if analyzer is None else analyzer.to_dict(),
+        "words": term.parameters.words.tolist(),
+    }
+    weights = term.parameters.table
+    if family.readout == "bernoulli":
+        present, absent = (np.exp(log_p.T) for log_p in family.log_presence(term.parameters))
+        return {**told, "present": by_class(present), "absent": by_class(absent)}
+    if family.readout == "multinomial" and not family.idf:
+        return {**told, "probability": by_class(np.exp(weights.T))}
+    return {**told, "weight": by_class(weights.T)}
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not np.isfinite(value):
-        return str(value)
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return [[_plain(key), _plain(item)] for key, item in value.items()]
-    if is_dataclass(value):
-        return {"type": type(value).__name__, **_parameters(value)}
-    return value
+PARAMETERS: dict[str, Callable[[Term, _ByClass], dict[str, Any]]] = {
+    "aode": _aode,
+    "bernoulli": _bernoulli,
+    "binomial": _binomial,
+    "categorical": _categorical,
+    "complement": _complement,
+    "conditional": _conditional,
+    "edge": _conditional,
+    "gaussian": _as_named,
+    "histogram": _histogram,
+    "joint": _joint,
+    "kernel-density": _kernel_density,
+    "multinomial": _multinomial,
+    "multivariate-gaussian": _as_named,
+    "poisson": _as_named,
+    "student-t": _student_t,
+    "words": _words,
+}

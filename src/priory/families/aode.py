@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,13 +12,19 @@ from priory.columns import Pairs
 from priory.errors import check_number
 from priory.families.base import Adder, Family, Lookup, adder_of
 from priory.families.categorical import draw
+from priory.families.conditional import pair_estimates
 from priory.families.left_out import LeftOut
 from priory.families.pair_counts import GAP, NEVER, PairCounts, places_of
+from priory.families.parts import assigned
 from priory.kernels.score import Lookups
+from priory.labels import label_key
 from priory.priors import Laplace, MEstimate, Prior
-from priory.schema import Kind
+from priory.schema import Block, Kind
 from priory.tables import PairsTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray
+
+if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
 
 __all__ = ["Aode", "AodeParameters"]
 
@@ -129,6 +135,30 @@ class Aode(Family):
     def leaves_out(self, column: Pairs, parameters: AodeParameters) -> BoolArray:
         """Return which rows have nothing but gaps and values never seen."""
         return np.all([x < 0 for x in parameters.places(column)], axis=0)
+
+    def formula(self, block: Block, value: Any, parameters: AodeParameters) -> str:
+        """Return P of the values that were seen; gaps and others are left out."""
+        seen = [
+            v if v is not None and label_key(v) in set(map(label_key, one.children)) else None
+            for v, one in zip(value, parameters.alone, strict=True)
+        ]
+        return f"P({assigned(block, seen)} | class)"
+
+    def estimates(
+        self,
+        block: Block,
+        table: PairsTable,
+        prior: Laplace | MEstimate,
+        parameters: AodeParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P(v | k) of each column, and P(v | u, k) given each of the others."""
+        every = range(len(parameters.alone))
+        for i in every:
+            yield from pair_estimates(block, parameters.alone[i], i, i)
+        for i in every:
+            others = (j for j in every if j != i)
+            for j, counts in zip(others, parameters.given[i], strict=True):
+                yield from pair_estimates(block, counts, i, j)
 
     def sample(
         self, parameters: AodeParameters, y: CodeArray, rng: np.random.Generator

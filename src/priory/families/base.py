@@ -20,6 +20,7 @@ import numpy as np
 from priory.columns import Column, Combined, Counts, Labels, Numbers, Texts
 from priory.errors import NoLikelihoodError, NoPosteriorError, NotLinearError, SettingError
 from priory.families.left_out import LeftOut, distinct
+from priory.families.parts import Parts, assigned
 from priory.kernels.score import Lookups
 from priory.priors import Dirichlet, Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
@@ -27,6 +28,7 @@ from priory.tables import LabelsTable, NumbersTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import ParameterPosterior
 
 __all__ = [
@@ -96,11 +98,19 @@ class Family(ABC):
     """The prior it takes when the one given for all columns is not among them."""
     about: ClassVar[Literal["value", "edge"]] = "value"
     """What it tells of: a value, or two values that others tell of as well."""
+    base_measure_in_joint: ClassVar[bool] = False
+    """Whether `log_base_measure` belongs to the probability of the value as it is told: that of a
+    count does; the width of a bin, which makes a density of it, and the orders of words do not."""
 
     @property
     def title(self) -> str:
         """Return how the family is shown."""
         return self.name
+
+    @property
+    def is_likelihood(self) -> bool:
+        """Return whether it gives a probability or a density of the data, not only a score."""
+        return True
 
     @abstractmethod
     def parameters(self, table: Any, prior: Any) -> Any:
@@ -267,20 +277,21 @@ class Family(ABC):
             form = self.linear(block, parameters)
             yield form.features, form.weights, counts
 
-    def formula(self, block: Block, value: Any) -> str | None:
-        """Return how a factor of one row is written, where it is not P(column = value | class)."""
-        if block.pairing is None:
-            return None
-        parts = [
-            f"{column} {block.pairing.shown(j, v)}"
-            for j, (column, v) in enumerate(zip(block.columns, value, strict=True))
-            if v is not None
-        ]
-        return f"P({', '.join(parts)} | class)"
+    def formula(self, block: Block, value: Any, parameters: Any) -> str:
+        """Return how the factor of one row is written; it must be what the factor's number is."""
+        return f"P({assigned(block, value if isinstance(value, tuple) else (value,))} | class)"
 
-    def parts(self, column: Any, parameters: Any) -> Sequence[tuple[str, FloatArray]]:
-        """Return what one row's log-likelihood is the sum of, where it helps to see it."""
-        return ()
+    def parts(self, block: Block, row: Any, parameters: Any, n_classes: int) -> Parts | None:
+        """Return the lines that one row's factor is the product of, where it is more than one."""
+        return None
+
+    def estimates(
+        self, block: Block, table: Any, prior: Any, parameters: Any
+    ) -> Iterator[Estimates]:
+        """Yield the parameters as a table for people, with the counts behind them."""
+        from priory.families.estimates import remark
+
+        yield remark(f"{self.name} has no table of parameters")
 
     def feature_counts(self, table: Any, parameters: Any) -> FloatArray | None:
         """Return how often each feature of the linear form was seen with each class."""

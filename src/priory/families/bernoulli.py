@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,6 +13,7 @@ from priory.errors import InputError
 from priory.evidence import log_dirichlet_evidence
 from priory.families.base import Adder, Family, Linear, Lookup, log_shares, times
 from priory.families.left_out import LeftOut, log_share, one_column, tabulate
+from priory.families.parts import Part, Parts
 from priory.kernels.score import add_counts_csr, add_present_dense
 from priory.priors import DiscretePrior, Laplace
 from priory.schema import Block, Kind
@@ -19,6 +21,7 @@ from priory.tables import CountsTable, LabelsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import DirichletPosterior
 
 __all__ = ["Bernoulli", "BernoulliParameters"]
@@ -182,6 +185,28 @@ class Bernoulli(Family):
             _add_present(column, certain.astype(np.float64), present)
             out[present < certain.sum(axis=0)] = -np.inf
 
+    def parts(
+        self, block: Block, row: Column, parameters: BernoulliParameters, n_classes: int
+    ) -> Parts | None:
+        """Return p of each column that is there, and Π (1 − p) of the others together."""
+        if not isinstance(row, Counts):
+            return None
+        there = np.zeros(len(parameters.log_on), dtype=np.bool_)
+        matrix = row.matrix
+        if isinstance(matrix, SparseRows):
+            some = slice(int(matrix.indptr[0]), int(matrix.indptr[-1]))
+            there[matrix.indices[some][matrix.data[some] > 0]] = True
+        else:
+            there[:] = matrix[0] > (row.threshold or 0.0)
+        each = [
+            Part(f"P({block.columns[j]} is there | class)", parameters.log_on[j])
+            for j in np.flatnonzero(there).tolist()
+        ]
+        absent = int((~there).sum())
+        columns = "1 column that is" if absent == 1 else f"{absent} columns that are"
+        rest = Part(f"{columns} not there", parameters.log_off[~there].sum(axis=0))
+        return Parts(each, [rest] if absent else [])
+
     def sample(
         self, parameters: BernoulliParameters, y: CodeArray, rng: np.random.Generator
     ) -> AnyArray:
@@ -194,6 +219,27 @@ class Bernoulli(Family):
         """Return w = log p/(1 − p) for each column and b = Σ log(1 − p)."""
         weights = parameters.log_on - parameters.log_off
         return Linear(block.columns, weights, parameters.log_off.sum(axis=0))
+
+    def estimates(
+        self,
+        block: Block,
+        table: LabelsTable | NumbersTable | CountsTable,
+        prior: DiscretePrior,
+        parameters: BernoulliParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P(v | k) of a column of truths, P(there | k) of each of many columns."""
+        from priory.families.estimates import shares, there_or_not
+
+        counts, _ = self._counts(table, prior)
+        if isinstance(table, CountsTable):
+            values, columns = (True,) * counts.shape[1], block.columns
+            log_on = parameters.log_on
+            yield there_or_not("P(there | class)", values, log_on, counts, prior, columns)
+            return
+        truths = (False, True)
+        log_p = np.concatenate([parameters.log_off, parameters.log_on])
+        counted = (counts[:, 0].T, one_column(prior, 0), truths)
+        yield shares("P(value | class)", truths, log_p, *counted)
 
     def feature_counts(
         self, table: LabelsTable | NumbersTable | CountsTable, parameters: BernoulliParameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,12 +21,14 @@ from priory.families.base import (
     times,
 )
 from priory.families.left_out import LeftOut, one_column
+from priory.families.parts import Parts, column_parts
 from priory.priors import DiscretePrior
 from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import DirichletPosterior
 
 __all__ = ["Binomial", "BinomialParameters"]
@@ -48,6 +51,7 @@ class Binomial(Family):
 
     name: ClassVar[str] = "binomial"
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.NUMBERS, Kind.MOMENTS)
+    base_measure_in_joint: ClassVar[bool] = True
 
     trials: int
 
@@ -165,12 +169,32 @@ class Binomial(Family):
         choose = log_gamma(np.array(self.trials + 1.0)) - log_gamma(x + 1.0)
         return np.asarray((choose - log_gamma(self.trials - x + 1.0)).sum(axis=1))
 
+    def parts(
+        self, block: Block, row: Numbers, parameters: BinomialParameters, n_classes: int
+    ) -> Parts | None:
+        """Return a line for each of several columns."""
+        return column_parts(self, block, row, parameters, n_classes)
+
     def sample(
         self, parameters: BinomialParameters, y: CodeArray, rng: np.random.Generator
     ) -> AnyArray:
         """Draw a number of successes with the probability of each row's class."""
         drawn = rng.binomial(self.trials, np.exp(parameters.log_on).T[y]).astype(np.float64)
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
+
+    def estimates(
+        self,
+        block: Block,
+        table: MomentsTable | NumbersTable,
+        prior: DiscretePrior,
+        parameters: BinomialParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P(success | k) of each column."""
+        from priory.families.estimates import there_or_not
+
+        counts, _ = self._counts(table, prior)
+        none, columns = (None,) * counts.shape[1], block.columns
+        yield there_or_not("P(success | class)", none, parameters.log_on, counts, prior, columns)
 
     def linear(self, block: Block, parameters: BinomialParameters) -> Linear:
         """Return w = log p/(1 − p) and b = t log(1 − p)."""

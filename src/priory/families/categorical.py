@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -21,6 +21,7 @@ from priory.tables.base import spread_keys
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import DirichletPosterior
 
 __all__ = ["Categorical", "CategoricalParameters", "draw"]
@@ -210,6 +211,22 @@ class Categorical(Family):
         features = tuple(f"{block.name}={label}" for label in parameters.labels)
         log_p = parameters.log_p[: len(features)]
         return Linear(features, log_p, np.zeros(log_p.shape[1]))
+
+    def estimates(
+        self,
+        block: Block,
+        table: LabelsTable | NumbersTable,
+        prior: DiscretePrior,
+        parameters: CategoricalParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P(v | k) of every value of the domain."""
+        from priory.families.estimates import shares
+
+        labels, counts, _ = self._counts(table, prior)
+        values, domain = [*labels], [*labels]
+        if self.unseen == "smooth":
+            values, domain = [*labels, "any other"], [*labels, None]  # type: ignore[list-item]
+        yield shares("P(value | class)", values, parameters.log_p, counts.T, prior, domain)
 
     def feature_counts(
         self, table: LabelsTable | NumbersTable, parameters: CategoricalParameters

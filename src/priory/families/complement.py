@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -12,10 +13,14 @@ from priory.errors import NoLikelihoodError
 from priory.families.base import Adder, Family, Linear, log
 from priory.families.left_out import LeftOut
 from priory.families.multinomial import Entries, add_counts, rest
+from priory.families.parts import Part, Parts
 from priory.priors import DiscretePrior, MEstimate
 from priory.schema import Block, Kind
 from priory.tables import CountsTable
 from priory.typing import AnyArray, CodeArray, FloatArray
+
+if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
 
 __all__ = ["Complement", "ComplementParameters"]
 
@@ -102,6 +107,24 @@ class Complement(Family):
 
         return add
 
+    @property
+    def is_likelihood(self) -> bool:
+        """Return False: it is a score."""
+        return False
+
+    def parts(
+        self, block: Block, row: Counts, parameters: ComplementParameters, n_classes: int
+    ) -> Parts:
+        """Return P(j | not k)^−x_j of each column that is not 0, or with `norm` its weight."""
+        some = Entries.of(row)
+        title, sign = ("e^weight of {}", 1.0) if self.norm else ("P({} | not class)", -1.0)
+        return Parts(
+            [
+                Part(title.format(block.columns[j]), x * parameters.weights[j], sign * x)
+                for j, x in zip(some.column.tolist(), some.x.tolist(), strict=True)
+            ]
+        )
+
     def log_base_measure(self, column: Counts, parameters: ComplementParameters) -> FloatArray:
         """Refuse: there is no likelihood to complete."""
         raise NoLikelihoodError(_REASON)
@@ -123,6 +146,20 @@ class Complement(Family):
     def linear(self, block: Block, parameters: ComplementParameters) -> Linear:
         """Return the weights, with no bias."""
         return Linear(block.columns, parameters.weights, np.zeros(parameters.weights.shape[1]))
+
+    def estimates(
+        self,
+        block: Block,
+        table: CountsTable,
+        prior: DiscretePrior,
+        parameters: ComplementParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P(j | not k) of every column."""
+        from priory.families.estimates import complement_shares
+
+        none = (None,) * len(block.columns)
+        found = complement_shares("P(column | not class)", none, table.s1.T, prior)
+        yield replace(found, columns=block.columns)
 
     def feature_counts(self, table: CountsTable, parameters: ComplementParameters) -> FloatArray:
         """Return the sum of each column in each class."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,13 +13,17 @@ from priory.families.base import Family, Lookup
 from priory.families.categorical import draw
 from priory.families.left_out import LeftOut
 from priory.families.pair_counts import PairCounts, places_of
+from priory.families.parts import assigned
 from priory.labels import label_key
 from priory.priors import Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
 from priory.tables import PairsTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray
 
-__all__ = ["Conditional", "pair_places"]
+if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
+
+__all__ = ["Conditional", "pair_estimates", "pair_places"]
 
 
 @dataclass(frozen=True)
@@ -75,14 +79,18 @@ class Conditional(Family):
         """Return which rows have no value of the column, or one never seen."""
         return np.asarray(pair_places(column, parameters)[1] < 0)
 
-    def formula(self, block: Block, value: Any) -> str | None:
-        """Return what the factor is of a row, such as "b = 1 | a = 2, class"."""
-        (parent, child), (u, v) = block.columns, value
-        pairing = block.pairing
-        if v is None or pairing is None:
-            return None
-        given = f"{parent} {pairing.shown(0, u)}, " if u is not None else ""
-        return f"P({child} {pairing.shown(1, v)} | {given}class)"
+    def formula(self, block: Block, value: Any, parameters: PairCounts) -> str:
+        """Return what the factor is of a row, such as "P(b = 1 | a = 2, class)"."""
+        u, v = value
+        known = u is not None and label_key(u) in set(map(label_key, parameters.parents))
+        given = f"{assigned(block, (u, None))}, " if known else ""
+        return f"P({assigned(block, (None, v))} | {given}class)"
+
+    def estimates(
+        self, block: Block, table: PairsTable, prior: Laplace | MEstimate, parameters: PairCounts
+    ) -> Iterator[Estimates]:
+        """Yield P(v | u, k) for each value of the parent."""
+        yield from pair_estimates(block, parameters, 0, 1, self.is_edge)
 
     def sample(self, parameters: PairCounts, y: CodeArray, rng: np.random.Generator) -> AnyArray:
         """Draw a value of the column where nothing is known of its parent."""
@@ -123,6 +131,25 @@ class Conditional(Family):
             _, p = parameters.shares(np.full(len(every), max(value, -1)), every)
             result[rows] = labels[draw(p.T / p.sum(axis=0)[:, None], y[rows], rng)]
         return result
+
+
+def pair_estimates(
+    block: Block, counts: PairCounts, parent: int, child: int, edge: bool = False
+) -> Iterator[Estimates]:
+    """Yield the estimates of one column of a block given another, their values as shown."""
+    pairing, columns = block.pairing, block.columns
+
+    def written(column: int, value: Any) -> str:
+        return f"= {value}" if pairing is None else pairing.shown(column, value)
+
+    def shown(value: Any) -> Any:
+        is_bin = pairing is not None and pairing.edges[child] is not None
+        return written(child, value).removeprefix("in ") if is_bin else value
+
+    def given(value: Any) -> str:
+        return f"{columns[parent]} {written(parent, value)}"
+
+    yield from counts.estimates(columns[child], shown, given, edge)
 
 
 def pair_places(column: Pairs, parameters: PairCounts) -> tuple[AnyArray, AnyArray]:

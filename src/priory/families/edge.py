@@ -11,6 +11,7 @@ from priory.columns import Pairs
 from priory.errors import NoLikelihoodError
 from priory.families.conditional import Conditional, pair_places
 from priory.families.pair_counts import PairCounts
+from priory.families.parts import assigned
 from priory.schema import Block
 from priory.typing import AnyArray, BoolArray, CodeArray
 
@@ -47,13 +48,15 @@ class Edge(Conditional):
         u, v = pair_places(column, parameters)
         return (u < 0) | (v < 0)
 
-    def formula(self, block: Block, value: Any) -> str | None:
+    @property
+    def is_likelihood(self) -> bool:
+        """Return False: it is a ratio."""
+        return False
+
+    def formula(self, block: Block, value: Any, parameters: PairCounts) -> str:
         """Return what the factor is of a row: a ratio."""
-        (_, child), (u, v), pairing = block.columns, value, block.pairing
-        if pairing is None or u is None or v is None:
-            return None
-        alone = f"P({child} {pairing.shown(1, v)} | class)"
-        return f"{super().formula(block, value)} / {alone}"
+        alone = f"P({assigned(block, (None, value[1]))} | class)"
+        return f"{super().formula(block, value, parameters)} / {alone}"
 
     def sample(self, parameters: PairCounts, y: CodeArray, rng: np.random.Generator) -> AnyArray:
         """Refuse: a ratio is no distribution."""

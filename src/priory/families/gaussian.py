@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -14,6 +15,7 @@ from priory.errors import SettingError, check_number
 from priory.evidence import log_normal_inverse_gamma_evidence
 from priory.families.base import Adder, Family, Linear, times
 from priory.families.left_out import LeftOut
+from priory.families.parts import Parts, column_parts
 from priory.kernels.rows_without import GaussianSums
 from priory.kernels.score import add_gaussian
 from priory.priors import NormalInverseGamma, PosteriorNIG, Prior
@@ -23,6 +25,7 @@ from priory.tables.sums import divisor
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import NormalInverseGammaPosterior
 
 __all__ = [
@@ -238,12 +241,33 @@ class Gaussian(Family):
             largest = np.maximum(largest, variance)
         return self.var_smoothing * largest
 
+    def parts(
+        self, block: Block, row: Numbers, parameters: GaussianParameters, n_classes: int
+    ) -> Parts | None:
+        """Return a line for each of several columns."""
+        return column_parts(self, block, row, parameters, n_classes)
+
     def sample(
         self, parameters: GaussianParameters, y: CodeArray, rng: np.random.Generator
     ) -> AnyArray:
         """Draw from the normal of each row's class."""
         drawn = rng.normal(parameters.mean[y], np.sqrt(parameters.variance[y]))
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
+
+    def estimates(
+        self,
+        block: Block,
+        table: MomentsTable | NumbersTable,
+        prior: NormalInverseGamma | None,
+        parameters: GaussianParameters,
+    ) -> Iterator[Estimates]:
+        """Yield μ and σ² of each column."""
+        from priory.families.estimates import Estimates
+
+        n, columns = table.moments.weight.T, block.columns
+        none = (None,) * len(columns)
+        yield Estimates("mean", none, parameters.mean.T, total=n, columns=columns)
+        yield Estimates("variance", none, parameters.variance.T, total=n, columns=columns)
 
     def linear(self, block: Block, parameters: GaussianParameters) -> Linear:
         """Return w = μ/σ² and b = −Σ μ²/2σ²; x²/2σ² is common to all classes and drops out."""

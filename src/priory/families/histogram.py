@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -22,6 +23,7 @@ from priory.tables import CellsTable, LabelsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import DirichletPosterior
 
 __all__ = ["Histogram", "HistogramParameters"]
@@ -121,7 +123,7 @@ class Histogram(Family):
         from priory.posteriors import DirichletPosterior
 
         after, counts, pseudo = self._counts(table, prior)
-        names = _bin_names(between_cells(table.cells, after))
+        names = bin_names(between_cells(table.cells, after))
         return DirichletPosterior(classes, names, counts + pseudo)
 
     def add_log_likelihood(
@@ -216,6 +218,11 @@ class Histogram(Family):
             beyond = (x < edges[0]) | (x > edges[-1])
         return np.where(codes < 0, 0.0, np.where(beyond, -np.inf, -log_widths[codes]))
 
+    def formula(self, block: Block, value: Any, parameters: HistogramParameters) -> str:
+        """Return P(the number's bin | class)."""
+        bin_of = int(parameters.bin_of(np.array([value], dtype=np.float64))[0])
+        return f"P({block.columns[0]} in {bin_names(parameters.cuts)[bin_of]} | class)"
+
     def sample(
         self, parameters: HistogramParameters, y: CodeArray, rng: np.random.Generator
     ) -> AnyArray:
@@ -226,8 +233,23 @@ class Histogram(Family):
 
     def linear(self, block: Block, parameters: HistogramParameters) -> Linear:
         """Return the one-hot form: a feature for each bin."""
-        features = tuple(f"{block.name} in {name}" for name in _bin_names(parameters.cuts))
+        features = tuple(f"{block.name} in {name}" for name in bin_names(parameters.cuts))
         return Linear(features, parameters.log_p, np.zeros(parameters.log_p.shape[1]))
+
+    def estimates(
+        self,
+        block: Block,
+        table: NumbersTable,
+        prior: DiscretePrior,
+        parameters: HistogramParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P(bin | k)."""
+        from priory.families.estimates import shares
+
+        _, counts, _ = self._counts(table, prior)
+        names = bin_names(parameters.cuts)
+        counted = (counts.T, prior, list(range(len(names))))
+        yield shares("P(bin | class)", names, parameters.log_p, *counted)
 
     def feature_counts(self, table: NumbersTable, parameters: HistogramParameters) -> FloatArray:
         """Return how many numbers of each class each bin has."""
@@ -255,6 +277,6 @@ class HistogramParameters:
         return codes
 
 
-def _bin_names(cuts: FloatArray) -> tuple[str, ...]:
+def bin_names(cuts: FloatArray) -> tuple[str, ...]:
     ends = [-np.inf, *cuts.tolist(), np.inf]
     return tuple(f"({low:g}, {high:g}]" for low, high in pairwise(ends))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,13 +16,16 @@ from priory.evidence import log_dirichlet_evidence
 from priory.families.base import Adder, Family, adder_of, log
 from priory.families.categorical import draw
 from priory.families.left_out import LeftOut, log_share, reduced
+from priory.families.parts import Parts, assigned
 from priory.labels import label_key, sorted_labels
 from priory.priors import Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
 from priory.tables import LabelsTable
+from priory.text import shown
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import DirichletPosterior
 
 __all__ = ["Joint", "JointParameters"]
@@ -98,6 +102,28 @@ class Joint(Family):
         """Return which rows have nothing but gaps."""
         return np.all([part.missing for part in column.parts], axis=0)
 
+    def formula(self, block: Block, value: Any, parameters: JointParameters) -> str:
+        """Return P of the values that are in the table; gaps and others are summed out."""
+        known = [set(map(label_key, domain)) for domain in parameters.domains]
+        seen = [
+            v if v is not None and label_key(v) in domain else None
+            for v, domain in zip(value, known, strict=True)
+        ]
+        return f"P({assigned(block, seen)} | class)"
+
+    def parts(
+        self, block: Block, row: Combined, parameters: JointParameters, n_classes: int
+    ) -> Parts | None:
+        """Return no lines, only a remark on the values that were never seen."""
+        never = [
+            f"{column} = {shown(part.value(0))}"
+            for column, part, domain in zip(
+                block.columns, row.parts, parameters.domains, strict=True
+            )
+            if not part.missing[0] and _codes(part, domain)[0] < 0
+        ]
+        return Parts((), notes=[f"never seen, summed out: {', '.join(never)}"]) if never else None
+
     def add_log_likelihood(
         self, column: Combined, parameters: JointParameters, out: FloatArray
     ) -> None:
@@ -144,6 +170,31 @@ class Joint(Family):
         elif len(whole):
             scores[whole] = np.nan
         return adder_of(scores)
+
+    def estimates(
+        self,
+        block: Block,
+        table: LabelsTable,
+        prior: Laplace | MEstimate,
+        parameters: JointParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P of each combination that was seen, and of any one that was not."""
+        from priory.families.estimates import Estimates, exact_joint
+
+        sizes = [len(domain) for domain in parameters.domains]
+        whole, never = np.ones(len(sizes), dtype=bool), np.full((1, len(sizes)), -1)
+        codes = np.concatenate([parameters.codes, never])
+        counts = np.concatenate([table.weight.T, np.zeros((1, len(table.weight)))])
+        values = [*(_told(block, label) for label in table.labels), "any one never seen"]
+        n = len(values) - (prod(sizes) == len(table.labels))
+        yield Estimates(
+            "P(values | class)",
+            values[:n],
+            np.exp(parameters.log_marginal(whole, codes))[:n],
+            counts[:n],
+            np.broadcast_to(table.weight.sum(axis=1), counts[:n].shape),
+            fractions=partial(exact_joint, counts[:n], prior, prod(sizes)),
+        )
 
     def sample(
         self, parameters: JointParameters, y: CodeArray, rng: np.random.Generator
@@ -258,6 +309,17 @@ class JointParameters:
         np.add.at(counts.T, here, self.weight.T)
         np.add.at(rows_at.T, here, rows.T)
         return counts, rows_at, there
+
+
+def _told(block: Block, values: Any) -> Any:
+    """Return a combination as it is shown: bins by their ends."""
+    pairing = block.pairing
+    if pairing is None:
+        return values
+    return tuple(
+        v if pairing.edges[j] is None else pairing.shown(j, v).removeprefix("in ")
+        for j, v in enumerate(values)
+    )
 
 
 def _codes(column: Labels, domain: Sequence[Label]) -> CodeArray:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,9 +15,12 @@ from priory.families.categorical import draw
 from priory.families.cells_without import CellPairs
 from priory.families.left_out import LeftOut
 from priory.priors import Laplace, MEstimate, Prior
-from priory.schema import Kind
+from priory.schema import Block, Kind
 from priory.tables import CellsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray
+
+if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
 
 __all__ = ["KernelDensity", "KernelDensityParameters"]
 
@@ -126,6 +130,20 @@ class KernelDensity(Family):
             self.add_log_likelihood(Numbers(x[rows, None]), parameters, part)
             scores[rows] = part
         return adder_of(scores)
+
+    def estimates(
+        self,
+        block: Block,
+        table: NumbersTable,
+        prior: Laplace | MEstimate,
+        parameters: KernelDensityParameters,
+    ) -> Iterator[Estimates]:
+        """Yield the bandwidths; the density itself is a sum of kernels, which no table shows."""
+        from priory.families.estimates import Estimates, remark
+
+        yield remark("a sum of kernels, no table", f"{len(parameters.centres)} centres")
+        n = table.cells.weight.sum(axis=1)[None]
+        yield Estimates("bandwidth", (None,), parameters.bandwidths[None], total=n)
 
     def sample(
         self, parameters: KernelDensityParameters, y: CodeArray, rng: np.random.Generator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -12,18 +13,29 @@ from priory.columns import Counts, SparseRows
 from priory.evidence import log_dirichlet_evidence
 from priory.families.base import Adder, Family, Linear, log_gamma, log_shares, times
 from priory.families.left_out import LeftOut, log_share
+from priory.families.parts import Part, Parts
 from priory.kernels.score import add_counts_csr, add_counts_dense
 from priory.kernels.score import log_shares as fast_log_shares
 from priory.parallel import in_parallel, stretches, thread_count
 from priory.priors import DiscretePrior, MEstimate
 from priory.schema import Block, Kind
 from priory.tables import CountsTable
+from priory.text import number
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import DirichletPosterior
 
-__all__ = ["Entries", "Multinomial", "MultinomialParameters", "add_counts", "rest", "row_totals"]
+__all__ = [
+    "Entries",
+    "Multinomial",
+    "MultinomialParameters",
+    "add_counts",
+    "orders_left_out",
+    "rest",
+    "row_totals",
+]
 
 
 @dataclass(frozen=True)
@@ -32,7 +44,8 @@ class Multinomial(Family):
 
         log P(x | k) = log(n! / Π x_j!) + Σ_j x_j log P(j | k)
 
-    The coefficient is the same for every class and belongs to the evidence only.
+    The coefficient is the same for every class and belongs to the evidence only: the log joint and
+    the worked sum are those of the words (or whatever is counted) in their order.
 
     >>> import numpy as np
     >>> from priory.priors import Laplace
@@ -143,6 +156,17 @@ class Multinomial(Family):
             total, factorials = matrix.sum(axis=1), _log_factorial(matrix).sum(axis=1)
         return _log_factorial(total) - factorials
 
+    def parts(
+        self, block: Block, row: Counts, parameters: MultinomialParameters, n_classes: int
+    ) -> Parts:
+        """Return P(j | k)^x_j of each column that is not 0."""
+        some = Entries.of(row)
+        each = [
+            Part(f"P({block.columns[j]} | class)", x * parameters.log_p[j], x)
+            for j, x in zip(some.column.tolist(), some.x.tolist(), strict=True)
+        ]
+        return Parts(each, notes=orders_left_out(self.log_base_measure(row, parameters)[0]))
+
     def sample(
         self, parameters: MultinomialParameters, y: CodeArray, rng: np.random.Generator
     ) -> AnyArray:
@@ -153,6 +177,20 @@ class Multinomial(Family):
     def linear(self, block: Block, parameters: MultinomialParameters) -> Linear:
         """Return w = log P(j | k), with no bias."""
         return Linear(block.columns, parameters.log_p, np.zeros(parameters.log_p.shape[1]))
+
+    def estimates(
+        self,
+        block: Block,
+        table: CountsTable,
+        prior: DiscretePrior,
+        parameters: MultinomialParameters,
+    ) -> Iterator[Estimates]:
+        """Yield P(j | k) of every column."""
+        from priory.families.estimates import shares
+
+        columns = block.columns
+        counted = (table.s1.T, prior, range(len(columns)), columns)
+        yield shares("P(column | class)", (None,) * len(columns), parameters.log_p, *counted)
 
     def feature_counts(self, table: CountsTable, parameters: MultinomialParameters) -> FloatArray:
         """Return the sum of each column in each class."""
@@ -197,6 +235,19 @@ class Entries:
             rows, places = np.nonzero(matrix)
             x = matrix[rows, places].astype(np.float64)
         return cls(rows, places, x, _sums(rows, x, len(column)))
+
+
+def orders_left_out(log_coefficient: float) -> list[str]:
+    """Return the remark that what was counted could have come in other orders.
+
+    >>> orders_left_out(np.log(12.0)), orders_left_out(0.0)
+    (['left out: n! / Π x! = 12 orders, the same for every class'], [])
+    """
+    if log_coefficient < 1e-9:
+        return []
+    return [
+        f"left out: n! / Π x! = {number(float(log_coefficient))} orders, the same for every class"
+    ]
 
 
 def _sums(row: AnyArray, values: FloatArray, n_rows: int) -> FloatArray:

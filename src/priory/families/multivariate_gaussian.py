@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from priory.priors import Prior
 from priory.schema import Block, Kind
 from priory.tables import ScatterTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
 
 __all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
 
@@ -250,6 +254,24 @@ class MultivariateGaussian(Family):
         roots = np.linalg.cholesky(parameters.covariance)
         noise = rng.standard_normal((len(y), roots.shape[1]))
         return parameters.mean[y] + np.einsum("nij,nj->ni", roots[y], noise)
+
+    def estimates(
+        self,
+        block: Block,
+        table: ScatterTable,
+        prior: None,
+        parameters: MultivariateGaussianParameters,
+    ) -> Iterator[Estimates]:
+        """Yield μ and Σ."""
+        from priory.families.estimates import Estimates
+
+        columns, n = block.columns, table.weight[None]
+        none = (None,) * len(columns)
+        yield Estimates("mean", none, parameters.mean.T, total=n, columns=columns)
+        for j, name in enumerate(columns):
+            beside = parameters.covariance[:, j].T
+            parameter = f"covariance with {name}"
+            yield Estimates(parameter, none, beside, total=n, columns=columns)
 
     def linear(self, block: Block, parameters: MultivariateGaussianParameters) -> Linear:
         """Return w = Σ⁻¹μ and b = −½ μᵀΣ⁻¹μ, for a shared covariance."""

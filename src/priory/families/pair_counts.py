@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from priory.labels import label_key
 from priory.priors import Laplace, MEstimate
 from priory.tables import PairsTable
 from priory.typing import AnyArray, FloatArray, IntArray, Label
+
+if TYPE_CHECKING:
+    from priory.families.estimates import Estimates, Exact
 
 __all__ = ["GAP", "NEVER", "PairCounts", "places_of"]
 
@@ -185,6 +189,40 @@ class PairCounts:
         found = _score(self.shares(u.ravel(), v.ravel()), edge)
         scores[:, :-1] = found.reshape(*u.shape, self.n_classes)
         return scores
+
+    def estimates(
+        self, child: str, shown: Callable[[Any], Any], given: Callable[[Any], str], edge: bool
+    ) -> Iterator[Estimates]:
+        """Yield P(v | u, k) for each value of the parent, or P(v | k) of the child alone.
+
+        Of an `edge`, P(v | u, k) / P(v | k). `shown` and `given` say how values of the child and of
+        the parent are written.
+        """
+        from priory.families.estimates import Estimates, shares
+
+        v, columns = np.arange(len(self.children)), [child] * len(self.children)
+        values = [shown(value) for value in self.children]
+        if not self.parents:
+            alone, _ = self.shares(np.full(len(v), GAP), v)
+            counted = (self.child, self.prior, self.children, columns)
+            yield shares("P(value | class)", values, log(alone), *counted)
+            return
+        for u, parent in enumerate(self.parents):
+            where = np.full(len(v), u)
+            alone, p = self.shares(where, v)
+            title = f"P(value | {given(parent)}, class)"
+            if edge:
+                title += " / P(value | class)"
+                p = np.where(alone > 0, p / np.where(alone > 0, alone, 1.0), 1.0)
+            count, total = self._padded[0][self._at(where, v)], self.context[where]
+            fractions = partial(self._exact, count, edge)
+            yield Estimates(title, values, p, count, total, columns, fractions)
+
+    def _exact(self, count: FloatArray, edge: bool) -> Exact | None:
+        """Return P(v | u, k) as fractions, given n_uvk of one value u of the parent."""
+        from priory.families.estimates import exact_conditional
+
+        return exact_conditional(self.child, count, self.prior, self.children, edge)
 
     def lookup_without(
         self, u: IntArray, v: IntArray, left_out: LeftOut, edge: bool = False

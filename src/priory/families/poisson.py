@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,12 +15,14 @@ from priory.evidence import log_gamma_evidence
 from priory.families.base import Adder, Family, Linear, counted_values, log, log_gamma, times
 from priory.families.gaussian import class_moments
 from priory.families.left_out import LeftOut, reduced
+from priory.families.parts import Parts, column_parts
 from priory.priors import Laplace, MEstimate, Prior
 from priory.schema import Block, Kind
 from priory.tables import MomentsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import GammaPosterior
 
 __all__ = ["Poisson", "PoissonParameters"]
@@ -41,6 +45,7 @@ class Poisson(Family):
 
     name: ClassVar[str] = "poisson"
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.NUMBERS, Kind.MOMENTS)
+    base_measure_in_joint: ClassVar[bool] = True
     priors: ClassVar[tuple[type[Prior], ...]] = (Laplace, MEstimate)
 
     def parameters(
@@ -145,12 +150,35 @@ class Poisson(Family):
         result: FloatArray = -log_gamma(counts + 1.0).sum(axis=1) if len(x) else np.zeros(0)
         return result
 
+    def parts(
+        self, block: Block, row: Numbers, parameters: PoissonParameters, n_classes: int
+    ) -> Parts | None:
+        """Return a line for each of several columns."""
+        return column_parts(self, block, row, parameters, n_classes)
+
     def sample(
         self, parameters: PoissonParameters, y: CodeArray, rng: np.random.Generator
     ) -> AnyArray:
         """Draw a count at the rate of each row's class."""
         drawn = rng.poisson(parameters.rate[y]).astype(np.float64)
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
+
+    def estimates(
+        self,
+        block: Block,
+        table: MomentsTable | NumbersTable,
+        prior: Laplace | MEstimate,
+        parameters: PoissonParameters,
+    ) -> Iterator[Estimates]:
+        """Yield the rate of each column, Σx (the count) over the rows (the total)."""
+        from priory.families.estimates import Estimates, exact_rates
+
+        moments = table.moments
+        sums, n, columns = moments.s1.value.T, moments.weight.T, block.columns
+        lent = prior.alpha if isinstance(prior, Laplace) else prior.m
+        strengths = lent if isinstance(lent, tuple) else (lent,) * len(columns)
+        none, fractions = (None,) * len(columns), partial(exact_rates, sums, n, strengths)
+        yield Estimates("rate", none, parameters.rate.T, sums, n, columns, fractions)
 
     def linear(self, block: Block, parameters: PoissonParameters) -> Linear:
         """Return w = log λ and b = −λ."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from priory.families.gaussian import (
     variance_floor,
 )
 from priory.families.left_out import LeftOut
+from priory.families.parts import Parts, column_parts
 from priory.families.transforms import Identity, Transform, log_transform, rank_transform
 from priory.kernels.rows_without import add_student_t_without
 from priory.kernels.score import add_student_t
@@ -29,6 +31,7 @@ from priory.tables import CellsTable, MomentsTable, NumbersTable
 from priory.typing import AnyArray, CodeArray, FloatArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import NormalInverseGammaPosterior
 
 __all__ = ["StudentT", "StudentTParameters"]
@@ -198,6 +201,40 @@ class StudentT(Family):
     def log_base_measure(self, column: Numbers, parameters: StudentTParameters) -> FloatArray:
         """Return the log slope of the transform."""
         return parameters.transform.log_slope(column.values[:, 0])
+
+    def formula(self, block: Block, value: Any, parameters: StudentTParameters) -> str:
+        """Return p of the number, or of what it is transformed to."""
+        if self.transform is None:
+            return super().formula(block, value, parameters)
+        t = float(parameters.transform(np.array([value], dtype=np.float64))[0])
+        return f"P({parameters.transform.formula(block.columns[0])} = {t:.4g} | class)"
+
+    def estimates(
+        self,
+        block: Block,
+        table: MomentsTable | NumbersTable,
+        prior: NormalInverseGamma,
+        parameters: StudentTParameters,
+    ) -> Iterator[Estimates]:
+        """Yield location, scale² and degrees of freedom, and the transform where there is one."""
+        from priory.families.estimates import Estimates, remark
+
+        if self.transform is not None:
+            yield remark("transform", parameters.transform.formula(block.columns[0]))
+        n, columns = table.moments.weight.T, block.columns
+        none = (None,) * len(columns)
+        for name, of in (
+            ("location", parameters.location),
+            ("scale²", parameters.scale2),
+            ("degrees of freedom", parameters.dof),
+        ):
+            yield Estimates(name, none, of.T, total=n, columns=columns)
+
+    def parts(
+        self, block: Block, row: Numbers, parameters: StudentTParameters, n_classes: int
+    ) -> Parts | None:
+        """Return a line for each of several columns."""
+        return column_parts(self, block, row, parameters, n_classes)
 
     def sample(
         self, parameters: StudentTParameters, y: CodeArray, rng: np.random.Generator

@@ -36,6 +36,10 @@ class Transform(Protocol):
         """Return the numbers that are transformed into these."""
         ...
 
+    def formula(self, column: str) -> str:
+        """Return how the transformed column is written."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Identity:
@@ -52,6 +56,10 @@ class Identity:
     def inverse(self, t: FloatArray) -> FloatArray:
         """Return the numbers."""
         return t
+
+    def formula(self, column: str) -> str:
+        """Return the column itself."""
+        return column
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +86,10 @@ class LogTransform:
     def inverse(self, t: FloatArray) -> FloatArray:
         """Return least + scale · (e^t − 1)."""
         return self.least + self.scale * np.expm1(np.maximum(t, 0.0))
+
+    def formula(self, column: str) -> str:
+        """Return the logarithm that is taken."""
+        return f"log(1 + ({column} − {self.least:g}) / {self.scale:.4g})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +120,10 @@ class RankTransform:
     def inverse(self, t: FloatArray) -> FloatArray:
         """Return the numbers on the lines at these quantiles."""
         return np.interp(t, self.quantiles, self.points)
+
+    def formula(self, column: str) -> str:
+        """Return what the ranks are turned into."""
+        return f"normal quantile of the rank of {column}"
 
 
 def log_transform(cells: CellsTable) -> LogTransform:

@@ -14,6 +14,8 @@ from priory.errors import NoLikelihoodError, SettingError
 from priory.evidence import log_dirichlet_evidence
 from priory.families.base import Adder, Family, Linear, log_gamma, times
 from priory.families.left_out import LeftOut
+from priory.families.multinomial import orders_left_out
+from priory.families.parts import Part, Parts, listed
 from priory.families.words_without import closed_form
 from priory.families.wordweights import Sums, WordWeights, bernoulli, complement, multinomial
 from priory.kernels.vocabulary import Vocabulary
@@ -25,12 +27,15 @@ from priory.tables import WordsTable
 from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 
 if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
     from priory.posteriors import DirichletPosterior
 
 __all__ = ["READOUTS", "Words", "WordsParameters"]
 
 CHUNK = 4_000_000
 """So many weights at most are written out at once."""
+
+NO_CLASS = np.zeros(1, dtype=np.int32)
 
 READOUTS = ("multinomial", "bernoulli", "complement")
 
@@ -192,6 +197,11 @@ class Words(Family):
         factorials = np.bincount(rows, weights=log_gamma(tf + 1.0), minlength=len(column))
         return np.asarray(log_gamma(length + 1.0) - factorials)
 
+    @property
+    def is_likelihood(self) -> bool:
+        """Return whether the score is a probability of the words."""
+        return self.readout != "complement" and self.term == "count" and not self.idf
+
     def _check_likelihood(self) -> None:
         if self.readout == "complement":
             raise NoLikelihoodError(
@@ -284,24 +294,103 @@ class Words(Family):
         none = np.zeros(parameters.weights.n_classes)
         return Linear(features, parameters.table, none if bias is None else bias)
 
-    def parts(self, column: Texts, parameters: WordsParameters) -> Sequence[tuple[str, FloatArray]]:
-        """Return what each known word of one text adds, those that differ most first."""
-        _, codes, tf = parameters.matrix(column)
-        kept = parameters.weights.kept[codes]
-        codes, tf = codes[kept], tf[kept]
-        x = np.log1p(tf) if self.term == "log" else tf.astype(np.float64)
+    def parts(self, block: Block, row: Texts, parameters: WordsParameters, n_classes: int) -> Parts:
+        """Return a line for each known word of one text; the others are named."""
+        _, codes, tf = parameters.matrix(row)
+        weights = parameters.weights
+        some = weights.kept[codes]
+        codes, tf = codes[some], tf[some].astype(np.float64)
+        words = parameters.vocabulary.take(codes).words()
+        notes = self._skipped(row, words)
+        if self.readout == "bernoulli":
+            return self._there_or_not(words, codes, parameters, notes)
+        x = np.log1p(tf) if self.term == "log" else tf
         if self.term == "log":
             x = x / max(float(np.sqrt((x**2).sum())), np.finfo(float).tiny)
-        elif self.readout == "bernoulli":
-            x = np.ones(len(tf))
-        adds = x[:, None] * parameters.weights.of(codes)
-        with np.errstate(invalid="ignore"):
-            spread = np.nan_to_num(np.ptp(adds, axis=1), nan=np.inf)
-        words = parameters.vocabulary.take(codes).words()
-        return [
-            (words[i] if tf[i] == 1 else f"{words[i]} ×{tf[i]}", adds[i])
-            for i in np.argsort(-spread, kind="stable").tolist()
+        adds = x[:, None] * weights.of(codes)
+        if self.readout == "multinomial" and self.is_likelihood:
+            notes += orders_left_out(self.log_base_measure(row, parameters)[0])
+        title, sign = "P({} | class)", 1.0
+        if self.readout == "complement":
+            title, sign = "P({} | not class)", -1.0
+        if self.idf or self.norm:  # then a word's weight is no logarithm of a probability
+            title, sign = "e^weight of {}", 1.0
+        each = [
+            Part(title.format(word), add, sign * times)
+            for word, add, times in zip(words, adds, x.tolist(), strict=True)
         ]
+        return Parts(each, notes=notes, noun="words")
+
+    def log_presence(
+        self, parameters: WordsParameters, codes: AnyArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return log p and log(1 − p) of some words or all, from the log-odds that are weights."""
+        weights = parameters.weights
+        codes = np.flatnonzero(weights.kept) if codes is None else codes
+        log_odds = weights.of(codes)
+        log_on, log_off = -np.logaddexp(0.0, -log_odds), -np.logaddexp(0.0, log_odds)
+        if weights.certain is None:
+            return log_on, log_off
+        always = weights.certain.of(codes) > 0
+        return np.where(always, 0.0, log_on), np.where(always, -np.inf, log_off)
+
+    def _there_or_not(
+        self, words: list[str], codes: AnyArray, parameters: WordsParameters, notes: list[str]
+    ) -> Parts:
+        """Return p of each word that is there, and Π (1 − p) of the others together."""
+        weights = parameters.weights
+        log_on, log_off = self.log_presence(parameters, codes)
+        absent = np.zeros(weights.n_classes) if weights.bias is None else weights.bias
+        if weights.certain is None:
+            absent = absent - log_off.sum(axis=0)
+        else:  # of a word that cannot be absent the bias has what its weight takes back
+            always = np.isneginf(log_off)
+            taken = np.where(always, -weights.of(codes), log_off)
+            absent = absent - taken.sum(axis=0)
+            absent[always.sum(axis=0) < weights.certain.words_of_class] = -np.inf
+        each = [
+            Part(f"P({word} is there | class)", p) for word, p in zip(words, log_on, strict=True)
+        ]
+        n = int(weights.kept.sum()) - len(codes)
+        rest = Part(f"{n} word{' that is' if n == 1 else 's that are'} not there", absent)
+        return Parts(each, [rest] if n else [], notes, "words")
+
+    def _skipped(self, row: Texts, known: list[str]) -> list[str]:
+        """Return the remark that names the words of a text that are not read out."""
+        counted = WordsTable.count(Block("", ("",), Kind.EMPTY), row, NO_CLASS, None, 1)
+        unknown = sorted(set(counted.vocabulary.words()) - set(known))
+        return [f"not in the vocabulary, skipped: {listed(unknown)}"] if unknown else []
+
+    def estimates(
+        self, block: Block, table: WordsTable, prior: DiscretePrior, parameters: WordsParameters
+    ) -> Iterator[Estimates]:
+        """Yield P(word | k), P(word is there | k), P(word | not k), or weights that are no P."""
+        from priory.families.estimates import (
+            Estimates,
+            complement_shares,
+            shares,
+            there_or_not,
+        )
+
+        kept = np.flatnonzero(parameters.weights.kept)
+        words, weights = parameters.words.tolist(), parameters.table
+        if self.readout == "bernoulli":
+            on = _sums(table, self._kept(table), table.weight).table()[kept]
+            counts = np.stack([np.maximum(table.documents_weight - on, 0.0), on], axis=2)
+            log_on, _ = self.log_presence(parameters)
+            counts = counts.transpose(1, 0, 2)
+            yield there_or_not("P(word is there | class)", words, log_on, counts, prior)
+            return
+        amounts = table.pairs.count if self.term == "count" else table.pairs.log_tf
+        counts = _sums(table, self._kept(table), amounts).table()[kept]
+        domain: Sequence[Label] = words if prior.values() else range(len(words))
+        if self.idf or self.norm:
+            total = np.broadcast_to(counts.sum(axis=0), counts.shape)
+            yield Estimates("weight of a word", words, weights, counts, total)
+        elif self.readout == "complement":
+            yield complement_shares("P(word | not class)", words, counts, prior, domain)
+        else:
+            yield shares("P(word | class)", words, weights, counts, prior, domain)
 
     def features(
         self, block: Block, table: WordsTable, parameters: WordsParameters

@@ -30,6 +30,7 @@ from priory.network.variables import (
     label_column,
     read_coded,
 )
+from priory.notebook import html_table, html_together
 from priory.priors import DiscretePrior, Laplace, MEstimate, as_prior
 from priory.reading import read_weights
 from priory.text import aligned
@@ -184,6 +185,15 @@ class JointTable:
         return dense
 
     def __repr__(self) -> str:
+        rows, more = self._rows()
+        return "\n".join([aligned(rows), *more])
+
+    def _repr_html_(self) -> str:
+        (head, *rows), more = self._rows()
+        return html_together(html_table(head, rows, words=range(len(self.values))), remarks=more)
+
+    def _rows(self) -> tuple[list[tuple[str, ...]], list[str]]:
+        """Return the head and the first cells, and the remark that there are more."""
         rows = [(*self.values, *(("rows",) if self._counts is not None else ()), "P")]
         for i in range(min(len(self), SHOWN)):
             cells = [
@@ -193,7 +203,7 @@ class JointTable:
             counted = [] if self._counts is None else [f"{self._counts[i]:g}"]
             rows.append((*cells, *counted, f"{self._p[i]:.6g}"))
         more = len(self) - SHOWN
-        return aligned(rows) + (f"\n… and {more:,} more cells" if more > 0 else "")
+        return rows, [f"… and {more:,} more cells"] if more > 0 else []
 
     # Questions
 

@@ -1,0 +1,84 @@
+"""The lines that a factor of many words or columns is the product of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from priory.columns import Numbers
+from priory.schema import Block
+from priory.text import shown
+from priory.typing import FloatArray
+
+if TYPE_CHECKING:
+    from priory.families.base import Family
+
+__all__ = ["Part", "Parts", "assigned", "column_parts", "listed"]
+
+BATCH = 64
+
+
+class Part(NamedTuple):
+    """Hold one line of a factor: how it is written, and what it adds for each class."""
+
+    title: str
+    log_p: FloatArray
+    """The logarithm of what the title says, with the exponent."""
+    exponent: float = 1.0
+
+
+class Parts(NamedTuple):
+    """Hold the lines of a factor, which add up to it: one for each word or column, and others."""
+
+    each: Sequence[Part]
+    together: Sequence[Part] = ()
+    """What many words or columns add in one line, such as all that are not there."""
+    notes: Sequence[str] = ()
+    """What adds nothing, and why."""
+    noun: str = "columns"
+
+
+def column_parts(
+    family: Family, block: Block, row: Numbers, parameters: Any, n_classes: int
+) -> Parts | None:
+    """Return a line for each column of a block of numbers that are independent given the class."""
+    x = row.values[0]
+    if len(x) == 1:
+        return None
+    there = np.flatnonzero(~np.isnan(x))
+    each = []
+    for first in range(0, len(there), BATCH):
+        places = there[first : first + BATCH]
+        alone = np.full((len(places), len(x)), np.nan)
+        alone[np.arange(len(places)), places] = x[places]
+        scores = family.log_likelihood(Numbers(alone), parameters, n_classes)
+        if family.base_measure_in_joint:
+            scores += family.log_base_measure(Numbers(alone), parameters)[:, None]
+        each += [
+            Part(f"P({block.columns[j]} = {shown(float(x[j]))} | class)", score)
+            for j, score in zip(places.tolist(), scores, strict=True)
+        ]
+    gaps = [block.columns[j] for j in np.flatnonzero(np.isnan(x)).tolist()]
+    return Parts(each, notes=[f"missing: {listed(gaps)}"] if gaps else [])
+
+
+def assigned(block: Block, values: Sequence[Any]) -> str:
+    """Return columns and their values as a formula has them; what is missing is summed out."""
+    pairing = block.pairing
+    return ", ".join(
+        f"{column} = {shown(value)}" if pairing is None else f"{column} {pairing.shown(j, value)}"
+        for j, (column, value) in enumerate(zip(block.columns, values, strict=True))
+        if value is not None
+    )
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Return some names in a line, and how many more there are.
+
+    >>> listed(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
