@@ -613,7 +613,7 @@ class Classifier:
         """
         from priory.description import bits_of_classes, describe
 
-        choices = self._choices(self.statistics, self.settings, self._tuning)
+        model, statistics, choices = self._read_from
         given: float | None = None
         if (X is None) != (y is None):
             raise SettingError("description_length takes rows and their classes, or neither.")
@@ -624,7 +624,7 @@ class Classifier:
             given = bits_of_classes(
                 self.predict_log_proba(raw), self._codes(labels, raw.n_rows), weights
             )
-        return describe(self.model, self.statistics, choices, self.settings.class_prior, given)
+        return describe(model, statistics, choices, self.settings.class_prior, given)
 
     def log_evidence(self) -> float:
         """Return log P(the rows learned | their classes), every parameter integrated out.
@@ -642,8 +642,8 @@ class Classifier:
         """
         from priory.families import Bernoulli
 
-        statistics, total = self.statistics, 0.0
-        for name, choice in self._choices(statistics, self.settings, self._tuning).items():
+        (_, statistics, choices), total = self._read_from, 0.0
+        for name, choice in choices.items():
             block, table = statistics.schema[name], statistics.tables[name]
             try:
                 total += choice.family.log_evidence(table, choice.prior)
@@ -686,11 +686,16 @@ class Classifier:
 
         if not isinstance(fractions, bool):
             raise SettingError(f"fractions must be True or False, not {fractions!r}.")
-        model, tuning = self.model, self._tuning  # which is chosen when the model is asked
-        choices = self._choices(self.statistics, self.settings, tuning)
-        scale = 1.0 if tuning is None else tuning.scale
-        counted = self.statistics if scale == 1.0 else self.statistics * scale
-        return estimate_columns(model, counted, choices, self.settings.class_prior, fractions)
+        return estimate_columns(*self._read_from, self.settings.class_prior, fractions)
+
+    @property
+    def _read_from(self) -> tuple[Model, Statistics, dict[str, Choice]]:
+        """Return the model, the sums that it was read out of, and how."""
+        model, tuning, statistics = self.model, self._tuning, self.statistics
+        choices = self._choices(statistics, self.settings, tuning)
+        if tuning is not None and tuning.scale != 1.0:
+            statistics = statistics * tuning.scale
+        return model, statistics, choices
 
     def posterior(self, column: str) -> ParameterPosterior:
         """Return what is believed of a column's parameters after the data, class by class.
@@ -702,7 +707,8 @@ class Classifier:
         >>> classifier.posterior("x").mean.round(3).tolist()
         [[0.75, 0.25], [0.333, 0.667]]
         """
-        statistics, choices = self.statistics, self.settings.choices(self.statistics)
+        _, statistics, _ = self._read_from
+        choices = self.settings.choices(statistics)
         for name, choice in choices.items():
             block = statistics.schema[name]
             if column in block.columns:
@@ -1086,9 +1092,8 @@ def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Classif
         classifier._pool = Pool(stored.settings.sample_size, stored.sample)
     if stored.statistics.n_rows:
         try:
-            classifier._model = Classifier._read_out(
-                stored.statistics, stored.settings, stored.tuning
-            )
+            model = Classifier._read_out(stored.statistics, stored.settings, stored.tuning)
+            classifier._model = None if stored.is_stale else model  # whoever asks is told so
         except PrioryError:
             pass  # settings that do not fit: said when the model is asked, as before saving
         except Exception as error:

@@ -395,12 +395,16 @@ class NaiveBayes(TableClassifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classifier_")
 
-    def recalibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose families, smoothing and weights anew, on rows that were learned.
+    def recalibrate(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
+        """Choose families, smoothing and weights anew, on the sample or on rows that were learned.
 
-        Learning on, merging and forgetting keep what `fit` chose; this renews the choice.
+        Forgetting, merging and learning many more rows do this by themselves.
         """
-        self._fitted().recalibrate(self._open(X), self._targets(y), sample_weight)
+        classifier = self._fitted()
+        if X is None:
+            classifier.recalibrate()
+        else:
+            classifier.recalibrate(self._open(X), self._targets(y), sample_weight)
         return self
 
     def _settings(self) -> Settings:

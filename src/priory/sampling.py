@@ -20,6 +20,7 @@ from priory.columns import Frame, Labels
 from priory.hashing import row_hashes
 from priory.labels import label_key
 from priory.stacking import stack, stack_labels
+from priory.statistics import Statistics
 from priory.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["Pool", "Sample", "bottom_rows"]
@@ -116,10 +117,24 @@ class Sample:
 
     def smaller(self, size: int) -> Sample:
         """Return the sample that would have been taken with fewer places."""
-        rows, bounds = _least(self.hashes, self.y, size)
-        if len(rows) == len(self):
-            return self
-        return replace(self.take(rows), size=size, bounds=np.minimum(bounds, self.bounds))
+        rows, bounds = _least(self.hashes, self.y, size, before=self.bounds)
+        return replace(
+            self if len(rows) == len(self) else self.take(rows), size=size, bounds=bounds
+        )
+
+    def scale(self, statistics: Statistics) -> float:
+        """Return what makes weights those of (Σw)² / Σw² rows, which they are worth (Kish 1965).
+
+        So only their ratios matter: all weights ten times as large say nothing new.
+        """
+        rows, weight = statistics.rows, statistics.weight
+        if np.array_equal(weight, rows) and (self.weight == self.rows).all():
+            return 1.0
+        places = [statistics.places.get(label_key(label), -1) for label in self.y.labels]
+        codes, K = np.array([*places, -1])[self.y.codes], len(rows)
+        here = _sums(codes, self.rows.astype(np.float64), K)
+        squares = _sums(codes, self.squares, K) * rows / np.where(here > 0, here, 1.0)
+        return float(weight.sum() / squares.sum())
 
     def only(self, names: Sequence[str]) -> Sample:
         """Return the sample of these columns alone: rows that differ in others become the same."""
@@ -254,35 +269,43 @@ def bottom_rows(frame: Frame, y: Labels, size: int) -> IntArray | None:
 
 
 def _least(
-    hashes: AnyArray, y: Labels, size: int, some: AnyArray | None = None
+    hashes: AnyArray,
+    y: Labels,
+    size: int,
+    some: AnyArray | None = None,
+    before: AnyArray | None = None,
 ) -> tuple[IntArray, AnyArray]:
-    """Return the rows of the sample in their order, and the bound of each class."""
+    """Return the rows of the sample in their order, and the bound of each class.
+
+    `before` are the bounds that rows were held to already.
+    """
     rows = np.arange(len(hashes)) if some is None else np.flatnonzero(some)
-    bounds = np.full(len(y.labels), EVERYTHING)
+    bounds = np.full(len(y.labels), EVERYTHING) if before is None else before
     kept, first, step = rows[:0], 0, AT_ONCE * size
     while first < len(rows):
         new = rows[first : first + step]
         kept = np.concatenate([kept, new[hashes[new] <= bounds[y.codes[new]]]])
-        bounds = np.minimum(bounds, _bounds(hashes[kept], y.codes[kept], len(bounds), size))
+        bounds = np.minimum(bounds, _bounds(hashes[kept], y.codes[kept], bounds, size))
         kept = kept[hashes[kept] <= bounds[y.codes[kept]]]
         first, step = first + step, 4 * step
     return kept, bounds
 
 
-def _bounds(hashes: AnyArray, y: AnyArray, n_classes: int, size: int) -> AnyArray:
+def _bounds(hashes: AnyArray, y: AnyArray, before: AnyArray, size: int) -> AnyArray:
     """Return the largest hash that each class has in the sample; all are in it where few came."""
-    bounds = np.full(n_classes, EVERYTHING)
+    bounds = np.full(len(before), EVERYTHING)
     distinct, first = np.unique(hashes, return_index=True)
-    if len(distinct) <= size:
-        return bounds
     quarter = max(1, size // 4)
+    most = max(1, size - quarter)
+    if len(distinct) < most or (len(distinct) <= size and (before == EVERYTHING).all()):
+        return bounds
     codes = y[first]
     order = np.argsort(codes, kind="stable")  # within a class the least hashes first
     seen, starts, counts = np.unique(codes[order], return_index=True, return_counts=True)
     share = max(1, quarter // len(seen))
     many = counts > share
     last = distinct[order[starts[many] + share - 1]]
-    bounds[seen[many]] = np.maximum(last, distinct[max(1, size - quarter) - 1])
+    bounds[seen[many]] = np.maximum(last, distinct[most - 1])
     return bounds
 
 

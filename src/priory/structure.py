@@ -57,14 +57,20 @@ def choose_structure(
     frame: Frame,
     y: Labels,
     weight: FloatArray | None = None,
+    scale: float | None = None,
 ) -> tuple[Block, ...]:
     """Return the blocks of several columns that the settings ask for, chosen on some rows.
 
     `statistics` are those of the single columns; the bins of numbers are cut from their cells.
+    Where weights say how rows compare, they are multiplied by `scale`, by default so that they are
+    those of as many rows as they are worth.
     """
     uses = settings.together
     if not uses:
         return ()
+    if weight is not None and settings.is_tuned:
+        scale = float(weight.sum() / (weight @ weight)) if scale is None else scale
+        statistics, weight = statistics * scale, weight * scale
     if weight is not None and not weight.all():
         some = weight > 0
         frame, y, weight = frame.take(some), y.take(some), weight[some]

@@ -81,7 +81,7 @@ ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     """Choose families, smoothing and weights on a sample of the rows that were counted."""
     defaults = settings.choices(statistics)
-    scale = _scale(statistics, sample)
+    scale = sample.scale(statistics)
     scaled = statistics if scale == 1.0 else statistics * scale
     n_scores = (len(defaults) + 1) * len(statistics.classes)
     sample = sample.smaller(max(FEWEST_SAMPLED, MOST_SCORES // n_scores))
@@ -169,19 +169,6 @@ def _folds(hashes: AnyArray) -> CodeArray:
     copy = np.empty(len(order), dtype=np.int64)
     copy[order] = np.arange(len(order)) - starts
     return ((hashes % np.uint64(FOLDS)).astype(np.int64) + copy) % FOLDS
-
-
-def _scale(statistics: Statistics, sample: Sample) -> float:
-    """Return what makes the weights those of (Σw)² / Σw² rows, which they are worth (Kish 1965).
-
-    So only their ratios matter: all weights ten times as large say nothing new.
-    """
-    if np.array_equal(statistics.weight, statistics.rows) and (sample.weight == sample.rows).all():
-        return 1.0
-    codes, K = _codes(sample.y, statistics), len(statistics.classes)
-    rows = np.bincount(codes, sample.rows, K)
-    squares = np.bincount(codes, sample.squares, K) * statistics.rows / np.where(rows > 0, rows, 1)
-    return float(statistics.weight.sum() / squares.sum())
 
 
 def _codes(y: Labels, statistics: Statistics) -> CodeArray:

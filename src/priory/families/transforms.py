@@ -147,6 +147,7 @@ def rank_transform(cells: CellsTable) -> RankTransform:
     """Return the rank transform of a column: each cell at the middle of its ranks."""
     weight = cells.weight.sum(axis=0)
     ranks = (np.cumsum(weight) - weight / 2) / max(float(weight.sum()), np.finfo(float).tiny)
+    ranks = np.clip(ranks, np.finfo(float).tiny, 1.0 - np.finfo(float).epsneg)
     if not len(ranks):
         return RankTransform(np.zeros(1), np.zeros(1))
     return RankTransform(cells.values, normal_quantiles(ranks))

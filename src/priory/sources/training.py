@@ -200,7 +200,8 @@ def _count_together(
     """Choose on a sample which columns are counted together, and count them."""
     if sample is None:
         return statistics
-    blocks = choose_structure(statistics, settings, sample.frame, sample.y, sample.weight)
+    rows, scale = (sample.frame, sample.y, sample.weight), sample.scale(statistics)
+    blocks = choose_structure(statistics, settings, *rows, scale)
     if not blocks:
         return statistics
     used = {column for block in blocks for column in block.columns}
