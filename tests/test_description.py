@@ -295,7 +295,7 @@ class TestEvidence:
         with pytest.raises(SettingError, match="Column 'a': The evidence needs a prior with"):
             NaiveBayes.textbook(smoothing=0).fit(X, y).log_evidence()
         with pytest.raises(SettingError, match="Column 'v': gaussian has no prior here"):
-            NaiveBayes.textbook().fit(*numbers()).log_evidence()
+            NaiveBayes.textbook(families="gaussian").fit(*numbers()).log_evidence()
 
     def test_hypotheses_still_take_classifiers_that_learn(self):
         X, y = labels(n=30)

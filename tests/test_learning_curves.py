@@ -132,7 +132,7 @@ def test_missing_texts_are_empty_and_a_table_of_one_column_stays_a_table():
         learning_curve(None, texts, FOLDERS, sizes=[30], repeats=1) for texts in (gaps, empty)
     )
     np.testing.assert_allclose(found.log_losses, expected.log_losses, rtol=1e-9)
-    numbers = pd.Series(np.arange(60.0))
+    numbers = pd.DataFrame({"x": np.arange(60.0)})
     assert learning_curve(None, numbers, FOLDERS, sizes=[30], repeats=1).error.shape == (2, 1)
 
 

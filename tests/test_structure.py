@@ -244,7 +244,7 @@ def test_a_model_file_keeps_everything(how, tmp_path):
     frame, y = table()
     model = NaiveBayes(**how).fit(frame, y)
     model.save(tmp_path / "m.priory")
-    loaded = load(tmp_path / "m.priory")
+    loaded = load(tmp_path / "m.priory").classifier_
     assert loaded.statistics == model.statistics_
     assert loaded.settings.structure == how.get("structure", "naive")
     np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
@@ -256,7 +256,7 @@ def test_a_model_file_keeps_everything(how, tmp_path):
         loaded.forget(frame[:10], y[:10]).predict(frame[:1])
     assert_same_counts(loaded.statistics, model.statistics_)
     model.save(tmp_path / "few.priory", min_count=20)
-    few = load(tmp_path / "few.priory")
+    few = load(tmp_path / "few.priory").classifier_
     few.predict(frame)
     for block in together(few.statistics.schema):
         held = few.statistics.tables[block.name]
@@ -358,7 +358,7 @@ def test_what_is_printed_names_the_pairs():
         np.testing.assert_allclose(row.log_joint - row.log_joint[0], joint - joint[0], atol=1e-9)
     tan = NaiveBayes(structure="tan").fit(frame, y)
     assert "in a → b" in str(tan.schema_)
-    assert "× [P(b = " in str(tan.explain(whole.iloc[:1])[0])
+    assert "× P(b = " in str(tan.explain(whole.iloc[:1])[0])
     gaps = pd.DataFrame({"a": ["p", None], "b": [None, "x"], "c": [np.nan] * 2, "d": [0.0] * 2})
     for made in (model, tan, NaiveBayes(structure="aode").fit(frame, y)):
         assert "never seen" not in str(made.explain(gaps))

@@ -115,7 +115,7 @@ def test_weights_of_any_size_give_probabilities(name, tmp_path_factory):
         assert (model.classes_[p.argmax(axis=1)] == model.predict(X)).all()
         if hasattr(model, "save"):
             model.save(path)
-            assert priory.load(path).statistics == model.statistics_
+            assert priory.load(path).statistics_ == model.statistics_
 
     check()
 

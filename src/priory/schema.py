@@ -289,9 +289,9 @@ def _block(plain: Mapping[str, Any]) -> Block:
     analyzer = Analyzer.from_dict(plain["analyzer"]) if "analyzer" in plain else None
     pairing = Pairing.from_dict(plain["pairing"]) if "pairing" in plain else None
     kind, values, order = Kind(plain["kind"]), plain.get("values", []), plain.get("order", [])
-    for given, what in (values, "declares values"), (order, "has an order"):
+    for given, what in (values, "declares values"), (order, "orders values"):
         if not isinstance(given, list) or not all(isinstance(v, LABEL_TYPES) for v in given):
-            raise SchemaError(f"Block {plain['name']!r:.60} {what} of what are no labels.")
+            raise SchemaError(f"Block {plain['name']!r:.60} {what} that are no labels.")
     return Block(
         plain["name"],
         tuple(plain["columns"]),

@@ -45,7 +45,7 @@ def run(capsys, monkeypatch, tmp_path):
 @pytest.fixture
 def model(tmp_path) -> Path:
     path = tmp_path / "days.priory"
-    train(DAYS, "play", families="plain", smoothing=1.0).save(path)
+    train(DAYS, "play", settings=Settings.textbook()).save(path)
     return path
 
 

@@ -674,7 +674,7 @@ def test_grid_search(model, X, y, least):
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars"])
-@pytest.mark.parametrize("model", [GaussianNB(), NaiveBayes(families="gaussian")], ids=str)
+@pytest.mark.parametrize("model", [GaussianNB(), NaiveBayes.textbook(families="gaussian")], ids=str)
 def test_set_output(container, model):
     frame = load_iris(as_frame=True)
     X, y = frame.data, frame.target

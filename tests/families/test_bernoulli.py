@@ -7,7 +7,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 from priory import Bernoulli, Classifier, Dirichlet, Laplace, MEstimate, Settings
 from priory.columns import Counts, Labels
-from priory.errors import InputError
+from priory.errors import DriftWarning, InputError
 from priory.families.bernoulli import BernoulliParameters
 from priory.tables import LabelsTable
 
@@ -128,7 +128,10 @@ def test_other_values_are_refused_at_prediction():
     classifier = Classifier(Settings.textbook(families="bernoulli")).learn(
         {"a": [0, 1, 1]}, ["x", "y", "x"]
     )
-    with pytest.raises(InputError, match=r"Column 'a': bernoulli takes truths .* not 'no'"):
+    with (
+        pytest.warns(DriftWarning, match="'a': 100% of 1 values were never learned, such as 'no'"),
+        pytest.raises(InputError, match=r"Column 'a': bernoulli takes truths .* not 'no'"),
+    ):
         classifier.predict({"a": ["no"]})
 
 

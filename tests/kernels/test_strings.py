@@ -57,7 +57,7 @@ def test_strings_of_one_width_equal_their_twin(values, step, order):
     array = np.require(given_, given_.dtype.newbyteorder("="), "A")
     codes, labels = encode_fixed_strings(array)
     assert (codes.tolist(), labels) == twin(given_.tolist())
-    column, why = natural(given_, "x")
+    column, why, _ = natural(given_, "x")
     assert (column.codes.tolist(), list(column.labels), why) == (*twin(given_.tolist()), "strings")
 
 

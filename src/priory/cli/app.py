@@ -418,9 +418,10 @@ def merge(
     if len(models) < 2:
         raise SettingError("merge needs two models or more.")
     total = load(models[0])
-    for path in models[1:]:
-        total.merge(load(path))
-    total.save(output, keep_sample=total.has_sample)
+    with told(in_options):
+        for path in models[1:]:
+            total.merge(load(path))
+        total.save(output, keep_sample=total.has_sample)
     _report(output, total, {"models": [str(path) for path in models]}, as_json)
 
 
@@ -484,10 +485,10 @@ def _change(
     as_json: bool,
 ) -> None:
     classifier = load(model)
-    with from_stdin(data) as source, told():
-        rows = change(classifier, source, **reading)
     path = output if output is not None else model
-    classifier.save(path, keep_sample=classifier.has_sample)
+    with from_stdin(data) as source, told(in_options):
+        rows = change(classifier, source, **reading)
+        classifier.save(path, keep_sample=classifier.has_sample)
     _report(path, classifier, {verb: rows}, as_json)
 
 

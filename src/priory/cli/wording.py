@@ -16,6 +16,8 @@ NAMES = (
 )
 """The arguments of `priory.train` that are options of `priory train`."""
 
+PHRASES = {"keep_sample=True": "--keep-sample", "recalibrate(X, y)": "priory train on all rows"}
+
 BY_COLUMN = re.compile(rf"""\b({NAMES})=\{{'([^']+)': '([^']+)'\}}""")
 VALUE = re.compile(rf"""\b({NAMES})=(?:'([\w-]+)'|(\w+))""")
 BARE = re.compile(rf"\b(\w+_\w+)\b|(?:^|(?<=; ))({NAMES})(?= (?:must|names|of column)\b)")
@@ -29,6 +31,8 @@ def in_options(text: str) -> str:
     >>> in_options("structure='tan' has its pairs; pairs=None. Then name it in na_values.")
     '--structure tan has its pairs; --pairs none. Then name it in --na-values.'
     """
+    for python, shell in PHRASES.items():
+        text = text.replace(python, shell)
     text = BY_COLUMN.sub(lambda m: f"{_option(m[1])} {m[2]}={m[3]}", text)
     text = VALUE.sub(lambda m: f"{_option(m[1])} {m[2] or m[3].replace('None', 'none')}", text)
     return BARE.sub(_bare, text)

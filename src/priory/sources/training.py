@@ -99,7 +99,8 @@ def train(
     What a column of a text file is follows from its first 20,480 rows. If a later value does not
     fit, such a column is read once more as labels, and a warning says so.
 
-    >>> classifier = train("examples/play_tennis.csv", "play", families="plain", smoothing=1.0)
+    >>> from priory import Settings
+    >>> classifier = train("examples/play_tennis.csv", "play", settings=Settings.textbook())
     >>> day = {"outlook": "Sunny", "temperature": "Cool", "humidity": "High", "wind": "Strong"}
     >>> classifier.predict(day).tolist()
     ['No']
