@@ -55,8 +55,9 @@ def _imported(tree):
 
 
 SHAPING = {
-    "array", "array_equal", "asarray", "concatenate", "dtype", "float64", "isnan", "ma.is_masked", "maximum",
-    "nan_to_num", "ones", "promote_types", "sort", "stack", "trunc", "where", "zeros",
+    "array", "array_equal", "asarray", "concatenate", "dtype", "float64", "isnan",
+    "ma.is_masked", "maximum", "nan_to_num", "ones", "promote_types", "sort", "stack", "trunc",
+    "where", "zeros",
 }  # fmt: skip
 """What the drop-ins may ask of NumPy: to make, join and compare arrays."""
 

@@ -99,6 +99,8 @@ some_weights = st.lists(
 ).filter(any)
 
 
+# A single row of some weight may be all that is learned: the others then drift.
+@pytest.mark.filterwarnings("ignore::priory.errors.DriftWarning")
 @pytest.mark.filterwarnings("ignore::priory.errors.ImpossibleEvidenceWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_weights_of_any_size_give_probabilities(name, tmp_path_factory):
