@@ -61,8 +61,14 @@ __all__ = ["log_joint_cross_fitted", "tune"]
 MOST_SCORES = 40_000_000
 """So many scores (rows × terms × classes) are kept at most; the sample is smaller if need be."""
 
-CHOOSING, MOST_CHOOSING = 10_000, 2_000_000
-"""So many rows, or scores of one term, families and smoothing are chosen on."""
+MOST_OF_ONE = 2_500_000
+"""So many scores of one term are kept at most."""
+
+CHOOSING = 10_000
+"""So many rows families and smoothing are chosen on."""
+
+WIDE = 100
+"""Of so many columns one matters little, so that each is chosen from fewer ways on fewer rows."""
 
 FEWEST_SAMPLED = 2_000
 LEAST_SCORE = -60.0
@@ -83,11 +89,13 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     defaults = settings.choices(statistics)
     scale = sample.scale(statistics)
     scaled = statistics if scale == 1.0 else statistics * scale
-    n_scores = (len(defaults) + 1) * len(statistics.classes)
-    sample = sample.smaller(max(FEWEST_SAMPLED, MOST_SCORES // n_scores))
+    K = len(statistics.classes)
+    most = min(MOST_SCORES // ((len(defaults) + 1) * K), MOST_OF_ONE // K)
+    sample = sample.smaller(max(FEWEST_SAMPLED, most))
     sample = replace(sample, frame=with_pairs(sample.frame, statistics.schema))
     rows = _Sampled.of(scaled, sample, scale, settings.n_threads)
-    few = sample.smaller(max(FEWEST_SAMPLED, min(CHOOSING, MOST_CHOOSING // len(scaled.classes))))
+    is_wide = len(defaults) > WIDE
+    few = sample.smaller(FEWEST_SAMPLED if is_wide else CHOOSING)
     some = rows if few is sample else _Sampled.of(scaled, few, scale, settings.n_threads)
     chosen: dict[str, Choice] = {}
     terms: list[AnyArray] = []
@@ -95,8 +103,10 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     speaking = np.zeros(len(sample))
     for name, default in defaults.items():
         block, table = scaled.schema[name], scaled.tables[name]
-        choice = some.best(block, table, candidates(settings, block, table, default))
-        scores, speaks = rows.scores(block, table, choice)
+        choice, found = some.best(
+            block, table, candidates(settings, block, table, default, is_wide)
+        )
+        scores, speaks = found if some is rows else rows.scores(block, table, choice)
         gaps = rows.gaps(block, table, choice) if settings.missing_of(block) != "error" else None
         if settings.missing_of(block) == "auto":
             tells = gaps is not None and rows.loss(gaps) < rows.no_loss
@@ -216,7 +226,9 @@ def _every_class(bias: FloatArray, n_classes: int) -> FloatArray:
     return bias if len(bias) == n_classes else np.array([-bias[0] / 2, bias[0] / 2])
 
 
-def candidates(settings: Settings, block: Block, table: Table, default: Choice) -> Sequence[Choice]:
+def candidates(
+    settings: Settings, block: Block, table: Table, default: Choice, is_wide: bool = False
+) -> Sequence[Choice]:
     """Return the ways to read out a block that the settings leave open, the default first."""
     smoothed = [replace(default, prior=prior) for prior in _priors(settings, block, default)]
     if not settings.is_auto("families", block):
@@ -224,7 +236,8 @@ def candidates(settings: Settings, block: Block, table: Table, default: Choice) 
     if block.kind is Kind.LABELS:
         return [replace(choice, family=_labels_family(default.family)) for choice in smoothed]
     if block.kind is Kind.NUMBERS:
-        found = [*_of_numbers(settings, block, len(table.cells.keys))]  # type: ignore[attr-defined]
+        n_values = len(table.cells.keys)  # type: ignore[attr-defined]
+        found = [*_of_numbers(settings, block, n_values, is_wide)]
         if _are_codes(table):
             found += [(Categorical(), prior) for prior in _of_codes(settings, block)]
         return [replace(default, family=family, prior=prior) for family, prior in found]
@@ -252,10 +265,11 @@ def _labels_family(default: Family) -> Family:
 
 
 def _of_numbers(
-    settings: Settings, block: Block, n_values: int
+    settings: Settings, block: Block, n_values: int, is_wide: bool
 ) -> Iterator[tuple[Family, Prior | None]]:
     # Of two values every transform makes two values, and every cut the same bins.
-    for transform in (None, "log", "rank") if n_values > 2 else (None,):
+    transforms: tuple[Any, ...] = (None, "rank") if is_wide else (None, "log", "rank")
+    for transform in transforms if n_values > 2 else (None,):
         student = StudentT(transform=transform)
         yield student, settings.prior_of(block, student)
     few, many = Histogram(bins=5), Histogram()
@@ -264,7 +278,7 @@ def _of_numbers(
         yield many, settings.prior_of(block, many)
         return
     yield few, MEstimate(2.0, "marginal")
-    if n_values > 2:
+    if n_values > 2 and not is_wide:
         yield many, MEstimate(2.0, "marginal")
     yield many, MEstimate(16.0, "marginal")
 
@@ -311,10 +325,8 @@ class _Sampled:
     @cached_property
     def prior(self) -> FloatArray:
         """Return log P(k) without each row."""
-        return self._odds(_prior_without(self.statistics.weight, self.codes, self.amount))
-
-    def _odds(self, scores: FloatArray) -> FloatArray:
-        return scores if scores.shape[1] != 2 else scores[:, 1:] - scores[:, :1]
+        prior = _prior_without(self.statistics.weight, self.codes, self.amount)
+        return prior if prior.shape[1] != 2 else prior[:, 1:] - prior[:, :1]
 
     def scores(self, block: Block, table: Table, choice: Choice) -> tuple[AnyArray, BoolArray]:
         """Return log P(x_i | k) without row i, and whether it says anything of the row."""
@@ -329,26 +341,28 @@ class _Sampled:
             family = StudentT()
         given = (block, family, choice.prior, table, column, self.codes, self.amount)
         scores = term_scores_without(*given, self.n_threads)
-        return self._odds(_clipped(scores)), np.asarray(scores.any(axis=1))
+        return _clipped(scores), np.asarray(scores.any(axis=1))
 
-    def best(self, block: Block, table: Table, choices: Sequence[Choice]) -> Choice:
-        """Return the choice with the least log-loss of the block alone."""
+    def best(
+        self, block: Block, table: Table, choices: Sequence[Choice]
+    ) -> tuple[Choice, tuple[AnyArray, BoolArray]]:
+        """Return the choice with the least log-loss of the block alone, and its scores."""
         if len(choices) == 1:
-            return choices[0]
-        found: tuple[float, Choice] | None = None
+            return choices[0], self.scores(block, table, choices[0])
+        found: tuple[float, Choice, tuple[AnyArray, BoolArray]] | None = None
         failed: PrioryError | None = None
         for choice in choices:
             try:
-                scores, _ = self.scores(block, table, choice)
+                scores = self.scores(block, table, choice)
             except PrioryError as error:  # such as a logarithm of numbers that it cannot take
                 failed = error
                 continue
-            loss = self.loss(scores, block.kind is Kind.WORDS)
+            loss = self.loss(scores[0], block.kind is Kind.WORDS)
             if found is None or loss < found[0]:
-                found = loss, choice
+                found = loss, choice, scores
         if found is None:
             raise failed if failed is not None else ValueError("no choices")
-        return found[1]
+        return found[1], found[2]
 
     def gaps(
         self, block: Block, table: Table, choice: Choice, always: bool = False
@@ -360,7 +374,7 @@ class _Sampled:
         derived, prior = presence(block, table, self.statistics.weight, choice.prior)
         column = Labels(missing.astype(np.int8), (False, True))
         given = (block, Bernoulli(), prior, derived, column, self.codes, self.amount)
-        return self._odds(_clipped(term_scores_without(*given, self.n_threads)))
+        return _clipped(term_scores_without(*given, self.n_threads))
 
     @cached_property
     def no_loss(self) -> float:
@@ -397,7 +411,15 @@ def _prior_without(n: FloatArray, y: CodeArray, amount: FloatArray | None) -> Fl
 
 
 def _clipped(scores: FloatArray) -> AnyArray:
-    """Return scores relative to the best class of each row, none of them beyond all bounds."""
+    """Return scores relative to the best class of each row, none of them beyond all bounds.
+
+    Of two classes they are the log-odds of the second.
+    """
+    if scores.shape[1] == 2:
+        with np.errstate(invalid="ignore"):
+            odds = scores[:, 1:] - scores[:, :1]
+        odds[np.isnan(odds)] = 0.0  # impossible under either class: nothing to tell
+        return np.clip(odds, LEAST_SCORE, -LEAST_SCORE).astype(np.float32)
     top = scores.max(axis=1, keepdims=True)
     top[np.isneginf(top)] = 0.0  # impossible under every class: nothing to tell
     about = np.maximum(scores - top, LEAST_SCORE)

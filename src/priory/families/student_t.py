@@ -299,10 +299,14 @@ def _add_without(
     spread = np.maximum(whole.variance, variance_floor(whole.variance))
     beta = prior.alpha * spread if prior.beta is None else np.full(len(x), prior.beta)
     n, mean, variance = (of[:, column] for of in (every.n, every.mean, every.variance))
+    if left_out.weight is None:  # then all of a class have as many others
+        gammas = _gammas(prior, np.maximum(n - 1.0, 0.0))[left_out.y]
+    else:
+        gammas = _gammas(prior, own.n)
     add_student_t_without(
         x,
         np.ascontiguousarray(left_out.y, dtype=np.int32),
-        np.column_stack([own.n, own.mean, own.n * own.variance, _gammas(prior, own.n)]),
+        np.column_stack([own.n, own.mean, own.n * own.variance, gammas]),
         np.column_stack([guess, beta]),
         np.column_stack([n, mean, n * variance, _gammas(prior, n)]),
         prior.kappa,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,17 +52,17 @@ class CellsTable(Table):
         """Count the values of a single column."""
         return cls(*count_cells(column.values[:, 0], y, weight, n_classes, 0, CELL_LIMIT))
 
-    @property
+    @cached_property
     def lower(self) -> FloatArray:
         """Return the least number of each cell."""
         return interval_of(self.keys, self.level)[0]
 
-    @property
+    @cached_property
     def upper(self) -> FloatArray:
         """Return the greatest number of each cell."""
         return interval_of(self.keys, self.level)[1]
 
-    @property
+    @cached_property
     def values(self) -> FloatArray:
         """Return a number inside each cell; at level 0 the very values counted."""
         return value_of(self.keys, self.level)
