@@ -215,7 +215,10 @@ class NaiveBayes(TableClassifier):
         classifier.learn(raw, self._targets(y), sample_weight)
         if declared is not None:
             classifier.declare(declared)
-        self._take(classifier, X, raw, y)
+        if hasattr(self, "classifier_"):  # what the first rows were in, sample() gives back
+            self._y_dtype = getattr(y, "dtype", None)
+        else:
+            self._take(classifier, X, raw, y)
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
