@@ -120,7 +120,8 @@ class Classifier:
             return "<Classifier that has learned nothing>"
         columns = listing(self._statistics.schema.columns, 4)
         classes = f"{len(self.classes)} classes"
-        return f"<Classifier: {self._statistics.n_rows:,} rows, {classes}; columns {columns}>"
+        rows = f"{self._statistics.n_rows:,} rows"
+        return f"<Classifier, {self._told}: {rows}, {classes}; columns {columns}>"
 
     def _repr_html_(self) -> str:
         from priory.notebook import html_table, html_together
@@ -175,12 +176,18 @@ class Classifier:
         >>> Classifier(Settings.textbook()).state, Classifier(Settings(sample_size=0)).state
         ('textbook', 'not tuned')
         """
+        if self.settings.is_tuned and self._statistics is not None and self._statistics.n_rows:
+            _ = self.model
+        return self._told
+
+    @property
+    def _told(self) -> str:
+        """Return the state as it is now, without tuning anything."""
         if not self.settings.is_tuned:
             return "textbook"
-        if self._statistics is not None and self._statistics.n_rows:
-            _ = self.model
         if self._tuning is None:
-            return "not tuned"
+            waits = self._pool is not None and self._model is None
+            return "to be tuned" if waits else "not tuned"
         return "stale" if self._is_stale else "tuned"
 
     @property
