@@ -1,5 +1,7 @@
 """What the tuned default promises, on every road to it: priors, weights, pieces, few rows."""
 
+import copy
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -292,6 +294,28 @@ def test_every_road_gives_the_same_model(table, size, name, tmp_path):
         assert classifier.state == "tuned", road
         tolerance = SAME if size > len(y) or "forg" not in road else {"atol": 0.1}
         np.testing.assert_allclose(model.predict_proba(X), expected, err_msg=road, **tolerance)
+
+
+@pytest.mark.parametrize("options", [{}, {"pairs": "auto"}, {"structure": "tan"}], ids=str)
+def test_parts_that_begin_alike_are_merged_into_the_whole(options):
+    X, y = mixed()
+    first = Classifier(Settings(**options)).learn(X[:200], y[:200])
+    whole = first.copy().learn(X[200:], y[200:])
+    parts = first.merge(first.blank().learn(X[200:], y[200:]))
+    assert parts.state == whole.state == "tuned"
+    np.testing.assert_allclose(parts.predict_proba(X), whole.predict_proba(X), **SAME)
+
+
+def test_copies_are_tuned_alike():
+    X, y = mixed()
+    texts = [f"{a} {b} x{i}" for i, (a, b) in enumerate(zip(X["colour"], X["code"], strict=True))]
+    for model, rows in ((NaiveBayes(), X), (TextNB(), texts)):
+        model.fit(rows[:300], y[:300])
+        for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+            other.partial_fit(rows[300:], y[300:])
+            fresh = type(model)().fit(rows, y)
+            assert other.classifier_.state == "tuned"
+            np.testing.assert_allclose(other.predict_proba(rows), fresh.predict_proba(rows), **SAME)
 
 
 def test_learning_on_chooses_anew():

@@ -201,6 +201,11 @@ class Classifier:
             return False
         return self._tuning is None or self._moved > ENOUGH * self._tuning.n_rows
 
+    def _new_pool(self) -> Pool | None:
+        """Return what keeps a sample of the rows, where something is to be tuned on it."""
+        size = self.settings.sample_size
+        return Pool(size) if self.settings.is_tuned and size else None
+
     @property
     def has_sample(self) -> bool:
         """Return whether a sample of the rows is at hand, to tune on."""
@@ -275,10 +280,10 @@ class Classifier:
         return self._learn(statistics, lambda pool: pool.join(sample))
 
     def _learn(self, statistics: Statistics, add: Callable[[Pool], None]) -> Self:
-        before, size = self._statistics, self.settings.sample_size
+        before = self._statistics
         self._become(statistics if before is None else before + statistics)
-        if before is None and self.settings.is_tuned and size:
-            self._pool = Pool(size)
+        if before is None:
+            self._pool = self._new_pool()
         if self._pool is not None:
             add(self._pool)
         self._moved += statistics.n_rows
@@ -404,6 +409,7 @@ class Classifier:
         """
         result = Classifier(self.settings)
         result._statistics = Statistics.zero(self.statistics.schema)
+        result._pool = result._new_pool()
         result.provenance = replace(self.provenance, sources=(), figures=None, min_count=0)
         return result
 
