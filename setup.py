@@ -24,8 +24,9 @@ HEADERS = {
 FLAGS = (
     ["/O2", "/std:c11"]
     if sys.platform == "win32"
-    else ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno"]
+    else ["-O3", "-g0", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno"]
 )
+CORES = os.cpu_count() or 1
 
 # `make fuzz` asks for the kernels of text alone, watched by sanitizers.
 SANITIZE = (
@@ -34,7 +35,7 @@ SANITIZE = (
     else []
 )
 if SANITIZE:
-    FLAGS = ["-O1", "-g", "-fno-omit-frame-pointer", *FLAGS[1:]]
+    FLAGS = ["-O1", "-g", "-fno-omit-frame-pointer", *FLAGS[2:]]
     HEADERS = {name: headers for name, headers in HEADERS.items() if headers is TEXT}
 
 setup(
@@ -60,5 +61,7 @@ setup(
             "cdivision": True,
             "initializedcheck": False,
         },
-    )
+        nthreads=CORES if sys.platform == "linux" else 0,  # others would run this file again
+    ),
+    options={"build_ext": {"parallel": CORES}},
 )
