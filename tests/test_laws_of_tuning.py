@@ -523,3 +523,84 @@ def test_codes_may_be_categories():
     model = NaiveBayes().fit({"code": code[:9000]}, y[:9000])
     assert "categorical" in str(model.schema_)
     assert model.score({"code": code[9000:]}, y[9000:]) > 0.7
+
+
+# What a review found
+
+
+@pytest.mark.parametrize("factor", [0.01, 1e-6, 10.0])
+@pytest.mark.parametrize("options", [{"select": "mdl"}, {"families": {"a": "log-normal"}}], ids=str)
+def test_choices_by_hand_take_weights_for_importance_too(options, factor):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 149)
+        X = {"a": np.exp(rng.normal(size=149) + y), "b": rng.normal(size=149) + 0.3 * y}
+        one = NaiveBayes(**options).fit(X, y)
+        other = NaiveBayes(**options).fit(X, y, sample_weight=np.full(149, factor))
+        assert one.classifier_.weights.keys() == other.classifier_.weights.keys()
+        np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), **SAME)
+
+
+def test_small_updates_between_files_add_up(tmp_path):
+    X, y = mixed(400)
+    path = tmp_path / "m.priory"
+    model = NaiveBayes().fit(X[:200], y[:200])
+    for i in range(200, 400, 5):
+        model.partial_fit(X[i : i + 5], y[i : i + 5]).predict(X[:1])
+        model.save(path, keep_sample=True)
+        model = priory.load(path)
+    assert model.classifier_.tuning.n_rows > 380
+    model.recalibrate()
+    fresh = NaiveBayes().fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), fresh.predict_proba(X), **SAME)
+    model.partial_fit(X[:3], y[:3]).save(path)
+    with pytest.warns(StaleTuningWarning):
+        assert priory.load(path).classifier_.state == "stale"
+
+
+def test_a_column_whose_rows_are_forgotten_is_gone():
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 400)
+    late = np.where(np.arange(400) < 200, np.nan, rng.normal(size=400) + 3 * y)
+    X = pd.DataFrame({"late": late, "a": rng.normal(size=400) + y})
+    left = NaiveBayes().fit(X, y).forget(X[200:], y[200:])
+    fresh = NaiveBayes().fit(X[:200], y[:200])
+    assert "late" not in left.classifier_.weights
+    np.testing.assert_allclose(left.predict_proba(X[:200]), fresh.predict_proba(X[:200]), **SAME)
+
+
+def test_a_class_that_was_only_declared_changes_nothing():
+    X, y = mixed(300)
+    plain, declared = NaiveBayes().fit(X, y), NaiveBayes().partial_fit(X, y, classes=list("abcd"))
+    np.testing.assert_allclose(declared.predict_proba(X)[:, :3], plain.predict_proba(X), **SAME)
+    found = leave_one_out(declared, X, y)
+    np.testing.assert_array_equal(found.probabilities[:, 3], 0.0)
+    assert found.log_loss == pytest.approx(leave_one_out(plain, X, y).log_loss, rel=1e-4)
+
+
+def test_settings_that_cannot_be_tuned_say_so(tmp_path):
+    X, y = mixed(200)
+    NaiveBayes().fit(X, y).save(tmp_path / "m.priory")
+    model = priory.load(tmp_path / "m.priory")
+    with pytest.warns(StaleTuningWarning, match="not tuned"):
+        model.set_params(missing="skip").read_again()
+    assert model.classifier_.state == "not tuned"
+
+
+def test_one_class_that_is_left_is_not_tuned():
+    X, y = mixed(200)
+    model = NaiveBayes().fit(X, y).forget(X[y != "a"], y[y != "a"])
+    assert model.classifier_.state == "not tuned"
+    assert (model.predict_proba(X) == 1.0).all()
+
+
+def test_a_column_that_was_empty_may_hold_labels_later(tmp_path):
+    pd.DataFrame({"a": [1, 2, 3, 4], "b": [None] * 4, "y": list("pqpq")}).to_csv(
+        tmp_path / "first.csv", index=False
+    )
+    pd.DataFrame({"a": [1, 2], "b": ["x", "z"], "y": ["p", "q"]}).to_csv(
+        tmp_path / "second.csv", index=False
+    )
+    model = train(tmp_path / "first.csv", "y", settings=Settings.textbook())
+    assert update(model, tmp_path / "second.csv") == 2
+    assert model.statistics.tables["b"].labels == ("x", "z")

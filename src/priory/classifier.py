@@ -158,7 +158,9 @@ class Classifier:
         if self._model is None:
             if not self.statistics.n_rows:
                 raise NotFittedError("This classifier has forgotten every row it had learned.")
-            if self._wants_tuning and (sample := self._sample) is not None:
+            if int((self.statistics.weight > 0).sum()) < 2:
+                self._tuning = None  # of a single class there is nothing to choose
+            elif self._wants_tuning and (sample := self._sample) is not None:
                 self._tune(sample)
             model = self._read_out(self.statistics, self.settings, self._tuning)
             self._warn_identifiers(self.statistics)
@@ -197,7 +199,7 @@ class Classifier:
     @property
     def _wants_tuning(self) -> bool:
         """Return whether so much has changed that what was chosen is to be chosen anew."""
-        if not self.settings.is_tuned or int((self.statistics.weight > 0).sum()) < 2:
+        if not self.settings.is_tuned:
             return False
         return self._tuning is None or self._moved > ENOUGH * self._tuning.n_rows
 
@@ -233,15 +235,16 @@ class Classifier:
     @property
     def schema(self) -> Schema:
         """Return what each column is, its family, and why."""
-        schema, tables = self.statistics.schema, self.statistics.tables
-        families = {term.block.name: term.family.title for term in self.model.terms[::-1]}
+        model, statistics, _ = self._read_from
+        schema, tables = statistics.schema, statistics.tables
+        families = {term.block.name: term.family.title for term in model.terms[::-1]}
         covered = self.settings.covered(schema)
         left_out = {
             b.name: f"in {covered[b.name]}" if b.name in covered else "left out"
             for b in schema
             if b.name not in families
         }
-        why = {name: str(found) for name, found in self.settings.left_out(self.statistics).items()}
+        why = {name: str(found) for name, found in self.settings.left_out(statistics).items()}
         for block in schema.counted:
             if self.settings.names_rows(block, tables[block.name]):
                 why[block.name] = "hardly two rows alike: it names the rows"
@@ -429,6 +432,12 @@ class Classifier:
         tuning = self._tuning if only_prior else None
         if self._statistics is not None and self._statistics.n_rows:
             self._read_out(self._statistics, settings, tuning)  # what cannot be is refused here
+        if settings.is_tuned and tuning is None and self._pool is None and self.has_learned:
+            warn(
+                "These settings leave something to be chosen, and no sample of the rows is at hand "
+                "to choose on: the model is not tuned. recalibrate(X, y) tunes it.",
+                StaleTuningWarning,
+            )
         self.settings, self._model, self._tuning = settings, None, tuning
         return self
 
@@ -547,7 +556,7 @@ class Classifier:
                 __version__,
                 tuning=self._tuning,
                 sample=self._sample if keep_sample else None,
-                is_stale=self._is_stale,
+                moved=self._moved,
             ),
         )
 
@@ -706,9 +715,7 @@ class Classifier:
         """Return the model, the sums that it was read out of, and how."""
         model, tuning, statistics = self.model, self._tuning, self.statistics
         choices = self._choices(statistics, self.settings, tuning)
-        if tuning is not None and tuning.scale != 1.0:
-            statistics = statistics * tuning.scale
-        return model, statistics, choices
+        return model, statistics if tuning is None else tuning.weighed(statistics), choices
 
     def posterior(self, column: str) -> ParameterPosterior:
         """Return what is believed of a column's parameters after the data, class by class.
@@ -875,7 +882,7 @@ class Classifier:
         statistics: Statistics, settings: Settings, tuning: Tuning | None
     ) -> dict[str, Choice]:
         """Return how each block is read out, as it was tuned where it was."""
-        choices = settings.choices(statistics)
+        choices = settings.choices(statistics if tuning is None else tuning.weighed(statistics))
         if tuning is not None:
             choices |= {name: tuning.choices[name] for name in choices if name in tuning.choices}
         return choices
@@ -887,7 +894,7 @@ class Classifier:
         choices = Classifier._choices(statistics, settings, tuning)
         if tuning is None:
             return Model.read(statistics, choices, settings.class_prior, settings.n_threads)
-        scaled = statistics if tuning.scale == 1.0 else statistics * tuning.scale
+        scaled = tuning.weighed(statistics)
         return tuning.applied(Model.read(scaled, choices, settings.class_prior, settings.n_threads))
 
     def _become(self, statistics: Statistics) -> None:
@@ -1100,13 +1107,13 @@ def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Classif
     classifier = Classifier(stored.settings)
     classifier._statistics, classifier._declared = stored.statistics, stored.declared
     classifier.provenance, classifier._tuning = stored.provenance, stored.tuning
-    classifier._moved = np.inf if stored.is_stale else 0.0
+    classifier._moved = stored.moved
     if stored.sample is not None:
         classifier._pool = Pool(stored.settings.sample_size, stored.sample)
     if stored.statistics.n_rows:
         try:
             model = Classifier._read_out(stored.statistics, stored.settings, stored.tuning)
-            classifier._model = None if stored.is_stale else model  # whoever asks is told so
+            classifier._model = None if stored.moved else model  # whoever asks is told so
         except PrioryError:
             pass  # settings that do not fit: said when the model is asked, as before saving
         except Exception as error:

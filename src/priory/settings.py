@@ -298,6 +298,7 @@ class Settings:
             if block.name not in covered
             and self._is_read(block)
             and not self.names_rows(block, statistics.tables[block.name])
+            and _has_values(statistics.tables[block.name])
         }
 
     def names_rows(self, block: Block, table: Table) -> bool:
@@ -437,6 +438,12 @@ class Settings:
             f"{setting} names {key!r}, but {where}. Blocks are declared before learning, and a "
             "setting is for a whole block, named by its columns in their order."
         )
+
+
+def _has_values(table: Table) -> bool:
+    """Return whether any value is left of a column: all its rows may have been forgotten."""
+    present = getattr(table, "present", None)
+    return present is None or bool(present.any())
 
 
 def _plain(block: Block, table: Table) -> str:

@@ -86,8 +86,8 @@ class Stored:
     created: str = ""
     tuning: Tuning | None = None
     sample: Sample | None = None
-    is_stale: bool = False
-    """Whether rows came or went since what is tuned was chosen."""
+    moved: float = 0.0
+    """How many rows came since what is tuned was chosen; infinite where rows went."""
 
 
 def write(path: str | os.PathLike[str], stored: Stored) -> None:
@@ -107,7 +107,7 @@ def write(path: str | os.PathLike[str], stored: Stored) -> None:
             if f.name not in NOT_KEPT
         },
         "tuning": None if stored.tuning is None else tuning_to_plain(stored.tuning),
-        "stale": stored.is_stale,
+        "moved": stored.moved if math.isfinite(stored.moved) else None,
         "sample": _plain_sample(stored.sample),
         "left_out": _left_out(stored),
         "declared": to_plain(stored.declared)["list"],
@@ -138,7 +138,9 @@ def _left_out(stored: Stored) -> list[dict[str, Any]]:
     A reader of priory need not be told: it follows from the sums and the settings.
     """
     with contextlib.suppress(PrioryError):  # settings that do not fit are said when asked
-        found = stored.settings.left_out(stored.statistics)
+        tuning, statistics = stored.tuning, stored.statistics
+        weighed = statistics if tuning is None else tuning.weighed(statistics)
+        found = stored.settings.left_out(weighed)
         return [
             {"block": name, "saves": float(worth.saves), "costs": float(worth.costs)}
             for name, worth in found.items()
@@ -378,7 +380,7 @@ def _stored(table: pa.Table, header: dict[str, Any], text: bytes, allowed: int) 
         str(model.get("created", "")),
         _tuning(model.get("tuning"), statistics.schema),
         _sample(model.get("sample"), statistics),
-        model.get("stale") is True,
+        _moved(model.get("moved", 0)),
     )
 
 
@@ -567,6 +569,14 @@ def _tuning(plain: Any, schema: Schema) -> Tuning | None:
     except (SettingError, InputError, *_MISTAKES) as error:
         reason = str(error).rstrip(".") or type(error).__name__
         raise _DamageError(f"its tuning cannot be honoured: {reason}") from None
+
+
+def _moved(plain: Any) -> float:
+    if plain is None:
+        return math.inf
+    if isinstance(plain, bool) or not isinstance(plain, int | float) or not plain >= 0:
+        raise _DamageError(f"the rows since it was tuned are {plain!r:.40}")
+    return float(plain)
 
 
 def _plain_sample(sample: Sample | None) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from priory.calibration import Weights
 from priory.labels import label_key
 from priory.model import Choice, Model, Term
+from priory.statistics import Statistics
 from priory.typing import CodeArray, FloatArray, IntArray, Label
 
 __all__ = ["Scored", "Tuning"]
@@ -48,6 +49,10 @@ class Tuning:
     """How many rows had been learned."""
     how: str
     scored: Scored | None = None
+
+    def weighed(self, statistics: Statistics) -> Statistics:
+        """Return the sums with weights as they were when the choice was made."""
+        return statistics if self.scale == 1.0 else statistics * self.scale
 
     def applied(self, model: Model) -> Model:
         """Return a model with the weights and biases; what came since has the temperature."""

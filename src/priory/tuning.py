@@ -86,9 +86,9 @@ ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     """Choose families, smoothing and weights on a sample of the rows that were counted."""
-    defaults = settings.choices(statistics)
     scale = sample.scale(statistics)
     scaled = statistics if scale == 1.0 else statistics * scale
+    defaults = settings.choices(scaled)
     K = len(statistics.classes)
     most = min(MOST_SCORES // ((len(defaults) + 1) * K), MOST_OF_ONE // K)
     sample = sample.smaller(max(FEWEST_SAMPLED, most))
@@ -150,7 +150,7 @@ def log_joint_cross_fitted(
     """
     assert tuning.scored is not None
     folds = tuning.scored.folds
-    scaled = statistics if tuning.scale == 1.0 else statistics * tuning.scale
+    scaled = tuning.weighed(statistics)
     codes = _codes(y, statistics)
     amount = None if weight is None else weight * tuning.scale
     rows = _Sampled(scaled, frame, codes, amount, np.ones(len(codes)), n_threads)
@@ -168,7 +168,9 @@ def log_joint_cross_fitted(
             total += np.array([f.terms[j] for f in folds])[fold, None] * scores
     share = said / max(sum(about == "value" for _, about in names), 1)
     total += share * np.array([f.bias for f in folds])[fold]
-    return total if len(statistics.classes) != 2 else np.hstack([np.zeros_like(total), total])
+    total = total if len(statistics.classes) != 2 else np.hstack([np.zeros_like(total), total])
+    total[:, statistics.rows == 0] = -np.inf  # a class that was declared, but never seen
+    return total
 
 
 def _folds(hashes: AnyArray) -> CodeArray:
@@ -390,9 +392,9 @@ class _Sampled:
 
 
 def _smoothing(n: FloatArray) -> FloatArray:
-    """Return log of (n_k + 1) / (n + K) over the class's share of the rows."""
-    seen = np.where(n > 0, n, 1.0)
-    return np.where(n > 0, np.log((n + 1.0) / (n.sum() + len(n))) - np.log(seen / n.sum()), 0.0)
+    """Return log of (n_k + 1) / (n + K) over the class's share of the rows, of K classes seen."""
+    seen, K = np.where(n > 0, n, 1.0), int((n > 0).sum())
+    return np.where(n > 0, np.log((n + 1.0) / (n.sum() + K)) - np.log(seen / n.sum()), 0.0)
 
 
 def _binned(column: Any, cuts: FloatArray) -> Labels:
@@ -407,7 +409,8 @@ def _prior_without(n: FloatArray, y: CodeArray, amount: FloatArray | None) -> Fl
     left = np.tile(n, (len(y), 1))
     here = np.arange(len(y)), y
     left[here] = np.maximum(left[here] - gone, 0.0)
-    return np.asarray(np.log((left + 1.0) / (n.sum() - gone[:, None] + len(n))))
+    prior = np.log((left + 1.0) / (n.sum() - gone[:, None] + (n > 0).sum()))
+    return np.where(n > 0, prior, LEAST_SCORE)  # one that was never seen is never right
 
 
 def _clipped(scores: FloatArray) -> AnyArray:

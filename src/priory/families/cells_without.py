@@ -213,7 +213,7 @@ def log_transforms(left: CellsWithout) -> LogTransforms:
     second = lower[1] if last else 0.0  # with the only cell gone there is nothing to start from
     least = np.where(first_gone, second, lower[0])
     total = left.weight.sum(axis=1)
-    half = (np.cumsum(left.weight, axis=1) < total[:, None] / 2).sum(axis=1)
+    half = (np.cumsum(left.weight, axis=1) < total[:, None] / 2 * (1 - 1e-12)).sum(axis=1)
     half = np.minimum(half, np.where(left.gone & (left.at == last), last - 1, last))
     typical = values[half] - least
     excess = values - least[:, None]

@@ -138,7 +138,7 @@ def log_transform(cells: CellsTable) -> LogTransform:
     values, weight = cells.values, cells.weight.sum(axis=0)
     least = float(cells.lower[0])
     excess = values - least
-    half = np.searchsorted(np.cumsum(weight), weight.sum() / 2)
+    half = np.searchsorted(np.cumsum(weight), weight.sum() / 2 * (1 - 1e-12))  # ties: the lower
     typical = float(excess[min(half, len(excess) - 1)]) or float(np.average(excess, weights=weight))
     return LogTransform(least, typical / 4 if typical > 0 else 1.0)
 

@@ -297,6 +297,9 @@ def forms_for(statistics: Statistics, source: Source) -> Mapping[str, Form]:
     for block in statistics.schema:
         if block.pairing is not None:  # its columns stand by themselves too
             continue
+        if block.kind is Kind.EMPTY:  # whatever it turns out to be
+            forms |= {c: form for c, form in source.forms().items() if c in block.columns}
+            continue
         for i, column in enumerate(block.columns):
             forms[column] = form_of(block, statistics.tables.get(block.name), i)
     return forms
