@@ -96,16 +96,16 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     rows = _Sampled.of(scaled, sample, scale, settings.n_threads)
     is_wide = len(defaults) > WIDE
     few = sample.smaller(FEWEST_SAMPLED if is_wide else CHOOSING)
-    some = rows if few is sample else _Sampled.of(scaled, few, scale, settings.n_threads)
+    is_all = len(few) == len(sample)
+    some = rows if is_all else _Sampled.of(scaled, few, scale, settings.n_threads)
     chosen: dict[str, Choice] = {}
     terms: list[AnyArray] = []
     names: list[tuple[str, str]] = []
     speaking = np.zeros(len(sample))
     for name, default in defaults.items():
         block, table = scaled.schema[name], scaled.tables[name]
-        choice, found = some.best(
-            block, table, candidates(settings, block, table, default, is_wide)
-        )
+        ways = candidates(settings, block, table, default, is_wide)
+        choice, found = some.best(block, table, ways, is_wide)
         scores, speaks = found if some is rows else rows.scores(block, table, choice)
         gaps = rows.gaps(block, table, choice) if settings.missing_of(block) != "error" else None
         if settings.missing_of(block) == "auto":
@@ -269,17 +269,18 @@ def _labels_family(default: Family) -> Family:
 def _of_numbers(
     settings: Settings, block: Block, n_values: int, is_wide: bool
 ) -> Iterator[tuple[Family, Prior | None]]:
-    # Of two values every transform makes two values, and every cut the same bins.
-    transforms: tuple[Any, ...] = (None, "rank") if is_wide else (None, "log", "rank")
-    for transform in transforms if n_values > 2 else (None,):
+    # The first two are the least alike. Of two values every transform makes two values, and every
+    # cut the same bins.
+    few, many, is_auto = Histogram(bins=5), Histogram(), settings.is_auto("smoothing", block)
+    yield StudentT(), settings.prior_of(block, StudentT())
+    yield few, MEstimate(2.0, "marginal") if is_auto else settings.prior_of(block, few)
+    transforms: tuple[Any, ...] = ("rank",) if is_wide else ("log", "rank")
+    for transform in transforms if n_values > 2 else ():
         student = StudentT(transform=transform)
         yield student, settings.prior_of(block, student)
-    few, many = Histogram(bins=5), Histogram()
-    if not settings.is_auto("smoothing", block):
-        yield few, settings.prior_of(block, few)
+    if not is_auto:
         yield many, settings.prior_of(block, many)
         return
-    yield few, MEstimate(2.0, "marginal")
     if n_values > 2 and not is_wide:
         yield many, MEstimate(2.0, "marginal")
     yield many, MEstimate(16.0, "marginal")
@@ -346,14 +347,20 @@ class _Sampled:
         return _clipped(scores), np.asarray(scores.any(axis=1))
 
     def best(
-        self, block: Block, table: Table, choices: Sequence[Choice]
+        self, block: Block, table: Table, choices: Sequence[Choice], is_wide: bool
     ) -> tuple[Choice, tuple[AnyArray, BoolArray]]:
-        """Return the choice with the least log-loss of the block alone, and its scores."""
+        """Return the choice with the least log-loss of the block alone, and its scores.
+
+        In a wide table numbers that tell nothing in two ways are not looked at in others.
+        """
         if len(choices) == 1:
             return choices[0], self.scores(block, table, choices[0])
         found: tuple[float, Choice, tuple[AnyArray, BoolArray]] | None = None
         failed: PrioryError | None = None
-        for choice in choices:
+        for i, choice in enumerate(choices):
+            told = found is None or found[0] < self.no_loss
+            if is_wide and i >= 2 and not told and block.kind is Kind.NUMBERS:
+                break
             try:
                 scores = self.scores(block, table, choice)
             except PrioryError as error:  # such as a logarithm of numbers that it cannot take
