@@ -454,6 +454,27 @@ def test_update_then_forget_restores_the_model(run, model, tmp_path):
     assert (tmp_path / "less.priory").read_bytes() == content
 
 
+def test_a_model_that_learns_on_says_whether_it_is_tuned(run, tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.choice(["no", "yes"], 300)
+    rows = pd.DataFrame({"x": rng.normal(size=300) + (y == "yes"), "y": y})
+    rows[:200].to_csv(tmp_path / "a.csv", index=False)
+    rows[200:].to_csv(tmp_path / "b.csv", index=False)
+    assert run("train", "a.csv", "-t", "y", "-o", "m.priory")[0] == 0
+    code, _, err = run("update", "m.priory", "b.csv", "-o", "n.priory")
+    assert code == 0 and "stale" in err and "--keep-sample" in err and "keep_sample" not in err
+    code, out, err = run("show", "n.priory")
+    assert code == 0 and "Stale: rows came or went" in out and "keep_sample" not in err
+    assert run("train", "a.csv", "-t", "y", "-o", "m.priory", "--keep-sample")[0] == 0
+    assert "stale" not in run("update", "m.priory", "b.csv")[2]
+    assert json.loads(run("show", "m.priory", "--json")[1])["tuning"] == "tuned"
+    rows.to_csv(tmp_path / "both.csv", index=False)
+    expected = train(tmp_path / "both.csv", "y").predict_proba(rows[["x"]])
+    np.testing.assert_allclose(load("m.priory").predict_proba(rows[["x"]]), expected, rtol=1e-4)
+    code, _, err = run("train", "a.csv", "-t", "y", "--keep-sample", "--min-count", 5)
+    assert code == 2 and "--keep-sample keeps rows as they are, and --min-count" in err
+
+
 def test_halves_merged_are_the_whole(run, tmp_path):
     table = pd.read_csv(DAYS)
     for i in range(2):

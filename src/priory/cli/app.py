@@ -179,6 +179,11 @@ def train(
 
     if target is None and not Path(data[0]).is_dir():
         raise SettingError("Name the column of the classes: --target COLUMN.")
+    if keep_sample and min_count > 1:
+        raise SettingError(
+            "--keep-sample keeps rows as they are, and --min-count leaves out what could tell of a "
+            "single person; give one of them."
+        )
     if smoothing and m_estimate is not None:
         raise SettingError("--smoothing and --m-estimate both smooth; give one of them.")
     asked: dict[str, Any] = {
@@ -246,7 +251,7 @@ def predict(
     from priory.sources.scoring import rows_of
 
     classifier = load(model)
-    with from_stdin(data) as source, told():
+    with from_stdin(data) as source, told(in_options):
         as_lines = as_json or (output is None and str(source).endswith(".jsonl"))
         rows = rows_of(
             classifier,
@@ -280,7 +285,7 @@ def evaluate(
     from priory.cli.judging import judge
 
     classifier = load(model)
-    with from_stdin(data) as source, told():
+    with from_stdin(data) as source, told(in_options):
         found, without = judge(
             classifier,
             source,
@@ -318,7 +323,7 @@ def explain(
     classifier = load(model)
     if bool(data) == bool(set_):
         raise SettingError("Give either data with --row, or values with --set COLUMN=VALUE.")
-    with told():
+    with told(in_options):
         if set_:
             given = parse_pairs(set_, "--set")
             values = {name: parse_value(classifier, name, text) for name, text in given.items()}
@@ -357,7 +362,7 @@ def show(
     """Show what a model has learned: its columns, its classes and where they came from."""
     if fractions and not tables:
         raise SettingError("--fractions is for the tables of parameters: give --tables too.")
-    with told():
+    with told(in_options):
         classifier = load(model)
         _ = classifier.model if classifier.statistics.n_rows else None
     if tables:
@@ -436,7 +441,7 @@ def sample(
 ) -> None:
     """Draw new rows from the model."""
     classifier = load(model)
-    with told():
+    with told(in_options):
         y = None if class_ is None else _known_class(classifier, class_)
         columns, labels = classifier.sample(n, None if y is None else [y] * n, seed)
     target = classifier.provenance.target or "class"
