@@ -113,7 +113,23 @@ class Term:
             raise type(error)(f"Column {self.block.title!r}: {error}.") from None
         if not weighted or (self.weight == 1.0 and self.offset is None):
             return adder
+        if isinstance(adder, Lookup):
+            return replace(adder, log_p=self._weighted_table(adder.log_p))
         return _weighted(adder, self.weight, 0.0 if self.offset is None else self.offset)
+
+    def _weighted_table(self, log_p: FloatArray) -> FloatArray:
+        """Return a table to look up, weighted; rows that say nothing stay so.
+
+        That of the parameters is kept, for a single row should not wait for it.
+        """
+        kept: Any = self.__dict__.get("_kept")
+        if kept is None or kept[0] is not log_p:
+            says = log_p.any(axis=1, keepdims=True)
+            offset = 0.0 if self.offset is None else self.offset
+            kept = log_p, np.where(says, _times(self.weight, log_p) + offset, 0.0)
+            self.__dict__["_kept"] = kept
+        table: FloatArray = kept[1]
+        return table
 
     @property
     def counts(self) -> bool:
@@ -460,9 +476,6 @@ def add_up(
 
 def _weighted(adder: Adder, weight: float, offset: FloatArray | float) -> Adder:
     """Return an adder of weight times as much, and of an offset where that is anything at all."""
-    if isinstance(adder, Lookup):
-        says = adder.log_p.any(axis=1, keepdims=True)
-        return replace(adder, log_p=np.where(says, _times(weight, adder.log_p) + offset, 0.0))
 
     def add(rows: slice, out: FloatArray) -> None:
         part = np.zeros_like(out)
