@@ -57,6 +57,9 @@ PATIENCE = 3
 COLDEST, HOTTEST = 0.005, 100.0
 FOLDS = 10
 
+quiet = np.errstate(invalid="ignore", over="ignore")
+"""BLAS multiplies float32 in whole registers, and may warn of what lies beside the numbers."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -85,6 +88,7 @@ class Weights:
     bias: FloatArray
     temperature: float
 
+    @quiet
     def scores(self, rows: Rows, terms: AnyArray) -> FloatArray:
         """Return the weighted scores of rows, rows × classes."""
         total = rows.prior + rows.share[:, None] * self.bias
@@ -168,6 +172,7 @@ def learn_temperature(
     return t
 
 
+@quiet
 def learn_weights(
     terms: AnyArray, rows: Rows, one_for_all: bool = False, centre: FloatArray | None = None
 ) -> Weights:
@@ -195,6 +200,7 @@ def learn_weights(
     return Weights(found.terms, found.bias, t)
 
 
+@quiet
 def cross_fitted(
     weights: Weights,
     terms: AnyArray,
