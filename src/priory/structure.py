@@ -152,7 +152,8 @@ def _together(codes: Sequence[AnyArray], starts: AnyArray, weight: FloatArray | 
             known = np.flatnonzero(c[some] >= 0)
             there[known, c[some][known] + start] = 1.0
         weighted = there if weight is None else there * weight[some, None]
-        result += weighted.T @ there
+        with np.errstate(invalid="ignore"):  # of what BLAS reads beside the numbers
+            result += weighted.T @ there
     return result
 
 
