@@ -15,7 +15,7 @@ import pytest
 
 import priory
 import priory.examples
-from priory.errors import NoLikelihoodError, NoPosteriorError, NotLinearError
+from priory.base.errors import NoLikelihoodError, NoPosteriorError, NotLinearError
 from priory.families import NAMED, as_family
 
 ROOT = Path(__file__).parents[1]

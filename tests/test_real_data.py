@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from priory import NaiveBayes, Settings
-from priory.errors import IdentifierWarning
-from priory.schema import Kind
-from priory.tables import NumbersTable
+from priory.base.errors import IdentifierWarning
+from priory.data.schema import Kind
+from priory.statistics.tables import NumbersTable
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the folder shared/data is not there")

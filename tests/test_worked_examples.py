@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from priory import NaiveBayes
-from priory.errors import ImpossibleEvidenceWarning
+from priory.base.errors import ImpossibleEvidenceWarning
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 DAY = {"outlook": "Sunny", "temperature": "Cool", "humidity": "High", "wind": "Strong"}

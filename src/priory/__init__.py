@@ -7,22 +7,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from priory.later import importer
-from priory.version import __version__ as __version__
+from priory.base.lazy import importer
+from priory.base.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from priory.analyzer import Analyzer
-    from priory.classifier import Classifier
-    from priory.dropins import (
+    from priory.classifier.classifier import Classifier
+    from priory.data.schema import Schema
+    from priory.estimators.dropins import (
         BernoulliNB,
         CategoricalNB,
         ComplementNB,
         GaussianNB,
         MultinomialNB,
     )
-    from priory.estimators import NaiveBayes
+    from priory.estimators.loading import load
+    from priory.estimators.naive_bayes import NaiveBayes
+    from priory.estimators.network import NetworkClassifier
+    from priory.estimators.text import TextNB
     from priory.evaluation import Comparison, Evaluation, Threshold, compare, evaluate
-    from priory.explanation import Explanation
+    from priory.evaluation.learning_curves import LearningCurve, learning_curve
+    from priory.evaluation.validation import cross_validate, leave_one_out
     from priory.families import (
         Bernoulli,
         Binomial,
@@ -38,52 +42,48 @@ if TYPE_CHECKING:
         StudentT,
         Words,
     )
-    from priory.informative import Informative
-    from priory.learning_curves import LearningCurve, learning_curve
-    from priory.loading import load
-    from priory.model import Model
+    from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
+    from priory.model.explanation import Explanation
+    from priory.model.informative import Informative
+    from priory.model.model import Model
     from priory.network import BeliefNetwork, Hypotheses, JointTable
-    from priory.network_classifier import NetworkClassifier
-    from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
-    from priory.schema import Schema
-    from priory.settings import Settings
     from priory.sources import read_folder, read_mbox, train
-    from priory.statistics import Statistics
-    from priory.textnb import TextNB
-    from priory.validation import cross_validate, leave_one_out
+    from priory.statistics.statistics import Statistics
+    from priory.text.analyzer import Analyzer
+    from priory.tuning.settings import Settings
 
 # Where each public name lives. They are imported when first used, so that `import priory` costs
 # next to nothing and scikit-learn is loaded for its estimators alone.
 _HOME = {
     "NaiveBayes": "estimators",
-    "NetworkClassifier": "network_classifier",
-    "TextNB": "textnb",
-    "BernoulliNB": "dropins",
-    "CategoricalNB": "dropins",
-    "ComplementNB": "dropins",
-    "GaussianNB": "dropins",
-    "MultinomialNB": "dropins",
+    "NetworkClassifier": "estimators",
+    "TextNB": "estimators",
+    "BernoulliNB": "estimators",
+    "CategoricalNB": "estimators",
+    "ComplementNB": "estimators",
+    "GaussianNB": "estimators",
+    "MultinomialNB": "estimators",
     "Classifier": "classifier",
-    "load": "loading",
+    "load": "estimators",
     "train": "sources",
-    "Settings": "settings",
-    "Analyzer": "analyzer",
-    "Informative": "informative",
-    "Explanation": "explanation",
+    "Settings": "tuning",
+    "Analyzer": "text",
+    "Informative": "model",
+    "Explanation": "model",
     "Comparison": "evaluation",
     "Evaluation": "evaluation",
     "Threshold": "evaluation",
     "compare": "evaluation",
-    "cross_validate": "validation",
-    "leave_one_out": "validation",
-    "LearningCurve": "learning_curves",
-    "learning_curve": "learning_curves",
+    "cross_validate": "evaluation",
+    "leave_one_out": "evaluation",
+    "LearningCurve": "evaluation",
+    "learning_curve": "evaluation",
     "read_folder": "sources",
     "read_mbox": "sources",
     "evaluate": "evaluation",
     "Model": "model",
     "Statistics": "statistics",
-    "Schema": "schema",
+    "Schema": "data",
     "Bernoulli": "families",
     "Binomial": "families",
     "Categorical": "families",
@@ -97,10 +97,10 @@ _HOME = {
     "Poisson": "families",
     "StudentT": "families",
     "Words": "families",
-    "Dirichlet": "priors",
-    "Laplace": "priors",
-    "MEstimate": "priors",
-    "NormalInverseGamma": "priors",
+    "Dirichlet": "families.priors",
+    "Laplace": "families.priors",
+    "MEstimate": "families.priors",
+    "NormalInverseGamma": "families.priors",
     "BeliefNetwork": "network",
     "Hypotheses": "network",
     "JointTable": "network",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, chi2, norm
 
 from priory import Comparison, Evaluation, compare
-from priory.errors import InputError, NoProbabilitiesError, SettingError
+from priory.base.errors import InputError, NoProbabilitiesError, SettingError
 from priory.evaluation import delong
 from priory.evaluation.comparison import mcnemar
 

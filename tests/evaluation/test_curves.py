@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from sklearn import metrics
 
 from priory import Evaluation
-from priory.errors import InputError, SettingError
+from priory.base.errors import InputError, SettingError
 from priory.evaluation.curves import macro_roc
 
 from .strategies import few, judged

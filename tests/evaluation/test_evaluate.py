@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 
 import priory
 from priory import Classifier, NaiveBayes, Settings, evaluate
-from priory.errors import InputError, NotFittedError, SettingError
+from priory.base.errors import InputError, NotFittedError, SettingError
 from priory.examples import play_tennis
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

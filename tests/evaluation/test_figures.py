@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from priory import Evaluation
-from priory.errors import InputError, NoProbabilitiesError, SettingError
+from priory.base.errors import InputError, NoProbabilitiesError, SettingError
 
 from .strategies import few, judged
 

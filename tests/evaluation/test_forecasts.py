@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from priory import Evaluation
-from priory.errors import InputError, SettingError
+from priory.base.errors import InputError, SettingError
 
 P = [[0.7, 0.2, 0.1], [0.1, 0.5, 0.4]]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, sem
 
 from priory import Evaluation
-from priory.errors import SettingError
+from priory.base.errors import SettingError
 from priory.evaluation.evaluation import RESAMPLED
 from priory.evaluation.intervals import auc_of, bootstrap, calibration_of, mean_of, wilson
 from priory.evaluation.reliability import bins_of

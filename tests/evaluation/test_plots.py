@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from priory import Evaluation, compare
-from priory.errors import SettingError
+from priory.base.errors import SettingError
 
 from .test_rendering import many
 
@@ -149,7 +149,7 @@ def test_comparison(k):
 
 
 def test_comparison_without_curves():
-    from priory.errors import InputError
+    from priory.base.errors import InputError
 
     e = Evaluation(["a", "a"], [0.2, 0.3], ["a", "b"])
     with pytest.raises(InputError, match="There is no ROC curve to draw: all rows are of one"):

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from priory import Evaluation
-from priory.errors import SettingError
+from priory.base.errors import SettingError
 
 from .strategies import few, judged
 

@@ -6,10 +6,10 @@ import scipy.sparse as sp
 from sklearn.naive_bayes import BernoulliNB
 
 from priory import Bernoulli, Classifier, Dirichlet, Laplace, MEstimate, Settings
-from priory.columns import Counts, Labels
-from priory.errors import DriftWarning, InputError
+from priory.base.errors import DriftWarning, InputError
+from priory.data.columns import Counts, Labels
 from priory.families.bernoulli import BernoulliParameters
-from priory.tables import LabelsTable
+from priory.statistics.tables import LabelsTable
 
 BLOCK = {tuple(f"x{j}" for j in range(7)): "bernoulli"}
 

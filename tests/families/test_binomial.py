@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from priory import Binomial, MEstimate, NaiveBayes
-from priory.errors import InputError, SettingError
+from priory.base.errors import InputError, SettingError
 
 TRIALS = 12
 

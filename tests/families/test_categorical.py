@@ -5,10 +5,10 @@ import pytest
 from sklearn.naive_bayes import CategoricalNB
 
 from priory import Classifier, Dirichlet, Laplace, MEstimate, Settings
-from priory.columns import Labels
-from priory.errors import SettingError, UnseenValueError
+from priory.base.errors import SettingError, UnseenValueError
+from priory.data.columns import Labels
 from priory.families import Categorical
-from priory.tables import LabelsTable
+from priory.statistics.tables import LabelsTable
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.naive_bayes import ComplementNB
 
 from priory import Complement, MEstimate, NaiveBayes
-from priory.errors import NoLikelihoodError, SchemaError
+from priory.base.errors import NoLikelihoodError, SchemaError
 
 
 @pytest.fixture

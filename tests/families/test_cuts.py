@@ -5,10 +5,10 @@ from math import log2
 import numpy as np
 import pytest
 
-from priory.columns import Numbers
+from priory.data.columns import Numbers
+from priory.data.schema import Block, Kind
 from priory.families.cuts import between_cells, equal_frequency, mdl
-from priory.schema import Block, Kind
-from priory.tables import NumbersTable
+from priory.statistics.tables import NumbersTable
 
 
 def cells(x, y):

@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 from sklearn.naive_bayes import GaussianNB
 
 from priory import Classifier, Gaussian, NormalInverseGamma, Settings
-from priory.errors import NotLinearError
+from priory.base.errors import NotLinearError
 from priory.families.gaussian import GaussianParameters
 
 BLOCK = {("x0", "x1", "x2", "x3"): "gaussian"}

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logsumexp
 
 from priory import Classifier, Histogram, Laplace, MEstimate, Settings
-from priory.errors import SettingError
+from priory.base.errors import SettingError
 from priory.families.histogram import HistogramParameters
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from priory import Joint, MEstimate, NaiveBayes
-from priory.errors import SettingError
+from priory.base.errors import SettingError
 
 COLUMNS = ("colour", "size", "wet")
 DOMAINS = (("blue", "green", "red"), (1, 2, 3, 4), (False, True))

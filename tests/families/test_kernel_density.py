@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 from sklearn.neighbors import KernelDensity as Reference
 
 from priory import KernelDensity, NaiveBayes
-from priory.errors import SettingError
+from priory.base.errors import SettingError
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from scipy.special import logsumexp
 from sklearn.naive_bayes import MultinomialNB
 
 from priory import Classifier, Laplace, MEstimate, Multinomial, Settings
-from priory.columns import Counts
-from priory.errors import InputError
+from priory.base.errors import InputError
+from priory.data.columns import Counts
 from priory.families.multinomial import MultinomialParameters
 
 

@@ -15,7 +15,7 @@ from sklearn.discriminant_analysis import (
 )
 
 from priory import MultivariateGaussian, NaiveBayes
-from priory.errors import InputError, NotLinearError, SettingError
+from priory.base.errors import InputError, NotLinearError, SettingError
 
 
 @pytest.fixture

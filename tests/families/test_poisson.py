@@ -6,8 +6,8 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from priory import Classifier, Dirichlet, Laplace, MEstimate, Poisson, Settings
-from priory.columns import Numbers
-from priory.errors import InputError, SettingError
+from priory.base.errors import InputError, SettingError
+from priory.data.columns import Numbers
 from priory.families.poisson import PoissonParameters
 
 

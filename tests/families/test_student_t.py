@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from priory import Classifier, NormalInverseGamma, Settings, StudentT
-from priory.errors import NotLinearError
+from priory.base.errors import NotLinearError
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from scipy.integrate import quad
 from scipy.special import logsumexp
 
 from priory import NaiveBayes, StudentT
-from priory.columns import Numbers
-from priory.errors import SettingError
+from priory.base.errors import SettingError
+from priory.data.columns import Numbers
+from priory.data.schema import Block, Kind
 from priory.families.transforms import Identity, log_transform, rank_transform
-from priory.schema import Block, Kind
-from priory.tables import NumbersTable
+from priory.statistics.tables import NumbersTable
 
 TRANSFORMS = ["log", "rank"]
 

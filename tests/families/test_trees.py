@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from priory import Classifier, MEstimate, NaiveBayes, Settings
-from priory.errors import NoLikelihoodError, NotLinearError, SettingError
+from priory.base.errors import NoLikelihoodError, NotLinearError, SettingError
+from priory.data.pairing import Pairing
 from priory.families import Aode, Conditional, Edge
-from priory.pairing import Pairing
 
 CLASSES = ("a", "b", "c")
 

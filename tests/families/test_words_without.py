@@ -10,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from priory import Analyzer, Statistics, Words
-from priory.columns import Texts
-from priory.errors import ForgetError
+from priory.base.errors import ForgetError
+from priory.data.columns import Texts
+from priory.data.reading import infer, read, read_labels
+from priory.data.schema import Block, Kind
 from priory.families import Bernoulli, Gaussian
 from priory.families.left_out import LeftOut
+from priory.families.priors import Dirichlet, Laplace, MEstimate
 from priory.families.words_without import closed_form
 from priory.kernels.text import encode_texts
-from priory.model import Choice, Model
-from priory.priors import Dirichlet, Laplace, MEstimate
-from priory.reading import infer, read, read_labels
-from priory.schema import Block, Kind
-from priory.subtraction import log_joint_without, term_scores_without
-from priory.tables import WordsTable
+from priory.model.model import Choice, Model
+from priory.statistics.tables import WordsTable
+from priory.tuning.leave_one_out import log_joint_without, term_scores_without
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from priory.data.rawtables import natural
 from priory.kernels.labels import count_joint, narrow_codes
 from priory.kernels.strings import encode_fixed_strings, encode_strings
-from priory.rawtables import natural
 
 SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 15, 16, 17, 24, 25, 40]
 """Around every size at which strings are compared in another way."""

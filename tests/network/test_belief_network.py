@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from priory import BeliefNetwork, Dirichlet, Hypotheses, JointTable, MEstimate, errors
+from priory import BeliefNetwork, Dirichlet, Hypotheses, JointTable, MEstimate
+from priory.base import errors
+from priory.families.priors import NormalInverseGamma
 from priory.network import BDeu
-from priory.priors import NormalInverseGamma
 
 from .networks import enumerate_joint, example, probability, random_networks
 

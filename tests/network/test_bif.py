@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from priory import BeliefNetwork, errors
+from priory import BeliefNetwork
+from priory.base import errors
 
 from .networks import EXAMPLES, example, random_networks
 

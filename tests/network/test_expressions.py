@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.errors import ExpressionError
+from priory.base.errors import ExpressionError
 from priory.network.expressions import event_of
 
 DOMAINS = {

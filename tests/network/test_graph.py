@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.errors import SettingError
+from priory.base.errors import SettingError
 from priory.network.graph import Graph
 
 

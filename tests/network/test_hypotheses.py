@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from priory import Classifier, NaiveBayes, errors
+from priory import Classifier, NaiveBayes
+from priory.base import errors
 from priory.network import Hypotheses
-from priory.settings import Settings
+from priory.tuning.settings import Settings
 
 TEST = {"cancer": {"+": 0.98, "-": 0.02}, "none": {"+": 0.03, "-": 0.97}}
 PRIOR = {"cancer": 0.008, "none": 0.992}

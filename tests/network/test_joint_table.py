@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, entropy
 
-from priory import errors
+from priory.base import errors
+from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
 from priory.network import JointTable
-from priory.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
 
 VALUES = {"a": (False, True), "b": ("x", "y", "z"), "c": (0, 1, 2, 5)}
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from priory import BeliefNetwork, errors
+from priory import BeliefNetwork
+from priory.base import errors
 from priory.network import BDeu
 from priory.network.graph import Graph
 from priory.network.structure import Scored, climb, mutual_information

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.errors import InputError, PrioryWarning, SettingError
+from priory.base.errors import InputError, PrioryWarning, SettingError
 from priory.kernels.text import Splitter
-from priory.messages import email_words
 from priory.sources import files, iter_folder, read_folder
+from priory.text.messages import email_words
 
 split_words = Splitter().split
 

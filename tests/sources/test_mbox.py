@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.errors import InputError
+from priory.base.errors import InputError
 from priory.sources import files, iter_mbox, mbox, read_mbox
 
 LINES = st.sampled_from(

@@ -11,7 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from priory.classifier import Classifier, load
+from priory.base.errors import InputError, SchemaError, SettingError
+from priory.base.version import __version__
+from priory.classifier.classifier import Classifier, load
 from priory.cli import reports
 from priory.cli.failing import BAD_USAGE, INTERRUPTED, say, told
 from priory.cli.inputs import (
@@ -28,9 +30,7 @@ from priory.cli.inputs import (
 )
 from priory.cli.outputs import Output, dumped
 from priory.cli.wording import in_options, speaking_of_options
-from priory.errors import InputError, SchemaError, SettingError
-from priory.settings import Settings
-from priory.version import __version__
+from priory.tuning.settings import Settings
 
 __all__ = ["app", "run"]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from priory.errors import PrioryError, SettingError
+from priory.base.errors import PrioryError, SettingError
 
 __all__ = ["guarded", "say", "told"]
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from priory.analyzer import Analyzer
-from priory.classifier import Classifier
-from priory.errors import SchemaError, SettingError, did_you_mean, listing
+from priory.base.errors import SchemaError, SettingError, did_you_mean, listing
+from priory.classifier.classifier import Classifier
 from priory.families import NAMED
-from priory.priors import MEstimate
+from priory.families.priors import MEstimate
 from priory.sources.base import Form
 from priory.sources.training import form_of
+from priory.text.analyzer import Analyzer
 
 __all__ = [
     "from_stdin",

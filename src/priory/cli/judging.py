@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from priory.classifier import Classifier
-from priory.columns import Labels
-from priory.errors import InputError, SettingError
+from priory.base.errors import InputError, SettingError
+from priory.base.labels import label_key
+from priory.base.typing import AnyArray, FloatArray
+from priory.classifier.classifier import Classifier
+from priory.data.columns import Labels
 from priory.evaluation import Evaluation
-from priory.labels import label_key
 from priory.sources.scoring import classes_of, rows_of
-from priory.typing import AnyArray, FloatArray
 
 __all__ = ["judge"]
 

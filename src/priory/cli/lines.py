@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from priory.classifier import Classifier, load
+from priory.base.errors import InputError
+from priory.classifier.classifier import Classifier, load
 from priory.cli.failing import told
-from priory.errors import InputError
 
 __all__ = ["Asked", "asked_for", "predict_lines", "predicted"]
 

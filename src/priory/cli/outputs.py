@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Self
 
-from priory.errors import SettingError
+from priory.base.errors import SettingError
 
 __all__ = ["Output", "dumped"]
 

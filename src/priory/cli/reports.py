@@ -8,13 +8,13 @@ from typing import IO, Any
 
 import numpy as np
 
-from priory.classifier import Classifier
-from priory.explanation import WorkedRow
-from priory.information import column_information
-from priory.rawtables import RawTable
-from priory.schema import Kind
-from priory.text import aligned, shown
-from priory.typing import FloatArray
+from priory.base.formatting import aligned, shown
+from priory.base.typing import FloatArray
+from priory.classifier.classifier import Classifier
+from priory.data.rawtables import RawTable
+from priory.data.schema import Kind
+from priory.model.explanation import WorkedRow
+from priory.model.information import column_information
 
 __all__ = [
     "drawn",
@@ -168,7 +168,7 @@ def predictions(
     classifier: Classifier, p: FloatArray, proba: bool, batch: Any, keep: Sequence[str]
 ) -> dict[str, Any]:
     """Return the columns of an answer: what is kept, the class, its probability, if wanted all."""
-    from priory.classifier import label_array
+    from priory.classifier.classifier import label_array
 
     best = p.argmax(axis=1)
     columns = {name: batch.columns[name] for name in keep}
@@ -183,7 +183,7 @@ def drawn(
     columns: dict[str, Any], labels: Any, target: str, classifier: Classifier
 ) -> dict[str, Any]:
     """Return the columns of drawn rows, the class last; whole numbers without a point."""
-    from priory.samples import is_whole
+    from priory.model.samples import is_whole
 
     def whole(values: Any) -> Any:
         rounded = [None if x != x else round(x) for x in values.tolist()]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from priory.errors import PrioryError
+from priory.base.errors import PrioryError
 
 __all__ = ["in_options", "speaking_of_options"]
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from priory.errors import InputError, NoProbabilitiesError, SettingError
+from priory.base.errors import InputError, NoProbabilitiesError, SettingError
+from priory.base.formatting import aligned
+from priory.base.html import html_table, html_together, shown_once
+from priory.base.typing import FloatArray
 from priory.evaluation.delong import AucDifference, delong
 from priory.evaluation.evaluation import Evaluation
 from priory.evaluation.forecasts import check_same_rows
 from priory.evaluation.intervals import Interval, bootstrap, mean_of
 from priory.evaluation.losses import log_losses
 from priory.evaluation.rendering import figure, plain, shown
-from priory.notebook import html_table, html_together, shown_once
-from priory.text import aligned
-from priory.typing import FloatArray
 
 __all__ = ["Comparison", "compare"]
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from priory.base.formatting import aligned
+from priory.base.html import html_table
+from priory.base.typing import AnyArray, Label
 from priory.evaluation.rendering import amount, shown
-from priory.notebook import html_table
-from priory.text import aligned
-from priory.typing import AnyArray, Label
 
 __all__ = ["ConfusionTable", "Outcomes"]
 

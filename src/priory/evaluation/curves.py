@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from priory.errors import InputError, SettingError
+from priory.base.errors import InputError, SettingError
+from priory.base.formatting import aligned
+from priory.base.html import html_table, html_together
+from priory.base.labels import label_key
+from priory.base.typing import BoolArray, FloatArray, Label
 from priory.evaluation.rendering import figure, shown
-from priory.labels import label_key
-from priory.notebook import html_table, html_together
-from priory.text import aligned
-from priory.typing import BoolArray, FloatArray, Label
 
 if TYPE_CHECKING:
     from priory.evaluation.thresholds import Threshold

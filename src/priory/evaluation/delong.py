@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from priory.errors import InputError, listing
+from priory.base.errors import InputError, listing
+from priory.base.typing import FloatArray
 from priory.evaluation.evaluation import Evaluation
 from priory.evaluation.forecasts import check_same_rows
 from priory.evaluation.intervals import Interval
 from priory.evaluation.rendering import plain
-from priory.posteriors import tails
-from priory.typing import FloatArray
+from priory.families.posteriors import tails
 
 __all__ = ["AucDifference", "delong"]
 

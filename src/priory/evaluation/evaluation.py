@@ -7,7 +7,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from priory.errors import SettingError, check_number, did_you_mean, listing
+from priory.base.errors import SettingError, check_number, did_you_mean, listing
+from priory.base.html import shown_once
+from priory.base.typing import BoolArray, FloatArray, Label
 from priory.evaluation.curves import (
     Gain,
     PrecisionRecall,
@@ -31,8 +33,6 @@ from priory.evaluation.losses import brier_scores, log_losses
 from priory.evaluation.reliability import BINS, Reliability, bins_of, reliability
 from priory.evaluation.rendering import as_dict, as_html, as_text, probability
 from priory.evaluation.thresholds import Threshold, choose
-from priory.notebook import shown_once
-from priory.typing import BoolArray, FloatArray, Label
 
 __all__ = ["ClassFigures", "Evaluation"]
 

@@ -7,13 +7,13 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from priory.classifier import label_array
-from priory.columns import Labels
-from priory.errors import InputError, NoProbabilitiesError, SettingError, did_you_mean, listing
+from priory.base.errors import InputError, NoProbabilitiesError, SettingError, did_you_mean, listing
+from priory.base.labels import label_key, sorted_labels
+from priory.base.typing import AnyArray, FloatArray, IntArray, Label
+from priory.classifier.classifier import label_array
+from priory.data.columns import Labels
+from priory.data.reading import read_labels, read_weights
 from priory.kernels.score import argmax_rows
-from priory.labels import label_key, sorted_labels
-from priory.reading import read_labels, read_weights
-from priory.typing import AnyArray, FloatArray, IntArray, Label
 
 __all__ = ["Forecasts", "check_same_rows"]
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from priory.errors import SettingError
-from priory.posteriors import tails
-from priory.typing import BoolArray, FloatArray, IntArray
+from priory.base.errors import SettingError
+from priory.base.typing import BoolArray, FloatArray, IntArray
+from priory.families.posteriors import tails
 
 __all__ = ["Interval", "auc_of", "bootstrap", "calibration_of", "mean_of", "wilson"]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from priory.classifier import Classifier
-from priory.columns import Labels
-from priory.errors import InputError, SettingError, listing
+from priory.base.errors import InputError, SettingError, listing
+from priory.base.labels import label_key
+from priory.base.typing import Label
+from priory.classifier.classifier import Classifier
+from priory.data.columns import Labels
+from priory.data.reading import read_labels
 from priory.evaluation.evaluation import Evaluation
-from priory.labels import label_key
-from priory.reading import read_labels
-from priory.typing import Label
 
 __all__ = ["evaluate"]
 

@@ -7,10 +7,10 @@ from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from priory.errors import SettingError, check_number, did_you_mean, listing
+from priory.base.errors import SettingError, check_number, did_you_mean, listing
+from priory.base.typing import AnyArray, BoolArray, FloatArray, Label
 from priory.evaluation.confusion import ConfusionTable, Outcomes
 from priory.evaluation.forecasts import Forecasts
-from priory.typing import AnyArray, BoolArray, FloatArray, Label
 
 __all__ = ["LabelFigures", "check_average"]
 

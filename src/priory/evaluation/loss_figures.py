@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from priory.errors import SettingError, did_you_mean, listing
+from priory.base.errors import SettingError, did_you_mean, listing
+from priory.base.typing import FloatArray, Label
 from priory.evaluation.label_figures import LabelFigures
 from priory.evaluation.losses import (
     LOSSES,
@@ -14,7 +15,6 @@ from priory.evaluation.losses import (
     log_odds,
     margin_losses,
 )
-from priory.typing import FloatArray, Label
 
 __all__ = ["LossFigures"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from priory.typing import FloatArray, IntArray
+from priory.base.typing import FloatArray, IntArray
 
 __all__ = [
     "LOSSES",

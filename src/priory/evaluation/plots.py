@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from priory.errors import InputError
+from priory.base.errors import InputError
+from priory.base.typing import FloatArray, Label
 from priory.evaluation.curves import Roc, macro_roc
 from priory.evaluation.reliability import Reliability
 from priory.evaluation.rendering import amount, shown
-from priory.typing import FloatArray, Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from priory.errors import SettingError
+from priory.base.errors import SettingError
+from priory.base.formatting import aligned
+from priory.base.html import html_table
+from priory.base.typing import FloatArray, IntArray
 from priory.evaluation.intervals import Interval, wilson
-from priory.notebook import html_table
-from priory.text import aligned
-from priory.typing import FloatArray, IntArray
 
 __all__ = ["BINS", "Reliability", "bins_of", "reliability"]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from priory.notebook import html_table
-from priory.text import aligned
-from priory.typing import Label
+from priory.base.formatting import aligned
+from priory.base.html import html_table
+from priory.base.typing import Label
 
 if TYPE_CHECKING:
     from priory.evaluation.evaluation import Evaluation

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from priory.errors import SettingError, check_number
+from priory.base.errors import SettingError, check_number
+from priory.base.formatting import aligned
+from priory.base.html import html_table
+from priory.base.typing import BoolArray, FloatArray, Label
 from priory.evaluation.curves import Sweep
 from priory.evaluation.rendering import figure, plain, probability, shown
-from priory.notebook import html_table
-from priory.text import aligned
-from priory.typing import BoolArray, FloatArray, Label
 
 __all__ = ["Threshold", "choose"]
 

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from priory.classifier import Classifier
-from priory.errors import SettingError
+from priory.base.errors import SettingError
+from priory.base.typing import FloatArray
+from priory.base.version import __version__
+from priory.classifier.classifier import Classifier
 from priory.families import (
     Bernoulli,
     Binomial,
@@ -29,9 +31,7 @@ from priory.families import (
 from priory.families.pair_counts import PairCounts
 from priory.families.transforms import Identity, LogTransform
 from priory.kernels.score import TIE, TIE_SHARE
-from priory.model import Term
-from priory.typing import FloatArray
-from priory.version import __version__
+from priory.model.model import Term
 
 __all__ = ["to_onnx"]
 

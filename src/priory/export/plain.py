@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from priory.classifier import Classifier
+from priory.base.labels import label_token
+from priory.base.typing import Label
+from priory.classifier.classifier import Classifier
 from priory.families.transforms import Identity, LogTransform, Transform
 from priory.families.words import Words
-from priory.labels import label_token
-from priory.model import Term
-from priory.typing import Label
+from priory.model.model import Term
 
 __all__ = ["to_json"]
 

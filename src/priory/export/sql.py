@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from priory.classifier import Classifier
-from priory.errors import SettingError
+from priory.base.errors import SettingError
+from priory.base.typing import Label
+from priory.classifier.classifier import Classifier
+from priory.data.schema import Kind
 from priory.families import (
     Bernoulli,
     Binomial,
@@ -33,9 +35,7 @@ from priory.families import (
 from priory.families.pair_counts import PairCounts
 from priory.families.transforms import Identity, LogTransform
 from priory.kernels.score import TIE, TIE_SHARE
-from priory.model import Model, Term
-from priory.schema import Kind
-from priory.typing import Label
+from priory.model.model import Model, Term
 
 __all__ = ["to_sql"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from priory.errors import SettingError, did_you_mean, listing
+from priory.base.errors import SettingError, did_you_mean, listing
+from priory.base.lazy import importer
 from priory.families.base import Family, Linear
-from priory.later import importer
 
 if TYPE_CHECKING:
     from priory.families.aode import Aode

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from priory.columns import Pairs
-from priory.errors import check_number
+from priory.base.errors import check_number
+from priory.base.labels import label_key
+from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
+from priory.data.columns import Pairs
+from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Family, Lookup, adder_of
 from priory.families.categorical import draw
 from priory.families.conditional import pair_estimates
 from priory.families.left_out import LeftOut
 from priory.families.pair_counts import GAP, NEVER, PairCounts, places_of
 from priory.families.parts import assigned
+from priory.families.priors import Laplace, MEstimate, Prior
 from priory.kernels.score import Lookups
-from priory.labels import label_key
-from priory.priors import Laplace, MEstimate, Prior
-from priory.schema import Block, Kind
-from priory.tables import PairsTable
-from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray
+from priory.statistics.tables import PairsTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
@@ -41,8 +41,8 @@ class Aode(Family):
     Bayes. A missing value, or one never seen, is left out as a parent and as a child. The
     estimates are those of `Conditional`.
 
-    >>> from priory.columns import Labels
-    >>> from priory.schema import Block
+    >>> from priory.data.columns import Labels
+    >>> from priory.data.schema import Block
     >>> column = Pairs((Labels(np.array([0, 0, 1]), ("a", "b")), Labels(np.array([0, 1, 1]), "xy")))
     >>> block, y = Block("pairs", ("a", "x"), Kind.PAIRS), np.zeros(3, dtype=np.int32)
     >>> parameters = Aode().parameters(PairsTable.count(block, column, y, None, 1), Laplace(1.0))

@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from priory.columns import Column, Combined, Counts, Labels, Numbers, Texts
-from priory.errors import NoLikelihoodError, NoPosteriorError, NotLinearError, SettingError
+from priory.base.errors import NoLikelihoodError, NoPosteriorError, NotLinearError, SettingError
+from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
+from priory.data.columns import Column, Combined, Counts, Labels, Numbers, Texts
+from priory.data.schema import Block, Kind
 from priory.families.left_out import LeftOut, distinct
 from priory.families.parts import Parts, assigned
+from priory.families.priors import Dirichlet, Laplace, MEstimate, Prior
 from priory.kernels.score import Lookups
-from priory.priors import Dirichlet, Laplace, MEstimate, Prior
-from priory.schema import Block, Kind
-from priory.tables import LabelsTable, NumbersTable
-from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
+from priory.statistics.tables import LabelsTable, NumbersTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.posteriors import ParameterPosterior
+    from priory.families.posteriors import ParameterPosterior
 
 __all__ = [
     "DISCRETE_PRIORS",

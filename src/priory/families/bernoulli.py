@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from priory.columns import Column, Counts, Labels, SparseRows
-from priory.errors import InputError
-from priory.evidence import log_dirichlet_evidence
+from priory.base.errors import InputError
+from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
+from priory.data.columns import Column, Counts, Labels, SparseRows
+from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Family, Linear, Lookup, log_shares, times
+from priory.families.evidence import log_dirichlet_evidence
 from priory.families.left_out import LeftOut, log_share, one_column, tabulate
 from priory.families.parts import Part, Parts
+from priory.families.priors import DiscretePrior, Laplace
 from priory.kernels.score import add_counts_csr, add_present_dense
-from priory.priors import DiscretePrior, Laplace
-from priory.schema import Block, Kind
-from priory.tables import CountsTable, LabelsTable, NumbersTable
-from priory.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
+from priory.statistics.tables import CountsTable, LabelsTable, NumbersTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.posteriors import DirichletPosterior
+    from priory.families.posteriors import DirichletPosterior
 
 __all__ = ["Bernoulli", "BernoulliParameters"]
 
@@ -34,7 +34,7 @@ class Bernoulli(Family):
         log P(x | k) = Σ_j x_j log p_jk + (1 − x_j) log(1 − p_jk)
 
     >>> import numpy as np
-    >>> from priory.priors import Laplace
+    >>> from priory.families.priors import Laplace
     >>> table = LabelsTable((False, True), np.array([[1, 2]]), np.array([[1.0, 2.0]]))
     >>> np.exp(Bernoulli().parameters(table, Laplace(1.0)).log_on).round(3).tolist()
     [[0.6]]
@@ -94,7 +94,7 @@ class Bernoulli(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Beta over p_k, as a Dirichlet over absent and present."""
-        from priory.posteriors import DirichletPosterior
+        from priory.families.posteriors import DirichletPosterior
 
         counts, pseudo = self._counts(table, prior)
         after = (counts + pseudo)[:, block.columns.index(column)]

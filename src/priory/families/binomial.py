@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from priory.columns import Numbers
-from priory.errors import InputError, SettingError
-from priory.evidence import log_dirichlet_evidence
+from priory.base.errors import InputError, SettingError
+from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.data.columns import Numbers
+from priory.data.schema import Block, Kind
 from priory.families.base import (
     Adder,
     Family,
@@ -20,16 +21,15 @@ from priory.families.base import (
     log_shares,
     times,
 )
+from priory.families.evidence import log_dirichlet_evidence
 from priory.families.left_out import LeftOut, one_column
 from priory.families.parts import Parts, column_parts
-from priory.priors import DiscretePrior
-from priory.schema import Block, Kind
-from priory.tables import MomentsTable, NumbersTable
-from priory.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.families.priors import DiscretePrior
+from priory.statistics.tables import MomentsTable, NumbersTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.posteriors import DirichletPosterior
+    from priory.families.posteriors import DirichletPosterior
 
 __all__ = ["Binomial", "BinomialParameters"]
 
@@ -41,8 +41,8 @@ class Binomial(Family):
         p_k = (Σx + α) / (t·n_k + 2α)
 
     >>> import numpy as np
-    >>> from priory.priors import Laplace
-    >>> from priory.schema import Block
+    >>> from priory.families.priors import Laplace
+    >>> from priory.data.schema import Block
     >>> column, y = Numbers(np.array([[2.0], [4.0]])), np.zeros(2, dtype=np.int32)
     >>> table = MomentsTable.count(Block("x", ("x",), Kind.MOMENTS), column, y, None, 1)
     >>> np.exp(Binomial(trials=5).parameters(table, Laplace(0.0)).log_on).round(3).tolist()
@@ -98,7 +98,7 @@ class Binomial(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Beta over p_k, as a Dirichlet over failure and success."""
-        from priory.posteriors import DirichletPosterior
+        from priory.families.posteriors import DirichletPosterior
 
         counts, pseudo = self._counts(table, prior)
         after = (counts + pseudo)[:, block.columns.index(column)]

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from priory.columns import Column, Labels
-from priory.errors import SettingError, UnseenValueError, listing
-from priory.evidence import log_dirichlet_evidence
+from priory.base.errors import SettingError, UnseenValueError, listing
+from priory.base.labels import label_key, sorted_labels
+from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
+from priory.data.columns import Column, Labels
+from priory.data.schema import Block, Kind
 from priory.families.base import Family, Linear, Lookup, log_shares
+from priory.families.evidence import log_dirichlet_evidence
 from priory.families.left_out import LeftOut, log_share, own_pseudo, reduced, tabulate
-from priory.labels import label_key, sorted_labels
-from priory.priors import DiscretePrior
-from priory.schema import Block, Kind
-from priory.tables import LabelsTable, NumbersTable
-from priory.tables.base import spread_keys
-from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
+from priory.families.priors import DiscretePrior
+from priory.statistics.tables import LabelsTable, NumbersTable
+from priory.statistics.tables.base import spread_keys
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.posteriors import DirichletPosterior
+    from priory.families.posteriors import DirichletPosterior
 
 __all__ = ["Categorical", "CategoricalParameters", "draw"]
 
@@ -36,7 +36,7 @@ class Categorical(Family):
     one more place in the domain, "error" refuses them.
 
     >>> import numpy as np
-    >>> from priory.priors import Laplace
+    >>> from priory.families.priors import Laplace
     >>> table = LabelsTable(("a", "b"), np.array([[3, 1]]), np.array([[3.0, 1.0]]))
     >>> np.exp(Categorical().parameters(table, Laplace(1.0)).log_p).round(3).tolist()
     [[0.667], [0.333]]
@@ -91,7 +91,7 @@ class Categorical(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Dirichlet over P(v | k): counts and pseudo-counts together."""
-        from priory.posteriors import DirichletPosterior
+        from priory.families.posteriors import DirichletPosterior
 
         labels, counts, pseudo = self._counts(table, prior)
         values = (*labels, "any other") if self.unseen == "smooth" else labels

@@ -12,12 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from priory.cells import key_of
+from priory.base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from priory.families.base import Lookup
 from priory.families.gaussian import ClassMoments
 from priory.families.left_out import LeftOut, distinct
-from priory.tables import CellsTable
-from priory.typing import AnyArray, BoolArray, FloatArray, IntArray
+from priory.statistics.cells import key_of
+from priory.statistics.tables import CellsTable
 
 __all__ = [
     "CellPairs",

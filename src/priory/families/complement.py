@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from priory.columns import Counts
-from priory.errors import NoLikelihoodError
+from priory.base.errors import NoLikelihoodError
+from priory.base.typing import AnyArray, CodeArray, FloatArray
+from priory.data.columns import Counts
+from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Family, Linear, log
 from priory.families.left_out import LeftOut
 from priory.families.multinomial import Entries, add_counts, rest
 from priory.families.parts import Part, Parts
-from priory.priors import DiscretePrior, MEstimate
-from priory.schema import Block, Kind
-from priory.tables import CountsTable
-from priory.typing import AnyArray, CodeArray, FloatArray
+from priory.families.priors import DiscretePrior, MEstimate
+from priory.statistics.tables import CountsTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
@@ -37,7 +37,7 @@ class Complement(Family):
     divided by their sum.
 
     >>> import numpy as np
-    >>> from priory.priors import Laplace
+    >>> from priory.families.priors import Laplace
     >>> table = CountsTable(np.array([1, 1]), np.ones(2), np.ones((2, 2), dtype=np.int64),
     ...                     np.ones((2, 2)), np.array([[3.0, 1.0], [0.0, 2.0]]))
     >>> Complement().parameters(table, Laplace(1.0)).weights.round(3).tolist()

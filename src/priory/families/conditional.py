@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from priory.columns import Labels, Pairs
+from priory.base.labels import label_key
+from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
+from priory.data.columns import Labels, Pairs
+from priory.data.schema import Block, Kind
 from priory.families.base import Family, Lookup
 from priory.families.categorical import draw
 from priory.families.left_out import LeftOut
 from priory.families.pair_counts import PairCounts, places_of
 from priory.families.parts import assigned
-from priory.labels import label_key
-from priory.priors import Laplace, MEstimate, Prior
-from priory.schema import Block, Kind
-from priory.tables import PairsTable
-from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray
+from priory.families.priors import Laplace, MEstimate, Prior
+from priory.statistics.tables import PairsTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
@@ -36,7 +36,7 @@ class Conditional(Family):
     Where the parent is missing, or has a value never seen, it is P(v | k); a missing or unseen
     value of the column itself is left out.
 
-    >>> from priory.columns import Labels
+    >>> from priory.data.columns import Labels
     >>> column = Pairs((Labels(np.array([0, 0, 1]), ("a", "b")), Labels(np.array([0, 1, 1]), "xy")))
     >>> block, y = Block("a → x", ("a", "x"), Kind.PAIRS), np.zeros(3, dtype=np.int32)
     >>> table = PairsTable.count(block, column, y, None, 1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from priory.tables import CellsTable
-from priory.typing import FloatArray, IntArray
+from priory.base.typing import FloatArray, IntArray
+from priory.statistics.tables import CellsTable
 
 __all__ = ["between_cells", "equal_frequency", "mdl"]
 

@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from priory.columns import Pairs
-from priory.errors import NoLikelihoodError
+from priory.base.errors import NoLikelihoodError
+from priory.base.typing import AnyArray, BoolArray, CodeArray
+from priory.data.columns import Pairs
+from priory.data.schema import Block
 from priory.families.conditional import Conditional, pair_places
 from priory.families.pair_counts import PairCounts
 from priory.families.parts import assigned
-from priory.schema import Block
-from priory.typing import AnyArray, BoolArray, CodeArray
 
 __all__ = ["Edge"]
 
@@ -27,10 +27,10 @@ class Edge(Conditional):
     with the estimates of `Conditional`. It stands beside the factors of the two columns, with a
     weight of its own, and says nothing where either value is missing or was never seen.
 
-    >>> from priory.columns import Labels
-    >>> from priory.priors import Laplace
-    >>> from priory.schema import Kind
-    >>> from priory.tables import PairsTable
+    >>> from priory.data.columns import Labels
+    >>> from priory.families.priors import Laplace
+    >>> from priory.data.schema import Kind
+    >>> from priory.statistics.tables import PairsTable
     >>> column = Pairs((Labels(np.array([0, 0, 1]), ("a", "b")), Labels(np.array([0, 1, 1]), "xy")))
     >>> block, y = Block("a → x", ("a", "x"), Kind.PAIRS), np.zeros(3, dtype=np.int32)
     >>> table = PairsTable.count(block, column, y, None, 1)

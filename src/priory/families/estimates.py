@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from priory.base.labels import label_key
+from priory.base.typing import FloatArray
 from priory.families.left_out import one_column
-from priory.labels import label_key
-from priory.priors import Dirichlet, Laplace, MEstimate
-from priory.typing import FloatArray
+from priory.families.priors import Dirichlet, Laplace, MEstimate
 
 __all__ = [
     "Estimates",

@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from priory.columns import Numbers
-from priory.doubledouble import DoubleDouble
-from priory.errors import SettingError, check_number
-from priory.evidence import log_normal_inverse_gamma_evidence
+from priory.base.errors import SettingError, check_number
+from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
+from priory.data.columns import Numbers
+from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Family, Linear, times
+from priory.families.evidence import log_normal_inverse_gamma_evidence
 from priory.families.left_out import LeftOut
 from priory.families.parts import Parts, column_parts
+from priory.families.priors import NormalInverseGamma, PosteriorNIG, Prior
 from priory.kernels.rows_without import GaussianSums
 from priory.kernels.score import add_gaussian
-from priory.priors import NormalInverseGamma, PosteriorNIG, Prior
-from priory.schema import Block, Kind
-from priory.tables import MomentsTable, NumbersTable
-from priory.tables.sums import divisor
-from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
+from priory.statistics.doubledouble import DoubleDouble
+from priory.statistics.tables import MomentsTable, NumbersTable
+from priory.statistics.tables.sums import divisor
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.posteriors import NormalInverseGammaPosterior
+    from priory.families.posteriors import NormalInverseGammaPosterior
 
 __all__ = [
     "ClassMoments",
@@ -63,7 +63,7 @@ class Gaussian(Family):
     value does not divide by zero; no other column has a say in this.
 
     >>> import numpy as np
-    >>> from priory.schema import Block
+    >>> from priory.data.schema import Block
     >>> column, y = Numbers(np.array([[2.0], [-1.2], [2.2]])), np.zeros(3, dtype=np.int32)
     >>> table = MomentsTable.count(Block("x", ("x",), Kind.MOMENTS), column, y, None, 1)
     >>> found = Gaussian().parameters(table, None)
@@ -340,7 +340,7 @@ class ClassMoments:
         self, prior: NormalInverseGamma, column: int, classes: tuple[Label, ...]
     ) -> NormalInverseGammaPosterior:
         """Return what is believed of one column's mean and variance in each class."""
-        from priory.posteriors import NormalInverseGammaPosterior
+        from priory.families.posteriors import NormalInverseGammaPosterior
 
         after = self.posterior(prior)
         parameters = (after.mean, after.kappa, after.alpha, after.beta)

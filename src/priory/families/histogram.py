@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from priory.columns import Numbers
-from priory.errors import SettingError
-from priory.evidence import log_dirichlet_evidence
+from priory.base.errors import SettingError
+from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
+from priory.data.columns import Numbers
+from priory.data.schema import Block, Kind
 from priory.families.base import Family, Linear, Lookup, counted_values, log_shares, times
 from priory.families.categorical import draw
 from priory.families.cells_without import CellPairs, cell_without
 from priory.families.cuts import between_cells, equal_frequency, mdl
+from priory.families.evidence import log_dirichlet_evidence
 from priory.families.left_out import LeftOut, log_share, own_pseudo, reduced
-from priory.priors import DiscretePrior
-from priory.schema import Block, Kind
-from priory.tables import CellsTable, LabelsTable, NumbersTable
-from priory.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
+from priory.families.priors import DiscretePrior
+from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.posteriors import DirichletPosterior
+    from priory.families.posteriors import DirichletPosterior
 
 __all__ = ["Histogram", "HistogramParameters"]
 
@@ -39,8 +39,8 @@ class Histogram(Family):
     classes; as a density the histogram is zero beyond the numbers seen.
 
     >>> import numpy as np
-    >>> from priory.schema import Block
-    >>> from priory.priors import Laplace
+    >>> from priory.data.schema import Block
+    >>> from priory.families.priors import Laplace
     >>> column, y = Numbers(np.arange(8.0)[:, None]), np.zeros(8, dtype=np.int32)
     >>> table = NumbersTable.count(Block("x", ("x",), Kind.NUMBERS), column, y, None, 1)
     >>> Histogram(bins=2).parameters(table, Laplace(1.0)).cuts.tolist()
@@ -120,7 +120,7 @@ class Histogram(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Dirichlet over the bins."""
-        from priory.posteriors import DirichletPosterior
+        from priory.families.posteriors import DirichletPosterior
 
         after, counts, pseudo = self._counts(table, prior)
         names = bin_names(between_cells(table.cells, after))

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from priory.columns import Combined, Labels
-from priory.errors import SettingError
-from priory.evidence import log_dirichlet_evidence
+from priory.base.errors import SettingError
+from priory.base.formatting import shown
+from priory.base.labels import label_key, sorted_labels
+from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
+from priory.data.columns import Combined, Labels
+from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Family, adder_of, log
 from priory.families.categorical import draw
+from priory.families.evidence import log_dirichlet_evidence
 from priory.families.left_out import LeftOut, log_share, reduced
 from priory.families.parts import Parts, assigned
-from priory.labels import label_key, sorted_labels
-from priory.priors import Laplace, MEstimate, Prior
-from priory.schema import Block, Kind
-from priory.tables import LabelsTable
-from priory.text import shown
-from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
+from priory.families.priors import Laplace, MEstimate, Prior
+from priory.statistics.tables import LabelsTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.posteriors import DirichletPosterior
+    from priory.families.posteriors import DirichletPosterior
 
 __all__ = ["Joint", "JointParameters"]
 
@@ -41,7 +41,7 @@ class Joint(Family):
     place stands for as many combinations as were summed. So is a value never seen.
 
     >>> import numpy as np
-    >>> from priory.priors import Laplace
+    >>> from priory.families.priors import Laplace
     >>> table = LabelsTable((("a", 0), ("b", 1)), np.array([[3, 1]]), np.array([[3.0, 1.0]]))
     >>> Joint().parameters(table, Laplace(1.0)).domains
     (('a', 'b'), (0, 1))
@@ -88,7 +88,7 @@ class Joint(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Dirichlet over the combinations that were seen and all others together."""
-        from priory.posteriors import DirichletPosterior
+        from priory.families.posteriors import DirichletPosterior
 
         found = self.parameters(table, prior)
         whole = np.ones(len(found.domains), dtype=bool)

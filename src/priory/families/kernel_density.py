@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from priory.columns import Numbers
-from priory.errors import check_number
+from priory.base.errors import check_number
+from priory.base.typing import AnyArray, CodeArray, FloatArray
+from priory.data.columns import Numbers
+from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Family, adder_of
 from priory.families.categorical import draw
 from priory.families.cells_without import CellPairs
 from priory.families.left_out import LeftOut
-from priory.priors import Laplace, MEstimate, Prior
-from priory.schema import Block, Kind
-from priory.tables import CellsTable, NumbersTable
-from priory.typing import AnyArray, CodeArray, FloatArray
+from priory.families.priors import Laplace, MEstimate, Prior
+from priory.statistics.tables import CellsTable, NumbersTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
@@ -37,7 +37,7 @@ class KernelDensity(Family):
     density over all classes; 0 is the plain estimate.
 
     >>> import numpy as np
-    >>> from priory.schema import Block
+    >>> from priory.data.schema import Block
     >>> column, y = Numbers(np.array([[0.0], [1.0]])), np.zeros(2, dtype=np.int32)
     >>> table = NumbersTable.count(Block("x", ("x",), Kind.NUMBERS), column, y, None, 1)
     >>> family = KernelDensity(bandwidth=1.0)

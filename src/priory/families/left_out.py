@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from priory.priors import DiscretePrior, Laplace, MEstimate
-from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from priory.families.priors import DiscretePrior, Laplace, MEstimate
 
 __all__ = [
     "LeftOut",

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from priory.columns import Counts, SparseRows
-from priory.evidence import log_dirichlet_evidence
+from priory.base.formatting import number
+from priory.base.parallel import in_parallel, stretches, thread_count
+from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.data.columns import Counts, SparseRows
+from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Family, Linear, log_gamma, log_shares, times
+from priory.families.evidence import log_dirichlet_evidence
 from priory.families.left_out import LeftOut, log_share
 from priory.families.parts import Part, Parts
+from priory.families.priors import DiscretePrior, MEstimate
 from priory.kernels.score import add_counts_csr, add_counts_dense
 from priory.kernels.score import log_shares as fast_log_shares
-from priory.parallel import in_parallel, stretches, thread_count
-from priory.priors import DiscretePrior, MEstimate
-from priory.schema import Block, Kind
-from priory.tables import CountsTable
-from priory.text import number
-from priory.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.statistics.tables import CountsTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.posteriors import DirichletPosterior
+    from priory.families.posteriors import DirichletPosterior
 
 __all__ = [
     "Entries",
@@ -48,7 +48,7 @@ class Multinomial(Family):
     the worked sum are those of the words (or whatever is counted) in their order.
 
     >>> import numpy as np
-    >>> from priory.priors import Laplace
+    >>> from priory.families.priors import Laplace
     >>> table = CountsTable(np.array([2]), np.array([2.0]), np.array([[2, 1]]),
     ...                     np.array([[2.0, 1.0]]), np.array([[3.0, 1.0]]))
     >>> np.exp(Multinomial().parameters(table, Laplace(1.0)).log_p).round(3).tolist()
@@ -87,7 +87,7 @@ class Multinomial(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Dirichlet over the shares of all the block's columns."""
-        from priory.posteriors import DirichletPosterior
+        from priory.families.posteriors import DirichletPosterior
 
         columns = range(table.s1.shape[1])
         after = table.s1 + prior.pseudo_counts(columns, table.s1.sum(axis=0))

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from priory.columns import Numbers
-from priory.errors import SettingError
+from priory.base.errors import SettingError
+from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from priory.data.columns import Numbers
+from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Family, Linear
 from priory.families.gaussian import ROUNDED, VARIANCE_FLOOR
 from priory.families.left_out import LeftOut
-from priory.priors import Prior
-from priory.schema import Block, Kind
-from priory.tables import ScatterTable
-from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from priory.families.priors import Prior
+from priory.statistics.tables import ScatterTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
@@ -39,7 +39,7 @@ class MultivariateGaussian(Family):
     density.
 
     >>> import numpy as np
-    >>> from priory.schema import Block
+    >>> from priory.data.schema import Block
     >>> X, y = np.array([[0.0, 0], [2, 2], [0, 2], [2, 0]]), np.zeros(4, dtype=np.int32)
     >>> block = Block("a, b", ("a", "b"), Kind.SCATTER)
     >>> table = ScatterTable.count(block, Numbers(X), y, None, 1)

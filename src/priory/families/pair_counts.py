@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from priory.columns import Labels
-from priory.errors import SettingError
+from priory.base.errors import SettingError
+from priory.base.labels import label_key
+from priory.base.typing import AnyArray, FloatArray, IntArray, Label
+from priory.data.columns import Labels
 from priory.families.base import Lookup, log
 from priory.families.left_out import LeftOut, distinct, own_pseudo, reduced
-from priory.labels import label_key
-from priory.priors import Laplace, MEstimate
-from priory.tables import PairsTable
-from priory.typing import AnyArray, FloatArray, IntArray, Label
+from priory.families.priors import Laplace, MEstimate
+from priory.statistics.tables import PairsTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates, Exact

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from priory.columns import Numbers
-from priory.schema import Block
-from priory.text import shown
-from priory.typing import FloatArray
+from priory.base.formatting import shown
+from priory.base.typing import FloatArray
+from priory.data.columns import Numbers
+from priory.data.schema import Block
 
 if TYPE_CHECKING:
     from priory.families.base import Family

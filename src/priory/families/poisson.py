@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from priory.columns import Numbers
-from priory.errors import InputError
-from priory.evidence import log_gamma_evidence
+from priory.base.errors import InputError
+from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.data.columns import Numbers
+from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Family, Linear, counted_values, log, log_gamma, times
+from priory.families.evidence import log_gamma_evidence
 from priory.families.gaussian import class_moments
 from priory.families.left_out import LeftOut, reduced
 from priory.families.parts import Parts, column_parts
-from priory.priors import Laplace, MEstimate, Prior
-from priory.schema import Block, Kind
-from priory.tables import MomentsTable, NumbersTable
-from priory.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.families.priors import Laplace, MEstimate, Prior
+from priory.statistics.tables import MomentsTable, NumbersTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.posteriors import GammaPosterior
+    from priory.families.posteriors import GammaPosterior
 
 __all__ = ["Poisson", "PoissonParameters"]
 
@@ -36,7 +36,7 @@ class Poisson(Family):
     class is lent: a Gamma prior.
 
     >>> import numpy as np
-    >>> from priory.schema import Block
+    >>> from priory.data.schema import Block
     >>> column, y = Numbers(np.array([[2.0], [4.0]])), np.zeros(2, dtype=np.int32)
     >>> table = MomentsTable.count(Block("x", ("x",), Kind.MOMENTS), column, y, None, 1)
     >>> Poisson().parameters(table, Laplace(1.0)).rate.tolist()
@@ -89,7 +89,7 @@ class Poisson(Family):
         classes: tuple[Label, ...],
     ) -> GammaPosterior:
         """Return the Gamma over the rate of each class."""
-        from priory.posteriors import GammaPosterior
+        from priory.families.posteriors import GammaPosterior
 
         shape, weight, _ = self._after(table, prior)
         j = block.columns.index(column)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from priory.typing import FloatArray
+from priory.base.typing import FloatArray
 
 __all__ = ["normal_quantiles"]
 

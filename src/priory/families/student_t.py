@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from priory.columns import Numbers
-from priory.doubledouble import DoubleDouble
-from priory.errors import InputError, SettingError
+from priory.base.errors import InputError, SettingError
+from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.data.columns import Numbers
+from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Family, adder_of, counted_values, log_gamma, times
 from priory.families.cells_without import CellPairs, cells_of, log_transforms, rank_transforms
 from priory.families.gaussian import (
@@ -22,17 +23,16 @@ from priory.families.gaussian import (
 )
 from priory.families.left_out import LeftOut
 from priory.families.parts import Parts, column_parts
+from priory.families.priors import NormalInverseGamma, Prior
 from priory.families.transforms import Identity, Transform, log_transform, rank_transform
 from priory.kernels.rows_without import add_student_t_without
 from priory.kernels.score import add_student_t
-from priory.priors import NormalInverseGamma, Prior
-from priory.schema import Block, Kind
-from priory.tables import CellsTable, MomentsTable, NumbersTable
-from priory.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.statistics.doubledouble import DoubleDouble
+from priory.statistics.tables import CellsTable, MomentsTable, NumbersTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.posteriors import NormalInverseGammaPosterior
+    from priory.families.posteriors import NormalInverseGammaPosterior
 
 __all__ = ["StudentT", "StudentTParameters"]
 
@@ -48,7 +48,7 @@ class StudentT(Family):
     rank among all rows; both are read out of the cells.
 
     >>> import numpy as np
-    >>> from priory.schema import Block
+    >>> from priory.data.schema import Block
     >>> column, y = Numbers(np.array([[2.0], [-1.2], [2.2]])), np.zeros(3, dtype=np.int32)
     >>> table = MomentsTable.count(Block("x", ("x",), Kind.MOMENTS), column, y, None, 1)
     >>> StudentT().parameters(table, NormalInverseGamma()).dof.tolist()

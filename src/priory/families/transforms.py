@@ -7,9 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
+from priory.base.typing import AnyArray, FloatArray
 from priory.families.quantiles import normal_quantiles
-from priory.tables import CellsTable
-from priory.typing import AnyArray, FloatArray
+from priory.statistics.tables import CellsTable
 
 __all__ = [
     "Identity",

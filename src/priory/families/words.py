@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from priory.columns import Texts
-from priory.errors import NoLikelihoodError, SettingError
-from priory.evidence import log_dirichlet_evidence
+from priory.base.errors import NoLikelihoodError, SettingError
+from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
+from priory.data.columns import Texts
+from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Family, Linear, log_gamma, times
+from priory.families.evidence import log_dirichlet_evidence
 from priory.families.left_out import LeftOut
 from priory.families.multinomial import orders_left_out
 from priory.families.parts import Part, Parts, listed
+from priory.families.priors import DiscretePrior
 from priory.families.words_without import closed_form
 from priory.families.wordweights import Sums, WordWeights, bernoulli, complement, multinomial
 from priory.kernels.vocabulary import Vocabulary
 from priory.kernels.word_scores import score_words
 from priory.kernels.words import count_matrix
-from priory.priors import DiscretePrior
-from priory.schema import Block, Kind
-from priory.tables import WordsTable
-from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
+from priory.statistics.tables import WordsTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.posteriors import DirichletPosterior
+    from priory.families.posteriors import DirichletPosterior
 
 __all__ = ["READOUTS", "Words", "WordsParameters"]
 
@@ -276,7 +276,7 @@ class Words(Family):
         classes: tuple[Label, ...],
     ) -> DirichletPosterior:
         """Return the Dirichlet over the words of each class, for the multinomial of counts."""
-        from priory.posteriors import DirichletPosterior
+        from priory.families.posteriors import DirichletPosterior
 
         if (self.readout, self.term, self.idf) != ("multinomial", "count", False):
             super().posterior(table, prior, block, column, classes)

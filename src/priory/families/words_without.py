@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from priory.columns import Texts
+from priory.base.typing import AnyArray, BoolArray, FloatArray
+from priory.data.columns import Texts
 from priory.families.base import Adder
 from priory.families.left_out import LeftOut
+from priory.families.priors import DiscretePrior, Laplace, MEstimate
 from priory.kernels.words import count_matrix
 from priory.kernels.words_without import LeftSums, LeftTexts
-from priory.priors import DiscretePrior, Laplace, MEstimate
-from priory.tables import WordsTable
-from priory.typing import AnyArray, BoolArray, FloatArray
+from priory.statistics.tables import WordsTable
 
 if TYPE_CHECKING:
     from priory.families.words import Words

@@ -16,9 +16,9 @@ from functools import cached_property
 
 import numpy as np
 
+from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from priory.kernels.pairs import log_plus, sum_by
 from priory.kernels.word_scores import WordScores, place_pairs, place_words
-from priory.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 
 __all__ = ["Sums", "WordWeights", "bernoulli", "complement", "multinomial"]
 

@@ -18,7 +18,7 @@ from priory.kernels.vocabulary cimport Vocabulary, text_word, vocabulary
 import numpy as np
 
 from priory.kernels.pairs import add_pairs, sort_pairs
-from priory.parallel import in_parallel
+from priory.base.parallel import in_parallel
 
 cdef extern from "words.h" nogil:
     enum:

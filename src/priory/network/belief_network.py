@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from priory.errors import (
+from priory.base.errors import (
     InputError,
     NotFittedError,
     SettingError,
@@ -17,7 +17,11 @@ from priory.errors import (
     did_you_mean,
     listing,
 )
-from priory.labels import label_key
+from priory.base.formatting import aligned
+from priory.base.labels import label_key
+from priory.base.typing import AnyArray, FloatArray, Label
+from priory.data.reading import open_table, read_weights
+from priory.families.priors import DiscretePrior, as_prior
 from priory.network import bif, drawing
 from priory.network.counts import NetworkCounts
 from priory.network.elimination import (
@@ -56,10 +60,6 @@ from priory.network.variables import (
     label_column,
     read_coded,
 )
-from priory.priors import DiscretePrior, as_prior
-from priory.reading import open_table, read_weights
-from priory.text import aligned
-from priory.typing import AnyArray, FloatArray, Label
 
 __all__ = ["BeliefNetwork"]
 

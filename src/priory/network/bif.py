@@ -9,10 +9,10 @@ from typing import NoReturn
 
 import numpy as np
 
-from priory.errors import InputError, did_you_mean, listing
+from priory.base.errors import InputError, did_you_mean, listing
+from priory.base.typing import FloatArray, Label
 from priory.network.graph import Graph
 from priory.network.variables import Domain, Domains
-from priory.typing import FloatArray, Label
 
 __all__ = ["parse", "text"]
 

@@ -9,13 +9,13 @@ from math import prod
 
 import numpy as np
 
-from priory.errors import ForgetError, TooLargeError, listing
+from priory.base.errors import ForgetError, TooLargeError, listing
+from priory.base.labels import label_key, sorted_labels
+from priory.base.parallel import in_parallel, thread_count
+from priory.base.typing import AnyArray, FloatArray, IntArray
 from priory.kernels.labels import count_codes, count_joint
-from priory.labels import label_key, sorted_labels
 from priory.network.graph import Graph
 from priory.network.variables import WORTH_A_THREAD, Coded, Domain, Domains, domain_of, joined_codes
-from priory.parallel import in_parallel, thread_count
-from priory.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["MOST_CELLS", "NetworkCounts", "count_family"]
 

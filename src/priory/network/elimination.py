@@ -14,9 +14,9 @@ from typing import Any, Literal
 import numpy as np
 import opt_einsum as oe
 
-from priory.errors import TooLargeError
+from priory.base.errors import TooLargeError
+from priory.base.typing import AnyArray, FloatArray, IntArray
 from priory.network.factors import Factor
-from priory.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["MOST_NUMBERS", "Bucket", "Plans", "eliminate", "product", "sample_back", "sliced"]
 

@@ -16,8 +16,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from priory.errors import ExpressionError, did_you_mean, listing
-from priory.labels import label_key, union
+from priory.base.errors import ExpressionError, did_you_mean, listing
+from priory.base.labels import label_key, union
+from priory.base.typing import AnyArray, BoolArray, Label
 from priory.network.variables import (
     Domain,
     Domains,
@@ -25,7 +26,6 @@ from priory.network.variables import (
     find_variable,
     true_and_false,
 )
-from priory.typing import AnyArray, BoolArray, Label
 
 __all__ = ["Event", "EventLike", "event_of"]
 

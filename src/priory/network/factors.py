@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from priory.errors import InputError, SettingError, check_number, listing
+from priory.base.errors import InputError, SettingError, check_number, listing
+from priory.base.typing import FloatArray
+from priory.families.priors import DiscretePrior, Laplace
 from priory.network.variables import Domain, Domains, code_of
-from priory.priors import DiscretePrior, Laplace
-from priory.typing import FloatArray
 
 __all__ = [
     "BDeu",

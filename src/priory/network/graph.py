@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from priory.errors import SettingError, did_you_mean, listing
+from priory.base.errors import SettingError, did_you_mean, listing
 
 __all__ = ["Graph"]
 

@@ -8,12 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from priory.description import DescriptionLength
-from priory.errors import SettingError, ZeroProbabilityError, check_number, did_you_mean, listing
+from priory.base.errors import (
+    SettingError,
+    ZeroProbabilityError,
+    check_number,
+    did_you_mean,
+    listing,
+)
+from priory.base.formatting import aligned
+from priory.base.typing import FloatArray
 from priory.kernels.score import argmax_rows
+from priory.model.description import DescriptionLength
 from priory.network.likelihoods import Likelihood, likelihood_of
-from priory.text import aligned
-from priory.typing import FloatArray
 
 __all__ = ["DescriptionLength", "Hypotheses"]
 

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from priory.errors import TooLargeError
-from priory.typing import FloatArray, IntArray
+from priory.base.errors import TooLargeError
+from priory.base.typing import FloatArray, IntArray
 
 __all__ = ["Independence", "Partition", "exact_independence", "g_test"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from priory.errors import (
+from priory.base.errors import (
     InputError,
     SettingError,
     TooLargeError,
@@ -16,8 +16,13 @@ from priory.errors import (
     check_number,
     listing,
 )
+from priory.base.formatting import aligned
+from priory.base.html import html_table, html_together
+from priory.base.labels import label_key, sorted_labels
+from priory.base.typing import AnyArray, BoolArray, FloatArray, IntArray, Label
+from priory.data.reading import read_weights
+from priory.families.priors import DiscretePrior, Laplace, MEstimate, as_prior
 from priory.kernels.labels import encode_integers
-from priory.labels import label_key, sorted_labels
 from priory.network.expressions import Event, EventLike, event_of
 from priory.network.independence import Independence, exact_independence, g_test
 from priory.network.variables import (
@@ -30,11 +35,6 @@ from priory.network.variables import (
     label_column,
     read_coded,
 )
-from priory.notebook import html_table, html_together
-from priory.priors import DiscretePrior, Laplace, MEstimate, as_prior
-from priory.reading import read_weights
-from priory.text import aligned
-from priory.typing import AnyArray, BoolArray, FloatArray, IntArray, Label
 
 if TYPE_CHECKING:
     from priory.network.belief_network import BeliefNetwork

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from priory.errors import InputError, SettingError, did_you_mean, listing
-from priory.labels import label_key
-from priory.rawtables import open_table
-from priory.reading import read_labels
-from priory.typing import FloatArray
+from priory.base.errors import InputError, SettingError, did_you_mean, listing
+from priory.base.labels import label_key
+from priory.base.typing import FloatArray
+from priory.data.rawtables import open_table
+from priory.data.reading import read_labels
 
 __all__ = ["Likelihood", "likelihood_of"]
 

@@ -6,9 +6,9 @@ from math import log
 
 import numpy as np
 
-from priory.errors import SettingError
-from priory.evidence import log_dirichlet_evidence
-from priory.typing import FloatArray
+from priory.base.errors import SettingError
+from priory.base.typing import FloatArray
+from priory.families.evidence import log_dirichlet_evidence
 
 __all__ = ["bic", "log_evidence", "log_likelihood"]
 

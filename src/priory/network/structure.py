@@ -8,15 +8,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from priory.errors import InputError, SettingError, check_number
+from priory.base.errors import InputError, SettingError, check_number
+from priory.base.typing import FloatArray
+from priory.families.priors import Laplace
 from priory.network.counts import count_family
 from priory.network.factors import BDeu, pseudo_counts
 from priory.network.graph import Graph
 from priory.network.scores import bic, log_evidence
 from priory.network.variables import Coded, find_variable
-from priory.priors import Laplace
-from priory.trees import spanning_tree
-from priory.typing import FloatArray
+from priory.tuning.trees import spanning_tree
 
 __all__ = ["Scored", "chow_liu", "climb", "mutual_information", "tan"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from priory.analyzer import Analyzer
-from priory.errors import SchemaError, did_you_mean, listing
-from priory.rawtables import RawTable
+from priory.base.errors import SchemaError, did_you_mean, listing
+from priory.data.rawtables import RawTable
+from priory.text.analyzer import Analyzer
 
 __all__ = ["SAMPLE_ROWS", "Batch", "Form", "Source", "check_columns"]
 

@@ -14,21 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from priory.classifier import count_rows
-from priory.columns import Labels
-from priory.errors import InputError, PrioryWarning, SchemaError, listing, warn
-from priory.labels import label_key
-from priory.rawtables import natural
-from priory.reading import infer, infer_empty, read, read_labels, read_weights
-from priory.sampling import Pool
-from priory.schema import Block, Kind, Schema
-from priory.settings import Settings
+from priory.base.errors import InputError, PrioryWarning, SchemaError, listing, warn
+from priory.base.labels import label_key
+from priory.base.typing import Label
+from priory.classifier.classifier import count_rows
+from priory.data.columns import Labels
+from priory.data.rawtables import natural
+from priory.data.reading import infer, infer_empty, read, read_labels, read_weights
+from priory.data.schema import Block, Kind, Schema
 from priory.sources.ahead import ahead
 from priory.sources.base import SAMPLE_ROWS, Batch, Form, Source
 from priory.sources.progress import Progress
-from priory.statistics import Statistics
-from priory.tables import LabelsTable
-from priory.typing import Label
+from priory.statistics.sampling import Pool
+from priory.statistics.statistics import Statistics
+from priory.statistics.tables import LabelsTable
+from priory.tuning.settings import Settings
 
 __all__ = ["Roles", "count_source", "in_known_types", "sample_schema", "typed_classes"]
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from priory.errors import InputError, SettingError
-from priory.longtable import arrow_values
-from priory.parallel import thread_count
+from priory.base.errors import InputError, SettingError
+from priory.base.parallel import thread_count
+from priory.data.arrow import arrow_values
 from priory.sources.base import SAMPLE_ROWS, Batch, Form, Source
 from priory.sources.csv import FALSE, TRUE, CsvSource, is_large
 from priory.sources.tables import CsvHead, format_of, read_head, same_columns

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TypeAlias
 
-from priory.errors import InputError
+from priory.base.errors import InputError
 
 __all__ = ["LARGEST", "Location", "message_text", "read_bytes", "too_big", "unreadable"]
 

@@ -11,11 +11,11 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from priory.charsets import decode
-from priory.errors import InputError, PrioryWarning, SettingError, check_number, listing, warn
-from priory.markup import html_text
+from priory.base.errors import InputError, PrioryWarning, SettingError, check_number, listing, warn
 from priory.sources.files import Location, message_text, read_bytes, unreadable
 from priory.sources.mbox import mbox_messages
+from priory.text.charsets import decode
+from priory.text.markup import html_text
 
 if TYPE_CHECKING:
     from mimetypes import MimeTypes

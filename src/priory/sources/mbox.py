@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from priory.errors import InputError
+from priory.base.errors import InputError
 from priory.sources import files
 from priory.sources.files import Location, message_text, too_big, unreadable
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from priory.errors import InputError
-from priory.rawtables import RawTable, open_table
+from priory.base.errors import InputError
+from priory.data.rawtables import RawTable, open_table
 from priory.sources.base import Batch, Form, Source
 
 __all__ = ["StreamSource", "TableSource", "as_reader"]

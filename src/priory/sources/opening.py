@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from priory.errors import SettingError
+from priory.base.errors import SettingError
 from priory.sources.base import Source
 from priory.sources.memory import StreamSource, TableSource, as_reader
 from priory.sources.tables import find_files

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from priory.classifier import Classifier
-from priory.columns import Labels
-from priory.errors import SchemaError
-from priory.rawtables import RawTable, natural
-from priory.schema import Kind
+from priory.base.errors import SchemaError
+from priory.classifier.classifier import Classifier
+from priory.data.columns import Labels
+from priory.data.rawtables import RawTable, natural
+from priory.data.schema import Kind
 from priory.sources.base import Batch, Form, check_columns
 from priory.sources.counting import in_known_types
 from priory.sources.opening import open_source

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from priory.errors import InputError, SchemaError, SettingError, did_you_mean, listing
+from priory.base.errors import InputError, SchemaError, SettingError, did_you_mean, listing
 
 __all__ = ["CsvHead", "find_files", "format_of", "read_head"]
 

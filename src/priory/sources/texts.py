@@ -7,10 +7,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from priory.analyzer import Analyzer
 from priory.sources.base import Batch, Form, Source
 from priory.sources.files import Location
 from priory.sources.folders import is_message, iter_folder
+from priory.text.analyzer import Analyzer
 
 __all__ = ["CLASS", "TEXT", "FolderSource", "has_classes"]
 

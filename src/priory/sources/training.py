@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from priory.classifier import Classifier
-from priory.errors import ForgetError, InputError, SettingError, listing
-from priory.provenance import Figures, Provenance
-from priory.sampling import Pool, Sample
-from priory.schema import Block, Kind, Schema
-from priory.settings import Settings
+from priory.base.errors import ForgetError, InputError, SettingError, listing
+from priory.classifier.classifier import Classifier
+from priory.classifier.provenance import Figures, Provenance
+from priory.data.schema import Block, Kind, Schema
+from priory.evaluation.validation import trained
 from priory.sources.base import Form, Source, check_columns
 from priory.sources.counting import (
     Roles,
@@ -23,10 +22,11 @@ from priory.sources.counting import (
     typed_classes,
 )
 from priory.sources.opening import open_source
-from priory.statistics import Statistics
-from priory.structure import choose_structure
-from priory.tables import LabelsTable
-from priory.validation import trained
+from priory.statistics.sampling import Pool, Sample
+from priory.statistics.statistics import Statistics
+from priory.statistics.tables import LabelsTable
+from priory.tuning.settings import Settings
+from priory.tuning.structure import choose_structure
 
 __all__ = ["count_for", "forget", "form_of", "forms_for", "train", "update"]
 

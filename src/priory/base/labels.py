@@ -1,0 +1,87 @@
+"""What a label is: a bool, a number or a string, with 1, "1" and True kept apart.
+
+Several columns modelled together have combinations of labels, tuples, as their labels.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from priory.base.typing import IntArray, Key
+
+__all__ = ["label_key", "label_token", "sorted_labels", "token_label", "union"]
+
+
+def label_key(label: Key) -> tuple[Any, ...]:
+    """Return the key by which a label is ordered and looked up.
+
+    Python holds ``1 == True``; as labels they differ, so the type comes first.
+
+    >>> sorted(["b", 2, True, "a", 1.5], key=label_key)
+    [True, 1.5, 2, 'a', 'b']
+    """
+    if isinstance(label, tuple):
+        return (3, *map(label_key, label))
+    if isinstance(label, bool):
+        return (0, label)
+    return (2 if isinstance(label, str) else 1, label)
+
+
+def sorted_labels(labels: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the distinct labels in their order.
+
+    >>> sorted_labels([1, "1", True, 1])
+    (True, 1, '1')
+    """
+    labels = tuple(labels)
+    if _all_strings(labels):
+        return tuple(sorted(set(labels)))
+    return tuple(sorted({label_key(label): label for label in labels}.values(), key=label_key))
+
+
+def union(a: Sequence[Any], b: Sequence[Any]) -> tuple[tuple[Any, ...], IntArray, IntArray]:
+    """Return the sorted union, and where each label of `a` and of `b` stands in it.
+
+    >>> labels, in_a, in_b = union(("a", "c"), ("b", "c"))
+    >>> labels, in_a.tolist(), in_b.tolist()
+    (('a', 'b', 'c'), [0, 2], [1, 2])
+    """
+    labels = sorted_labels([*a, *b])
+    key: Callable[[Any], Any] = str if _all_strings(labels) else label_key
+    place = {key(label): i for i, label in enumerate(labels)}
+    where_a = np.array([place[key(label)] for label in a], dtype=np.intp)
+    where_b = np.array([place[key(label)] for label in b], dtype=np.intp)
+    return labels, where_a, where_b
+
+
+def _all_strings(labels: tuple[Any, ...]) -> bool:
+    """Return whether all labels are strings, which are ordered and looked up as they are."""
+    return set(map(type, labels)) <= {str}
+
+
+def label_token(label: Key) -> str:
+    """Return a label as JSON: typed, readable, and safe for lone surrogates.
+
+    >>> label_token("Sunny"), label_token(1), label_token(True), label_token(("a", 1))
+    ('"Sunny"', '1', 'true', '["a", 1]')
+    """
+    token = json.dumps(label, ensure_ascii=False)
+    try:
+        token.encode()
+    except UnicodeEncodeError:
+        token = json.dumps(label, ensure_ascii=True)
+    return token
+
+
+def token_label(token: str) -> Any:
+    """Return the label of a JSON token; the inverse of `label_token`.
+
+    >>> token_label('"1"'), token_label("1")
+    ('1', 1)
+    """
+    label = json.loads(token)
+    return tuple(label) if isinstance(label, list) else label

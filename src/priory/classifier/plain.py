@@ -1,0 +1,164 @@
+"""Settings and what was tuned as plain JSON: families and priors by name and options, no code."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Set
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from priory import families
+from priory.base.errors import SettingError, did_you_mean, listing
+from priory.base.labels import label_key
+from priory.data.schema import Schema
+from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
+from priory.model.model import Choice
+from priory.text.analyzer import Analyzer
+from priory.tuning.tuned import Tuning
+
+__all__ = ["from_plain", "to_plain", "tuning_from_plain", "tuning_to_plain"]
+
+PRIOR_TYPES: dict[str, type] = {
+    cls.__name__: cls for cls in (Laplace, MEstimate, Dirichlet, NormalInverseGamma)
+}
+TYPES = (*families.FAMILY_TYPES, *PRIOR_TYPES)
+"""Every type of object that a setting may hold; a file can name no other."""
+
+
+def to_plain(value: Any) -> Any:
+    """Return a setting as JSON values; its inverse is `from_plain`.
+
+    >>> to_plain({"age": Laplace(0.5), ("a", "b"): "joint"})["map"][1]
+    [{'list': ['a', 'b']}, 'joint']
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        raise SettingError(f"The setting {value!r} is not finite, so it cannot be saved.")
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {"map": [[to_plain(key), to_plain(item)] for key, item in value.items()]}
+    if isinstance(value, list):
+        return {"items": [to_plain(item) for item in value]}
+    if isinstance(value, Set):
+        return {"set": sorted((to_plain(item) for item in value), key=str)}
+    if isinstance(value, tuple | np.ndarray):
+        return {"list": [to_plain(item) for item in value]}
+    if isinstance(value, Analyzer):
+        return {"analyzer": value.to_dict()}
+    name = type(value).__name__
+    if is_dataclass(value) and name in TYPES and _type(name) is type(value):
+        return {
+            "type": name,
+            "options": {f.name: to_plain(getattr(value, f.name)) for f in fields(value)},
+        }
+    raise SettingError(
+        f"The setting {value!r:.60} cannot be saved: a model file holds no code, so families and "
+        "priors must be those of priory."
+    )
+
+
+def from_plain(plain: Any) -> Any:
+    """Return the setting of JSON values, arrays as tuples; anything unknown is refused.
+
+    >>> from_plain(to_plain(families.Gaussian()))
+    Gaussian(shared=False, var_smoothing=0.0)
+    """
+    if plain is None or isinstance(plain, bool | int | float | str):
+        return plain
+    if isinstance(plain, dict):
+        if plain.keys() == {"map"}:
+            return {from_plain(key): from_plain(item) for key, item in plain["map"]}
+        if plain.keys() == {"list"} and isinstance(plain["list"], list):
+            return tuple(from_plain(item) for item in plain["list"])
+        if plain.keys() == {"items"} and isinstance(plain["items"], list):
+            return [from_plain(item) for item in plain["items"]]
+        if plain.keys() == {"set"} and isinstance(plain["set"], list):
+            return {from_plain(item) for item in plain["set"]}
+        if plain.keys() == {"analyzer"}:
+            return Analyzer.from_dict(plain["analyzer"])
+        if plain.keys() == {"type", "options"} and isinstance(plain["options"], dict):
+            name = str(plain["type"])
+            if name not in TYPES:
+                raise SettingError(
+                    f"There is no family or prior {name!r}. Known: {listing(TYPES, 30)}."
+                    f"{did_you_mean(name, TYPES)}"
+                )
+            options = {key: from_plain(item) for key, item in plain["options"].items()}
+            return _type(name)(**options)
+    raise SettingError(f"{plain!r:.60} is no setting.")
+
+
+def tuning_to_plain(tuning: Tuning) -> dict[str, Any]:
+    """Return what was chosen as JSON values, without the scores that it was chosen on."""
+    return {
+        "choices": [
+            [name, to_plain(choice.family), to_plain(choice.prior), choice.missing]
+            for name, choice in tuning.choices.items()
+        ],
+        "weights": [[name, about, float(w)] for (name, about), w in tuning.weights.items()],
+        "temperature": float(tuning.temperature),
+        "classes": list(tuning.classes),
+        "bias": [float(b) for b in tuning.bias],
+        "scale": float(tuning.scale),
+        "n_rows": int(tuning.n_rows),
+        "how": tuning.how,
+    }
+
+
+def tuning_from_plain(plain: Any, schema: Schema) -> Tuning:
+    """Return the tuning of JSON values; it must be of blocks that the schema counts."""
+    if not isinstance(plain, dict):
+        raise SettingError(f"{plain!r:.60} is no tuning.")
+    choices = {}
+    for name, family, prior, missing in plain["choices"]:
+        block = schema.by_name.get(name)
+        chosen = Choice(from_plain(family), from_plain(prior), missing)
+        if block is None or not block.kind.is_counted:
+            raise SettingError(f"a choice is for {name!r:.60}, which is not counted")
+        if not isinstance(chosen.family, families.Family) or block.kind not in chosen.family.kinds:
+            raise SettingError(f"the choice for {name!r:.60} is no family for {block.kind}")
+        if chosen.prior is not None and not isinstance(chosen.prior, chosen.family.priors):
+            raise SettingError(f"the choice for {name!r:.60} has no prior of its family")
+        if missing not in ("skip", "category", "error"):
+            raise SettingError(f"gaps of {name!r:.60} are treated as {missing!r:.40}")
+        choices[name] = chosen
+    weights = {}
+    for name, about, weight in plain["weights"]:
+        if name not in choices or about not in ("value", "edge", "missing"):
+            raise SettingError(f"a weight is for {name!r:.60}, {about!r:.40}")
+        weights[name, about] = _finite(weight, "a weight", least=0.0)
+    classes = tuple(plain["classes"])
+    if not all(isinstance(label, bool | int | float | str) for label in classes):
+        raise SettingError("a class of the tuning is no label")
+    bias = np.array([_finite(b, "a bias") for b in plain["bias"]], dtype=np.float64)
+    if len(bias) != len(classes) or len({label_key(label) for label in classes}) < len(classes):
+        raise SettingError("the biases are not one for each class")
+    if plain["how"] not in ("leave-one-out", "cross-fitted"):
+        raise SettingError(f"the tuning was made by {plain['how']!r:.40}")
+    return Tuning(
+        choices,
+        weights,
+        _finite(plain["temperature"], "the temperature", least=0.0),
+        classes,
+        bias,
+        _finite(plain["scale"], "the scale", least=0.0),
+        int(_finite(plain["n_rows"], "the number of rows", least=0.0)),
+        plain["how"],
+    )
+
+
+def _type(name: str) -> type[Any]:
+    found: type[Any] = PRIOR_TYPES.get(name) or getattr(families, name)
+    return found
+
+
+def _finite(value: Any, what: str, least: float = -math.inf) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise SettingError(f"{what} is {value!r:.40}")
+    if not math.isfinite(value) or value < least:
+        raise SettingError(f"{what} is {value!r}")
+    return float(value)

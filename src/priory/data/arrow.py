@@ -1,0 +1,43 @@
+"""Arrow columns as NumPy arrays, without pandas, which Arrow's own conversion loads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["arrow_gaps", "arrow_values"]
+
+
+def arrow_values(column: Any, dtype: Any) -> Any:
+    """Return the numbers of an Arrow column, anything where there is a gap.
+
+    Arrow itself would load pandas to do this.
+    """
+    arrays = [
+        np.frombuffer(chunk.buffers()[1], dtype=dtype)[chunk.offset : chunk.offset + len(chunk)]
+        for chunk in _chunks(column)
+    ]
+    if len(arrays) == 1:
+        return arrays[0]
+    return np.concatenate(arrays) if arrays else np.zeros(0, dtype=dtype)
+
+
+def arrow_gaps(column: Any) -> Any:
+    """Return which values of an Arrow column are missing."""
+    gaps = [np.zeros(0, dtype=np.bool_)]
+    for chunk in _chunks(column):
+        gone = np.zeros(len(chunk), dtype=np.bool_)
+        if chunk.null_count:
+            bits = np.frombuffer(chunk.buffers()[0], dtype=np.uint8)
+            valid = np.unpackbits(bits, bitorder="little")[chunk.offset :][: len(chunk)]
+            gone = valid == 0
+        gaps.append(gone)
+    return np.concatenate(gaps)
+
+
+def _chunks(column: Any) -> list[Any]:
+    import pyarrow as pa
+
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    return [chunk for chunk in chunks if len(chunk)]

@@ -1,0 +1,126 @@
+"""What is fixed when columns are counted together: the bins of numbers, and the pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from priory.base.errors import SchemaError
+from priory.base.typing import AnyArray, CodeArray, FloatArray
+
+__all__ = ["Pairing", "every_pair"]
+
+USES = ("edge", "pair", "aode", "joint")
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Say how several columns are counted together.
+
+    `edges` holds the ends of each column's bins, None for a column of labels; the first and the
+    last bin reach outwards. `pairs` are the pairs that are counted, as positions of the parent and
+    the child. `use` is what they were chosen for: an edge of a tree, one more pair, all pairs, or
+    all the columns in one table. As all this is declared, any chunking gives the same counts.
+
+    >>> Pairing("edge", ((0.0, 1.5, 3.0), None), ((0, 1),)).bins(0, np.array([-9.0, 2.0])).tolist()
+    [0, 1]
+    """
+
+    use: Literal["edge", "pair", "aode", "joint"]
+    edges: tuple[tuple[float, ...] | None, ...]
+    pairs: tuple[tuple[int, int], ...]
+
+    def __post_init__(self) -> None:
+        wrong = self._wrong()
+        if wrong:
+            raise SchemaError(f"Columns cannot be counted together: {wrong}.")
+
+    def _wrong(self) -> str | None:
+        if self.use not in USES:
+            return f"their use is {self.use!r:.40}"
+        for ends in self.edges:
+            if ends is None:
+                continue
+            if len(ends) < 2 or not all(isinstance(x, float) and math.isfinite(x) for x in ends):
+                return "the ends of bins are no numbers"
+            if any(a >= b for a, b in pairwise(ends[1:-1])):
+                return "the ends of bins are not in order"
+        d = len(self.edges)
+        places = range(d)
+        if any(i not in places or j not in places or i == j for i, j in self.pairs):
+            return "a pair is of columns that are not there"
+        if len({frozenset(pair) for pair in self.pairs}) < len(self.pairs):
+            return "a pair stands twice"
+        if self.use == "aode":  # their number first: a file may claim any number of columns
+            fits = len(self.pairs) == d * (d - 1) // 2 and self.pairs == every_pair(d)
+        else:
+            fits = self.pairs == (((0, 1),) if self.is_of_two else ())
+        if not fits or (self.is_of_two and d != 2):
+            return f"the pairs are not those of {self.use!r}"
+        return None
+
+    @property
+    def is_of_two(self) -> bool:
+        """Return whether it is one pair by itself, of a parent and a child."""
+        return self.use in ("edge", "pair")
+
+    def bins(self, column: int, x: AnyArray) -> CodeArray:
+        """Return the bin of each number of a column, -1 where it is missing."""
+        ends = self.edges[column]
+        assert ends is not None
+        codes = np.searchsorted(np.array(ends[1:-1]), x, side="left").astype(np.int32)
+        codes[np.isnan(x)] = -1
+        return codes
+
+    def n_bins(self, column: int) -> int:
+        """Return how many bins a column of numbers has."""
+        ends = self.edges[column]
+        assert ends is not None
+        return len(ends) - 1
+
+    def log_widths(self, column: int) -> FloatArray:
+        """Return log of the width of each bin, and 0 for a column of labels' gap."""
+        widths = np.diff(np.array(self.edges[column]))
+        return np.log(np.where(widths > 0, widths, 1.0))  # a lone value is a point mass
+
+    def drawn(self, column: int, values: AnyArray, rng: np.random.Generator) -> AnyArray:
+        """Return drawn values of a column: a number evenly out of a bin, a label as it is."""
+        ends = self.edges[column]
+        if ends is None:
+            return values
+        bins, ends_of = values.astype(np.intp), np.array(ends)
+        return rng.uniform(ends_of[bins], np.maximum(ends_of[bins + 1], ends_of[bins]))
+
+    def shown(self, column: int, value: Any) -> str:
+        """Return how a value is written after the name of its column: "= a", "in (1, 2]"."""
+        ends = self.edges[column]
+        if ends is None:
+            return f"= {value}"
+        low = "-∞" if value == 0 else f"{ends[value]:.4g}"
+        high = "∞" if value == len(ends) - 2 else f"{ends[value + 1]:.4g}"
+        return f"in ({low}, {high}{')' if high == '∞' else ']'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as plain JSON values."""
+        edges = [None if ends is None else list(ends) for ends in self.edges]
+        return {"use": self.use, "edges": edges, "pairs": [list(pair) for pair in self.pairs]}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Pairing:
+        """Return the pairing of plain JSON values; what cannot be is refused."""
+        edges = tuple(None if ends is None else tuple(ends) for ends in plain["edges"])
+        return cls(plain["use"], edges, tuple((int(i), int(j)) for i, j in plain["pairs"]))
+
+
+def every_pair(n_columns: int) -> tuple[tuple[int, int], ...]:
+    """Return all the pairs of columns, each once.
+
+    >>> every_pair(3)
+    ((0, 1), (0, 2), (1, 2))
+    """
+    return tuple(combinations(range(n_columns), 2))

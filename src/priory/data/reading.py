@@ -1,0 +1,556 @@
+"""Read any table in memory: find what its columns are, and bring them into coded form.
+
+`open_table` gives one face to pandas, polars, Arrow, NumPy, scipy.sparse and plain Python; `infer`
+says what each column is; `read` returns the coded columns that a schema asks for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from priory.base.errors import InputError, SchemaError, did_you_mean, listing
+from priory.base.typing import FloatArray, Label
+from priory.data.columns import (
+    Column,
+    Combined,
+    Counts,
+    Frame,
+    Labels,
+    Numbers,
+    Pairs,
+    Texts,
+    integer_labels,
+)
+from priory.data.pairing import Pairing
+from priory.data.rawtables import EXACT, SURROGATE, Natural, RawTable, natural, open_table, texts
+from priory.data.schema import Block, Kind, Schema, unit_of
+from priory.kernels.text import encode_texts
+from priory.text.analyzer import Analyzer
+
+__all__ = [
+    "infer",
+    "infer_empty",
+    "only_column",
+    "open_table",
+    "read",
+    "read_labels",
+    "read_weights",
+    "with_pairs",
+]
+
+LARGEST_WEIGHT = 1e100
+SMALLEST_WEIGHT = 1e-100
+
+IDENTIFIER_ROWS = 1000
+"""From so many rows on, a column of strings that never repeat is not even counted."""
+
+NAMES = "no string repeats: it names its rows"
+NAMES_OR_TEXT = "no string repeats: it names its rows, or is text"
+"""Why a column is an identifier; the second where its strings have several words."""
+
+NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+"""A number as text files have it; Python itself would also take nan, 1_000 and the like."""
+
+
+def infer(
+    X: Any,
+    declared: Mapping[tuple[str, ...], Kind | Analyzer] | None = None,
+    n_threads: int | None = None,
+) -> Schema:
+    """Return what each column is, and why.
+
+    `declared` names the kind of some columns, or of several columns counted as one block; an
+    analyzer says that a column holds texts, and what their words are.
+
+    >>> print(infer({"outlook": ["Sunny", "Rain"], "humidity": [85.0, 70.0]}))
+    column    kind     family  why
+    outlook   labels   –       strings
+    humidity  numbers  –       numbers
+    """
+    raw = open_table(X)
+    if not raw.names:
+        raise InputError("X has rows without a single key: there is nothing to learn from.")
+    declared = dict(declared or {})
+    _check_declared(raw, declared)
+    block_of = {name: columns for columns in declared for name in columns}
+    raw.read_columns([name for name in raw.names if name not in block_of], n_threads)
+    blocks = []
+    for name in raw.names:
+        columns = block_of.get(name)
+        if columns is None:
+            blocks.append(_infer_column(raw, name))
+        elif columns[0] == name:  # a block of several columns stands where its first column does
+            blocks.append(_declared_block(raw, columns, declared[columns]))
+    names = [block.name for block in blocks]
+    if len(set(names)) < len(names):
+        twice = [name for name in names if names.count(name) > 1]
+        raise SchemaError(
+            f"{twice[0]!r} is both a column and a block of columns; rename the column."
+        )
+    return _with_values(raw, Schema(raw.names, tuple(blocks), raw.named))
+
+
+def infer_empty(X: Any, schema: Schema) -> Schema:
+    """Return a learned schema in which columns that were empty so far may have found a kind.
+
+    A kind that is known stays, whatever type the next batch happens to have; values that its type
+    declares are added to those declared before. A column that was not there at first cannot be
+    learned any more, and is refused.
+    """
+    raw = _with_gaps(open_table(X), schema)
+    strange = [name for name in raw.names if name not in schema.known]
+    if strange and raw.named and schema.named:
+        raise SchemaError(
+            f"Column {listing(strange)} was not there when the model learned; leave it out. "
+            f"Columns: {listing(schema.columns)}.{did_you_mean(strange[0], schema.columns)}"
+        )
+    empty = [block for block in schema if block.kind is Kind.EMPTY]
+    if not empty:
+        return _with_values(raw, schema)
+    source = _match(raw, schema, also=[block.name for block in empty])
+    found = {
+        block.name: replace(
+            _infer_column(raw, source[block.name]), name=block.name, columns=block.columns
+        )
+        for block in empty
+    }
+    blocks = tuple(found.get(block.name, block) for block in schema)
+    return _with_values(raw, replace(schema, blocks=blocks))
+
+
+def _with_values(raw: RawTable, schema: Schema) -> Schema:
+    """Return a schema that knows the values declared by the types of a table's columns."""
+    labels = [block for block in schema if block.kind is Kind.LABELS]
+    if not labels:
+        return schema
+    source = _match(raw, schema)
+    declared = {b.name: b.declaring(raw.declared(source[b.columns[0]])) for b in labels}
+    if all(declared[block.name] is block for block in labels):
+        return schema
+    return replace(schema, blocks=tuple(declared.get(block.name, block) for block in schema))
+
+
+def read(X: Any, schema: Schema, n_threads: int | None = None) -> Frame:
+    """Return the columns that a schema counts, coded.
+
+    Columns that it does not know are not looked at. One that it knows must be there, but for rows
+    that are given by keys, where it is a gap.
+    """
+    row = _read_row(X, schema) if isinstance(X, Mapping) else None
+    if row is not None:
+        return row
+    raw = _with_gaps(open_table(X), schema)
+    source = _match(raw, schema)
+    labels = [block for block in schema.counted if block.kind in (Kind.LABELS, Kind.JOINT)]
+    raw.read_columns([source[name] for block in labels for name in block.columns], n_threads)
+    binned: dict[Any, Labels] = {}  # a column may be in several pairs
+    columns = {
+        block.name: _read_block(
+            raw, schema, block, [source[name] for name in block.columns], binned
+        )
+        for block in schema.counted
+    }
+    return Frame(raw.n_rows, columns, _other_units(raw, schema, source))
+
+
+def _other_units(raw: RawTable, schema: Schema, source: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns of numbers that are no longer dates, or have become some, and what."""
+    found = {}
+    for block in schema.counted:
+        if block.kind is Kind.NUMBERS and block.why != "declared":
+            given = raw.column(source[block.name])
+            is_number = isinstance(given.column, Numbers) or given.why in ("integer", "numbers")
+            if is_number and unit_of(given.why) != block.unit and not given.column.missing.all():
+                found[block.name] = unit_of(given.why)
+    return found
+
+
+def with_pairs(frame: Frame, schema: Schema) -> Frame:
+    """Return a frame of single columns with those beside them that are counted together."""
+    columns = dict(frame.columns)
+    for block in schema.counted:
+        if block.pairing is not None:
+            columns[block.name] = _row_together(frame.columns, block, block.pairing)
+    return Frame(len(frame), columns)
+
+
+def _read_row(row: Mapping[Any, Any], schema: Schema) -> Frame | None:
+    """Return one row given as {column: value}, or None where it needs a closer look.
+
+    A single row to be classified should not pay for the reading of tables.
+    """
+    if not (row.keys() <= schema.known and _PLAIN.issuperset(map(type, row.values()))):
+        return None
+    columns: dict[str, Column] = {}
+    for block in schema.counted:
+        if block.pairing is not None:  # its columns come first
+            if not all(name in columns for name in block.columns):
+                return None
+            columns[block.name] = _row_together(columns, block, block.pairing)
+            continue
+        value: Any = row.get(block.columns[0])
+        kind = type(value)
+        gap = value is None or (kind is float and value != value)
+        if len(block.columns) > 1:
+            return None
+        if block.kind is Kind.LABELS:
+            if kind is float and not gap:
+                value = int(value) if value.is_integer() else value
+            elif kind is str and not value.isascii() and SURROGATE.search(value):
+                return None
+            columns[block.name] = _NOTHING if gap else Labels(_FIRST, (value,))
+        elif block.analyzer is not None and (gap or kind is str):
+            encoded = Texts(*encode_texts([None if gap else value]), block.analyzer.splitter)
+            columns[block.name] = _split_by(block.analyzer, encoded)
+        elif block.kind is Kind.NUMBERS and (
+            gap or (kind is not str and block.unit == "number" and not _is_huge(value))
+        ):
+            columns[block.name] = Numbers(np.array([[np.nan if gap else value]], dtype=np.float64))
+        else:
+            return None
+    return Frame(1, columns)
+
+
+def _row_together(columns: Mapping[str, Column], block: Block, pairing: Pairing) -> Combined:
+    parts = []
+    for j, name in enumerate(block.columns):
+        column: Any = columns[name]
+        parts.append(column if pairing.edges[j] is None else _bins(pairing, j, column))
+    return _of_parts(block, parts)
+
+
+def _is_huge(value: Any) -> bool:
+    return isinstance(value, int) and abs(value) > EXACT
+
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+_FIRST = np.zeros(1, dtype=np.int32)
+_NOTHING = Labels(np.full(1, -1, dtype=np.int32), ())
+
+
+def read_labels(y: Any, name: str = "y", n_threads: int | None = None) -> Labels:
+    """Return the class of each row; a missing one is an error.
+
+    >>> read_labels(["No", "Yes", "No"]).labels
+    ('No', 'Yes')
+    """
+    if isinstance(y, Labels):
+        return y.seen()
+    y = only_column(y)
+    if type(y) is np.ndarray and y.dtype.kind == "i" and y.ndim == 1:
+        return integer_labels(y, n_threads)
+    found = natural(y, name)
+    column = found.column
+    if unit_of(found.why) != "number":
+        raise InputError(
+            f"{name} holds dates, which are no classes; turn them into names, say by strftime."
+        )
+    if isinstance(column, Counts):
+        raise InputError(f"{name} must be one column of labels, not a matrix")
+    coded = _as_labels(column, name)
+    if coded.missing.any():
+        gaps = np.flatnonzero(coded.missing)
+        raise InputError(
+            f"{name} has {len(gaps)} missing labels (NaN or None), the first in row {gaps[0]}. "
+            "A row can be learned only with its class: leave those rows out."
+        )
+    return coded.seen()  # a category without rows is no class
+
+
+def only_column(y: Any) -> Any:
+    """Return the column of a table or matrix that has but one; anything else as it is.
+
+    >>> only_column(np.array([["a"], ["b"]])).tolist()
+    ['a', 'b']
+    """
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) != 2 or shape[1] != 1 or hasattr(y, "tocsr"):
+        return y
+    if isinstance(y, np.ndarray):
+        return y.reshape(-1)
+    return open_table(y).get(0)
+
+
+def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
+    """Return sample weights as float64, or say what is wrong with them.
+
+    Squares of numbers are multiplied by them and added up, and sums divided by sums: weights
+    that are very large or very small would overflow or lose their digits on the way.
+    """
+    if weight is None:
+        return None
+    if np.ma.is_masked(weight):
+        raise InputError(
+            f"sample_weight is masked in row {int(np.argmax(np.ma.getmaskarray(weight)))}; give "
+            "every row a weight, 0 for a row that does not count."
+        )
+    try:
+        weights = np.asarray(weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"sample_weight must be numbers: {error}.") from None
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise InputError(
+            f"sample_weight must have one number a row: it has shape {weights.shape}, "
+            f"the data have {n_rows} rows."
+        )
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(
+            f"sample_weight must be finite and at least 0; row {row} has {float(weights[row])!r}. "
+            "To take rows away, use forget."
+        )
+    wrong = (weights > LARGEST_WEIGHT) | ((weights < SMALLEST_WEIGHT) & (weights > 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(
+            f"sample_weight must be 0 or between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}; row "
+            f"{row} has {float(weights[row])!r}. Multiply all weights by the same number."
+        )
+    return np.ascontiguousarray(weights)
+
+
+def _declared_block(raw: RawTable, columns: tuple[str, ...], kind: Kind | Analyzer) -> Block:
+    if kind in (Kind.NUMBERS, Kind.LABELS) and len(columns) == 1:
+        order = raw.column(columns[0]).order
+        # Categories that are numbers are read as what they are, not by their place.
+        if kind is Kind.LABELS or any(isinstance(value, str) for value in order):
+            return Block(columns[0], columns, kind, "declared", order=order)
+    analyzer = Analyzer() if kind is Kind.WORDS else kind if isinstance(kind, Analyzer) else None
+    kind = kind if isinstance(kind, Kind) else Kind.WORDS
+    return Block(", ".join(columns), columns, kind, "declared", analyzer)
+
+
+def _check_declared(raw: RawTable, declared: Mapping[tuple[str, ...], Kind | Analyzer]) -> None:
+    seen: set[str] = set()
+    for columns in declared:
+        for name in columns:
+            if name not in raw.places:
+                raise SchemaError(_not_found(name, raw.names))
+            if name in seen:
+                raise SchemaError(
+                    f"Column {name!r} is declared twice; it can be in one block only."
+                )
+            seen.add(name)
+
+
+def _infer_column(raw: RawTable, name: str) -> Block:
+    column, why, order = raw.column(name)
+    if isinstance(column, Numbers) or why in ("integer", "numbers"):
+        if len(column) and column.missing.all():
+            return Block(name, (name,), Kind.EMPTY, "every value is missing")
+        return Block(name, (name,), Kind.NUMBERS, why)
+    if not isinstance(column, Labels):
+        raise SchemaError(f"Column {name!r} is a matrix")
+    present = len(column) - int(column.missing.sum())
+    if not present:
+        return Block(name, (name,), Kind.EMPTY, "every value is missing")
+    if why == "strings" and len(column.labels) > present / 2:
+        from priory.text.sentences import as_text, text_setting  # a prediction does without
+
+        text = as_text(column.labels)
+        if text is not None:
+            return Block(name, (name,), Kind.WORDS, text.why, text.analyzer)
+        if present >= IDENTIFIER_ROWS and len(column.labels) == present:
+            why = NAMES_OR_TEXT if text_setting(name, column.labels) else NAMES
+            return Block(name, (name,), Kind.IDENTIFIER, why)
+    return Block(name, (name,), Kind.LABELS, why, order=order)
+
+
+def _by_name(raw: RawTable, schema: Schema) -> bool:
+    """Return whether columns are matched by name, x0, x1, … included, or else by position."""
+    return raw.named and (schema.named or schema.known.issuperset(raw.names))
+
+
+def _with_gaps(raw: RawTable, schema: Schema) -> RawTable:
+    """Return rows given by keys with a gap for each column that none of them names."""
+    if not (raw.of_rows and _by_name(raw, schema)):
+        return raw
+    absent = tuple(name for name in schema.columns if name not in raw.places)
+    strange = [name for name in raw.names if name not in schema.known]
+    for name in strange:  # what is misspelt must not become a gap
+        if hint := did_you_mean(name, absent):
+            raise SchemaError(
+                f"Column {name!r} was not there when the model learned.{hint} A column that is "
+                "missing on purpose is None."
+            )
+    if strange and len(strange) == len(raw.names):
+        raise SchemaError(_not_found(absent[0], raw.names))
+    n, gaps = len(raw.names), [None] * raw.n_rows
+    return RawTable(
+        raw.names + absent, raw.n_rows, True, lambda i: raw.get(i) if i < n else gaps, of_rows=True
+    )
+
+
+def _match(raw: RawTable, schema: Schema, also: Sequence[str] = ()) -> Mapping[str, str]:
+    """Return which column of the data stands for each column of the schema."""
+    if not _by_name(raw, schema):
+        if len(raw.names) != len(schema.columns):
+            raise SchemaError(
+                f"X has {len(raw.names)} features, but priory is expecting {len(schema.columns)} "
+                f"features as input: {listing(schema.columns)}."
+            )
+        return dict(zip(schema.columns, raw.names, strict=True))
+    needed = {name for block in schema.counted for name in block.columns} | set(also)
+    for name in schema.columns:
+        if name in needed and name not in raw.places:
+            raise SchemaError(_not_found(name, raw.names))
+    return {name: name for name in needed}
+
+
+def _not_found(name: str, names: Sequence[str]) -> str:
+    return (
+        f"Column {name!r} was not found. Columns: {listing(names, 10)}.{did_you_mean(name, names)}"
+    )
+
+
+def _whole_matrix(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
+    matrix: Any = raw.matrix
+    if tuple(names) != raw.names:
+        matrix = matrix[:, [raw.places[name] for name in names]]
+    return Counts.of(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
+
+
+def _read_block(
+    raw: RawTable, schema: Schema, block: Block, names: Sequence[str], binned: dict[Any, Labels]
+) -> Column:
+    """Return the columns of a block in the form that its kind is counted in."""
+    if block.pairing is not None:
+        return _read_together(raw, schema, block, block.pairing, names, binned)
+    if block.analyzer is not None:
+        return _split_by(block.analyzer, texts(raw.get(raw.places[names[0]]), block.columns[0]))
+    if raw.matrix is not None and block.kind in (Kind.COUNTS, Kind.MOMENTS, Kind.SCATTER):
+        return _whole_matrix(raw, block, names)
+    parts: list[Any] = [
+        _as_kind(raw.column(name), block.kind, column, schema)
+        for name, column in zip(names, block.columns, strict=True)
+    ]
+    if block.kind is Kind.JOINT:
+        return Combined(tuple(parts))
+    if len(parts) == 1 and block.kind is not Kind.COUNTS:
+        column: Column = parts[0]
+        return column
+    matrix = np.concatenate([part.values for part in parts], axis=1)
+    if block.kind is Kind.COUNTS and np.isnan(matrix).any():
+        row, j = np.argwhere(np.isnan(matrix))[0].tolist()
+        raise InputError(
+            f"Column {block.columns[j]!r} is one of a block of counts, which has no gaps, but is "
+            f"missing in row {row}. Give 0 for what was not counted."
+        )
+    return Counts.of(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
+
+
+def _read_together(
+    raw: RawTable,
+    schema: Schema,
+    block: Block,
+    pairing: Pairing,
+    names: Sequence[str],
+    binned: dict[Any, Labels],
+) -> Combined:
+    """Return columns that are counted together: labels, and the bins of numbers."""
+    parts = []
+    for j, (name, ends) in enumerate(zip(names, pairing.edges, strict=True)):
+        if (name, ends) not in binned:
+            kind = Kind.LABELS if ends is None else Kind.NUMBERS
+            column: Any = _as_kind(raw.column(name), kind, block.columns[j], schema)
+            binned[name, ends] = column if ends is None else _bins(pairing, j, column)
+        parts.append(binned[name, ends])
+    return _of_parts(block, parts)
+
+
+def _bins(pairing: Pairing, j: int, column: Numbers) -> Labels:
+    return Labels(pairing.bins(j, column.values[:, 0]), tuple(range(pairing.n_bins(j))))
+
+
+def _of_parts(block: Block, parts: list[Labels]) -> Combined:
+    if block.kind is Kind.JOINT:
+        return Combined(tuple(parts))
+    is_edge = block.pairing is not None and block.pairing.is_of_two
+    return Pairs(tuple(parts), is_edge)
+
+
+def _as_kind(found: Natural, kind: Kind, name: str, schema: Schema) -> Column:
+    """Return the column in the form that its kind is counted in."""
+    column = found.column
+    if kind in (Kind.LABELS, Kind.JOINT):
+        return _as_labels(column, f"Column {name!r}")
+    if isinstance(column, Labels):
+        return _labels_to_numbers(column, name, schema.by_name.get(name))
+    return column
+
+
+def _split_by(analyzer: Analyzer, column: Texts) -> Texts:
+    if analyzer.takes_texts_as_they_are:
+        return column.split_by(analyzer.splitter)
+    encoded = analyzer.encode(column.data, column.offsets, column.gaps)
+    return Texts(*encoded, analyzer.splitter)
+
+
+def _as_labels(column: Column, name: str) -> Labels:
+    try:
+        return column.as_labels()
+    except InputError as error:
+        raise InputError(f"{name}: {error}.") from None
+
+
+def _labels_to_numbers(column: Labels, name: str, block: Block | None) -> Numbers:
+    """Return labels as numbers where they are numbers, truths or gaps, or are written as such."""
+    numbers = np.full(len(column.labels) + 1, np.nan)
+    for code, label in enumerate(column.labels):
+        if isinstance(label, str):
+            number = _number(label, block)
+            if number is None and (column.codes == code).any():
+                raise SchemaError(_no_number(label, name, block))
+            numbers[code] = np.nan if number is None else number
+            continue
+        try:
+            numbers[code] = float(label)
+        except OverflowError:
+            numbers[code] = np.inf  # to be refused like any infinite number
+    return Numbers(numbers[column.codes].reshape(-1, 1))  # a gap, code -1, takes the last: NaN
+
+
+def _number(text: str, block: Block | None) -> float | None:
+    """Return the number that a string stands for: a date, a place in an order, or a numeral."""
+    if block is not None and block.order:
+        return float(block.order.index(text)) if text in block.order else None
+    if block is not None and block.unit == "date":
+        try:
+            moment = datetime.fromisoformat(text) if "-" in text else None
+        except ValueError:
+            return None
+        if moment is None:
+            return None
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return float(text) if NUMERAL.fullmatch(text) else None
+
+
+def _no_number(text: str, name: str, block: Block | None) -> str:
+    if block is not None and block.order:
+        return (
+            f"Column {name!r} has the ordered categories {listing(block.order)}, but holds "
+            f"{_shown(text)}."
+        )
+    if block is not None and block.unit == "date":
+        return (
+            f"Column {name!r} is read as dates, but holds {_shown(text)}. Give dates, or strings "
+            "such as '2020-12-31' or '2020-12-31 23:59:59'."
+        )
+    return (
+        f"Column {name!r} is read as numbers, but holds {_shown(text)}. Give it numbers "
+        f"alone, or learn it as categories: families={{{name!r}: 'categorical'}}."
+    )
+
+
+def _shown(label: Label) -> str:
+    text = repr(label)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,47 @@
+"""The scikit-learn face: NaiveBayes, TextNB and the drop-ins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from priory.base.lazy import importer
+
+if TYPE_CHECKING:
+    from priory.estimators.dropins import (
+        BernoulliNB,
+        CategoricalNB,
+        ComplementNB,
+        GaussianNB,
+        MultinomialNB,
+    )
+    from priory.estimators.loading import load
+    from priory.estimators.naive_bayes import NaiveBayes
+    from priory.estimators.network import NetworkClassifier
+    from priory.estimators.text import TextNB
+
+__all__ = [
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
+    "GaussianNB",
+    "MultinomialNB",
+    "NaiveBayes",
+    "NetworkClassifier",
+    "TextNB",
+    "load",
+]
+
+__getattr__ = importer(
+    globals(),
+    {
+        "BernoulliNB": "dropins",
+        "CategoricalNB": "dropins",
+        "ComplementNB": "dropins",
+        "GaussianNB": "dropins",
+        "MultinomialNB": "dropins",
+        "NaiveBayes": "naive_bayes",
+        "NetworkClassifier": "network",
+        "TextNB": "text",
+        "load": "loading",
+    },
+)

@@ -1,0 +1,542 @@
+"""The scikit-learn face of the classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from priory.base.errors import InputError, PrioryWarning, SettingError, warn
+from priory.base.locking import alone
+from priory.base.typing import AnyArray, FloatArray
+from priory.classifier.classifier import Classifier, label_array
+from priory.classifier.plain import to_plain
+from priory.data.columns import Labels
+from priory.data.rawtables import RawTable
+from priory.data.reading import only_column, open_table, read_labels
+from priory.data.schema import Schema
+from priory.families.posteriors import ParameterPosterior
+from priory.model.description import ModelDescription
+from priory.model.explanation import Explanation
+from priory.model.information import column_importances
+from priory.model.informative import Informative
+from priory.model.model import LinearForm, Model
+from priory.model.samples import column_types, like_table
+from priory.statistics.statistics import Statistics
+from priory.text.analyzer import as_analyzer
+from priory.tuning.leave_one_out import Left
+from priory.tuning.settings import Settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["NaiveBayes", "TableClassifier", "like_y", "read_classes"]
+
+
+class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Tell scikit-learn that tables of any kind are taken."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+class NaiveBayes(TableClassifier):
+    """Classify any table by naive Bayes: mixed columns, gaps and unseen values as they come.
+
+        P(k | x) ∝ P(k) Π_j P(x_j | k)
+
+    Parameters
+    ----------
+    families : "auto", "plain", a family, or a mapping of columns to families
+        How each column is modelled given the class. "plain" goes by its kind: gaussian for
+        numbers, categorical for labels, bernoulli for truths, multinomial for counts. A tuple
+        of columns as a key makes them one block.
+    smoothing : "auto", a number, a prior, or a mapping of columns to them
+        A number is Laplace's α; 0 is allowed and means no smoothing at all.
+    weights : "auto", "columns", "temperature" or None
+        How far factors are trusted: one weight for each column, one for all, or each as it is.
+        Learned by leave-one-out; "auto" means "columns".
+    class_prior : None, "uniform", "words", or a probability for each class
+        None takes each class's share of the rows.
+    missing : "auto", "skip", "category" or "error", for all columns or by column
+        What a gap does: nothing, speak for itself, or stop. "auto" lets it speak where that helps.
+    unseen : "skip", "smooth" or "error", for all columns or by column
+        What a value never learned does: nothing, count as one more value, or stop.
+    n_threads : None or a number
+        How many threads count and score; None takes PRIORY_NUM_THREADS, or the cores at hand.
+    text : None, names of columns, or a mapping of columns to an `Analyzer`
+        Columns whose words are counted. Strings of six words and more that hardly repeat, and of
+        three whose words do, are found to be text without being named.
+    sample_size : a number
+        How many rows at most whatever is "auto" is chosen on.
+    select : None or "mdl"
+        "mdl" leaves out columns that save fewer bits than their parameters cost; `schema_` says
+        which.
+    structure : "naive", "tan", "aode" or "joint"
+        Which columns depend on each other given the class: none; each on one other, in a tree; each
+        in turn on every other, averaged; all on all. Numbers are put into bins for it.
+    pairs : None or "auto"
+        "auto" adds a factor for each pair of columns that share most given the class, which
+        corrects the two of their own.
+
+    Examples
+    --------
+    >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"],
+    ...         "windy": [True, False, False, True]}
+    >>> model = NaiveBayes.textbook().fit(days, ["No", "No", "Yes", "Yes"])
+    >>> model.predict({"outlook": ["Sunny"], "windy": [None]}).tolist()
+    ['No']
+    >>> print(model.schema_)
+    column   kind    family       why
+    outlook  labels  categorical  strings
+    windy    labels  bernoulli    boolean
+    """
+
+    def __init__(
+        self,
+        families: Any = "auto",
+        smoothing: Any = "auto",
+        weights: Any = "auto",
+        class_prior: Any = None,
+        missing: Any = "auto",
+        unseen: Any = "skip",
+        n_threads: int | None = None,
+        text: Any = None,
+        sample_size: int = 50_000,
+        select: Any = None,
+        structure: str = "naive",
+        pairs: str | None = None,
+    ) -> None:
+        self.families = families
+        self.smoothing = smoothing
+        self.weights = weights
+        self.class_prior = class_prior
+        self.missing = missing
+        self.unseen = unseen
+        self.n_threads = n_threads
+        self.text = text
+        self.sample_size = sample_size
+        self.select = select
+        self.structure = structure
+        self.pairs = pairs
+
+    @classmethod
+    def textbook(
+        cls,
+        smoothing: Any = 1.0,
+        families: Any = "plain",
+        class_prior: Any = None,
+        missing: Any = "skip",
+        unseen: Any = "skip",
+        text: Any = None,
+        structure: str = "naive",
+        weights: Any = None,
+    ) -> Self:
+        """Return the lecture's classifier: what is asked for and nothing else, at any size.
+
+            P(k | x) ∝ P(k) Π_j (n_jk + α) / (n_k + αV)
+
+        Families go by kind, and nothing is chosen by the data.
+
+        >>> model = NaiveBayes.textbook(smoothing=0, class_prior="uniform")
+        >>> model.fit({"x": ["a", "a", "b"]}, [0, 0, 1]).predict_proba({"x": ["a"]}).tolist()
+        [[1.0, 0.0]]
+        """
+        return cls(
+            families=families,
+            smoothing=smoothing,
+            weights=weights,
+            class_prior=class_prior,
+            missing=missing,
+            unseen=unseen,
+            text=text,
+            structure=structure,
+        )
+
+    @classmethod
+    def from_classifier(cls, classifier: Classifier) -> Self:
+        """Return a fitted estimator with the settings and everything learned of a classifier.
+
+        >>> NaiveBayes.from_classifier(Classifier().learn({"x": ["a", "b"]}, [0, 1])).classes_
+        array([0, 1])
+        """
+        settings = classifier.settings
+        result = cls(
+            families=settings.families,
+            smoothing=settings.smoothing,
+            weights=settings.weights,
+            class_prior=settings.class_prior,
+            missing=settings.missing,
+            unseen=settings.unseen,
+            n_threads=settings.n_threads,
+            text=settings.text or None,
+            sample_size=settings.sample_size,
+            select=settings.select,
+            structure=settings.structure,
+            pairs=settings.pairs,
+        )
+        result._adopt(classifier, None, "arrow" if classifier.statistics.schema.named else "array")
+        return result
+
+    # Learning
+
+    @alone
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn a table with its classes, forgetting whatever was learned before."""
+        classifier = Classifier(self._settings())
+        raw = self._open(X)  # once: a stream may be read one time
+        _warn_order(X, y)
+        classifier.fit(raw, self._targets(y), sample_weight)
+        _ = classifier.model  # settings that do not fit the data fail here, not at predict
+        self._take(classifier, X, raw, y)
+        return self
+
+    @alone
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows; new classes, categories and values may come at any time.
+
+        `classes` may name classes that have no rows yet.
+        """
+        classifier = getattr(self, "classifier_", None)
+        if classifier is None:
+            classifier = Classifier(self._settings())
+        raw = self._open(X)
+        _warn_order(X, y)
+        declared = None if classes is None else read_labels(classes, "classes")
+        classifier.learn(raw, self._targets(y), sample_weight)
+        if declared is not None:
+            classifier.declare(declared)
+        if hasattr(self, "classifier_"):  # what the first rows were in, sample() gives back
+            self._y_dtype = getattr(y, "dtype", None)
+        else:
+            self._take(classifier, X, raw, y)
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take away rows that were learned, as if they had never been seen."""
+        check_is_fitted(self)
+        self.classifier_.forget(self._open(X), self._targets(y), sample_weight)
+        return self
+
+    def merge(self, other: NaiveBayes) -> Self:
+        """Add everything that another model has learned to this one."""
+        self._fitted().merge(_classifier_of(other))
+        return self
+
+    def __add__(self, other: NaiveBayes) -> NaiveBayes:
+        """Return a new model that has learned what both have."""
+        classifier = self._fitted() + _classifier_of(other)
+        result = type(self)(**self.get_params(deep=False))
+        result.__dict__.update(self.__dict__)
+        result.classifier_ = classifier
+        return result
+
+    def decay(self, half_life: float, elapsed: float = 1.0) -> Self:
+        """Let everything learned so far count for less: half as much after each half-life."""
+        self._fitted().decay(half_life, elapsed)
+        return self
+
+    def read_again(self) -> Self:
+        """Read the model out of its statistics anew, after `set_params`; no data needed.
+
+        >>> model = NaiveBayes.textbook().fit({"x": ["a", "a", "b"]}, [0, 0, 1])
+        >>> model.set_params(smoothing=0).read_again().predict_proba({"x": ["a"]}).tolist()
+        [[1.0, 0.0]]
+        """
+        self._fitted().read_again(self._settings())
+        return self
+
+    # Answers
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the most probable class of every row."""
+        codes, classes = self._fitted().predict_codes(self._rows(X))
+        return self._like_y(label_array(classes))[codes]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return P(k | x), a column for each of `classes_`."""
+        return self._fitted().predict_proba(self._rows(X))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return log P(k | x), a column for each of `classes_`."""
+        return self._fitted().predict_log_proba(self._rows(X))
+
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """Return log P(k, x), which `explain` writes out; see `Classifier`."""
+        return self._fitted().predict_joint_log_proba(self._rows(X))
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return log P(x): how likely each row is under the model at all."""
+        return self._fitted().score_samples(self._rows(X))
+
+    def posterior(self, column: str) -> ParameterPosterior:
+        """Return what is believed of a column's parameters after the data, class by class.
+
+        >>> model = NaiveBayes.textbook().fit({"x": ["a", "a", "b"]}, [0, 0, 1])
+        >>> print(model.posterior("x"))
+           a                    b
+        0  0.750 (0.292–0.992)  0.250 (0.008–0.708)
+        1  0.333 (0.013–0.842)  0.667 (0.158–0.987)
+        """
+        return self._fitted().posterior(column)
+
+    def tables(self, fractions: bool = False) -> pd.DataFrame:
+        """Return every parameter as one tidy table, with exact fractions if asked.
+
+        >>> model = NaiveBayes.textbook(smoothing=0).fit({"x": ["a", "a", "b"]}, [0, 0, 0])
+        >>> model.tables(fractions=True)["fraction"].tolist()
+        ['1', '2/3', '1/3']
+        """
+        return self._fitted().tables(fractions)
+
+    def description_length(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None
+    ) -> ModelDescription:
+        """Return how many bits it takes to tell the model, and then the rows it has learned.
+
+            L(h) = ½ log2 n · parameters,   L(D | h) = −Σ_rows log2 P(k) Π_j P(x_j | k)
+
+        With rows and their classes, also the bits of the classes once those rows are told.
+
+        >>> model = NaiveBayes.textbook().fit({"x": ["a", "a", "b", "b"]}, [0, 0, 1, 1])
+        >>> length = model.description_length()
+        >>> length.hypothesis, round(length.data, 2)
+        (3.0, 5.66)
+        """
+        rows = None if X is None else self._open(X)
+        classes = None if y is None else self._targets(y)
+        return self._fitted().description_length(rows, classes, sample_weight)
+
+    def log_evidence(self) -> float:
+        """Return log P(the rows learned | their classes), every parameter integrated out."""
+        return self._fitted().log_evidence()
+
+    def explain(self, X: Any) -> Explanation:
+        """Return the sum behind the prediction of every row, worked out."""
+        return self._fitted().explain(self._rows(X))
+
+    def most_informative(self, n: int = 10) -> Informative:
+        """Return the n words and values that weigh most for each class, with their log-odds."""
+        return self._fitted().most_informative(n)
+
+    def sample(self, n: int, y: Any = None, random_state: Any = None) -> tuple[Any, AnyArray]:
+        """Draw n new rows from P(x | k) P(k): a table like the one learned, and classes.
+
+        pandas, polars, Arrow and NumPy come back as they are, each column in the type that was
+        learned; other tables come as Arrow.
+        """
+        classifier = self._fitted()
+        columns, labels = classifier.sample(n, y, random_state)
+        given = (self._container, self._column_types, classifier.statistics)
+        return like_table(columns, *given), labels
+
+    def linear_form(self) -> LinearForm:
+        """Return the weights with which the model is a linear classifier, where it is one."""
+        return self._fitted().linear_form()
+
+    def save(self, path: Any, min_count: int = 0, keep_sample: bool = False) -> None:
+        """Write the model to a file; `priory.load` gives this estimator again.
+
+        Parameters come back as they were set, but for `n_threads`, which is of a machine, and
+        arrays, which come back as tuples. A class derived from this one comes back as its
+        classifier. See `Classifier.save`.
+        """
+        _ = self._fitted().state  # tuned once, not in every copy
+        saved = self._fitted().copy()
+        saved.provenance = replace(saved.provenance, estimator=self._to_plain())
+        saved.save(path, min_count, keep_sample)
+
+    # What was learned
+
+    @property
+    def classes_(self) -> AnyArray:
+        """Return the classes, in their order."""
+        return self._like_y(label_array(self._fitted().classes))
+
+    @property
+    def statistics_(self) -> Statistics:
+        """Return the sums of everything learned."""
+        return self._fitted().statistics
+
+    @property
+    def model_(self) -> Model:
+        """Return the model read out of the statistics."""
+        return self._fitted().model
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Return how much each column counts in the predictions; they add up to 1.
+
+            importance ∝ weight · (share of the rows that have a value) · I(X; Y)
+
+        weight is that of the column's factor, and I(X; Y) what it tells of the class, in bits, less
+        what chance adds (`column_importances`). Columns that are left out have
+        0. So `SelectFromModel` and `RFE` of scikit-learn can choose columns.
+
+        >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"], "windy": [1, 0, 1, 0]}
+        >>> model = NaiveBayes.textbook().fit(days, ["No", "No", "Yes", "Yes"])
+        >>> model.feature_importances_
+        array([1., 0.])
+        """
+        told = column_importances(self.model_, self.statistics_)
+        return np.array([told[str(name)] for name in getattr(self, "feature_names_in_", told)])
+
+    @property
+    def schema_(self) -> Schema:
+        """Return what each column is, its family, and why."""
+        return self._fitted().schema
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classifier_")
+
+    def recalibrate(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
+        """Choose families, smoothing and weights anew, on the sample or on rows that were learned.
+
+        Forgetting, merging and learning many more rows do this by themselves.
+        """
+        classifier = self._fitted()
+        if X is None:
+            classifier.recalibrate()
+        else:
+            classifier.recalibrate(self._open(X), self._targets(y), sample_weight)
+        return self
+
+    def _settings(self) -> Settings:
+        return Settings(**{f.name: getattr(self, f.name) for f in fields(Settings)})
+
+    def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:
+        targets = self._targets(y)
+        return self._fitted()._left_out(self._open(X), targets, sample_weight, folds)
+
+    def _rows(self, X: Any) -> Any:
+        """Return the table to be classified."""
+        return X
+
+    def _open(self, X: Any) -> RawTable:
+        return open_table(self._rows(X))
+
+    def _fitted(self) -> Classifier:
+        check_is_fitted(self)
+        classifier: Classifier = self.classifier_
+        return classifier
+
+    def _targets(self, y: Any) -> Labels:
+        return read_classes(y, type(self).__name__, self.n_threads)
+
+    def _take(self, classifier: Classifier, X: Any, raw: RawTable, y: Any) -> None:
+        """Become fitted: keep the classifier and what scikit-learn wants to know."""
+        self.classifier_ = classifier
+        self.n_features_in_ = len(raw.names)
+        self._y_dtype = getattr(y, "dtype", None)
+        self._container = _container(X, raw)
+        self._column_types = column_types(X)
+        if raw.named:
+            self.feature_names_in_ = np.array(raw.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _adopt(self, classifier: Classifier, y: str | None, table: str) -> None:
+        """Become fitted with what a classifier has learned, from classes of a type, in a table."""
+        schema = classifier.statistics.schema
+        dtype = None if y is None else np.dtype(y)
+        if table not in ("pandas", "polars", "arrow", "array") or (
+            dtype is not None and dtype.kind not in "iuf"
+        ):
+            raise ValueError(f"{table!r:.40} of {y!r:.40} is no data that was learned")
+        self.classifier_ = classifier
+        self.n_features_in_ = len(schema.columns)
+        self._y_dtype, self._container, self._column_types = dtype, table, None
+        if schema.named:
+            self.feature_names_in_ = np.array(list(schema.columns), dtype=object)
+
+    def _to_plain(self) -> dict[str, Any] | None:
+        """Return what the constructor and `_adopt` need as plain JSON values."""
+        if not type(self).__module__.startswith("priory."):
+            return None
+        params = self.get_params(deep=False)
+        del params["n_threads"]
+        # A function is kept by its name, in the analyzer that is made of it.
+        if callable(params.get("analyzer")):
+            params["analyzer"] = as_analyzer(params["analyzer"])
+        if isinstance(text := params.get("text"), Mapping):
+            params["text"] = {
+                name: as_analyzer(how) if callable(how) else how for name, how in text.items()
+            }
+        y: Any = self._y_dtype
+        numeric = isinstance(y, np.dtype) and y.kind in "iuf"
+        return {
+            "name": type(self).__name__,
+            "params": {name: to_plain(value) for name, value in params.items()},
+            "y": y.str if numeric else None,
+            "table": self._container,
+        }
+
+    def _like_y(self, labels: AnyArray) -> AnyArray:
+        return like_y(labels, self._y_dtype)
+
+
+def _container(X: Any, raw: RawTable) -> str:
+    """Return which kind of table new rows come in."""
+    if hasattr(X, "iloc"):
+        return "pandas"
+    if type(X).__module__.partition(".")[0] == "polars":
+        return "polars"
+    return "arrow" if raw.named else "array"
+
+
+def read_classes(y: Any, estimator: str, n_threads: int | None = None) -> Labels:
+    """Return the classes of the rows, refusing what is a target of regression."""
+    if y is None:
+        raise InputError(f"{estimator} requires y to be passed, but the target y is None.")
+    if len(getattr(y, "shape", ())) == 2:
+        if y.shape[1] != 1:
+            raise InputError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+        column_or_1d(np.empty(y.shape), warn=True)  # for scikit-learn's warning
+        y = only_column(y)
+    labels = read_labels(y, n_threads=n_threads)
+    broken = [v for v in labels.labels if isinstance(v, float)]
+    if broken:
+        raise InputError(
+            f"Unknown label type: continuous. y holds {broken[0]!r}, which looks like a number "
+            "to be predicted; classes are names or whole numbers."
+        )
+    return labels
+
+
+def _warn_order(X: Any, y: Any) -> None:
+    """Warn where the rows of X and y have the same names in another order: no one looks at them."""
+    a: Any = getattr(X, "index", None)
+    b: Any = getattr(y, "index", None)
+    if not (hasattr(a, "equals") and hasattr(b, "equals")) or len(a) != len(b) or a.equals(b):
+        return
+    try:
+        if a.sort_values().equals(b.sort_values()):
+            warn(
+                "The index of y is that of X in another order. Rows are matched by position; if "
+                "they should be by index, give y.loc[X.index].",
+                PrioryWarning,
+            )
+    except TypeError:  # names that have no order
+        return
+
+
+def like_y(labels: AnyArray, dtype: Any) -> AnyArray:
+    """Return classes in the number type that y had."""
+    numeric = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and labels.dtype.kind in "if"
+    cast = labels.astype(dtype) if numeric else labels
+    return cast if np.array_equal(cast, labels) else labels  # other rows had larger numbers
+
+
+def _classifier_of(model: object) -> Classifier:
+    if not isinstance(model, NaiveBayes):
+        raise SettingError(f"NaiveBayes merges with another NaiveBayes, not with {model!r:.60}.")
+    return model._fitted()

@@ -1,0 +1,210 @@
+"""The short way from a list of texts and labels to a classifier."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from priory.base.errors import InputError, SettingError
+from priory.base.typing import AnyArray, FloatArray
+from priory.estimators.naive_bayes import NaiveBayes
+from priory.families import Words
+from priory.model.information import word_importances
+from priory.text.analyzer import Analyzer
+from priory.tuning.settings import Settings
+
+__all__ = ["TextNB"]
+
+COLUMN = "text"
+
+
+class TextNB(NaiveBayes):
+    """Classify texts by their words: raw strings in, one pass, no token lists in between.
+
+        P(k | text) ∝ P(k) Π_w P(w | k)^tf_w
+
+    Parameters
+    ----------
+    readout : "auto", "multinomial", "bernoulli", "complement" or a `Words`
+        How the counted words become scores; "auto" is chosen by leave-one-out. `Words` has
+        options of its own: normalised log-tf, idf, words in too few texts.
+    smoothing : "auto", a number or a prior
+        Laplace's α for every word; 0 is allowed, and "auto" is chosen by leave-one-out.
+    weights : "auto", "temperature" or None
+        Whether a temperature and a bias for each class are learned, so that probabilities are
+        honest: repeated and related words make naive Bayes far too sure.
+    analyzer : "word", "char", "char_wb", "html", "email", a function or an `Analyzer`
+        What the words of a text are; as an `Analyzer` it brings the four options that follow.
+    ngrams : a pair of whole numbers
+        The shortest and the longest run of words (or characters) to count as one.
+    stop_words : None, "english" or a list of words
+        Words to leave out.
+    lowercase : bool
+        Whether Word and word are the same.
+    max_words : None or a whole number
+        Keep memory bounded: only about so many words, the most frequent, are kept.
+    class_prior : None, "uniform", "words", or a probability for each class
+        None takes each class's share of the texts, "words" its share of the words.
+    missing : "skip", "category" or "error"
+        What a missing text does: nothing, speak for itself, or stop.
+    n_threads : None or a number
+        How many threads count and score; None takes PRIORY_NUM_THREADS, or the cores at hand.
+    sample_size : a number
+        How many texts at most whatever is "auto" is chosen on.
+
+    Examples
+    --------
+    >>> texts = ["win cash now", "cash prize inside", "lunch at noon", "see you at lunch"]
+    >>> model = TextNB().fit(texts, ["spam", "spam", "ham", "ham"])
+    >>> model.predict(["free cash", "lunch today"]).tolist()
+    ['spam', 'ham']
+    >>> print(model.most_informative(1))
+    ham    count  log-odds
+    lunch  2      1.48
+    <BLANKLINE>
+    spam  count  log-odds
+    cash  2      1.62
+    """
+
+    def __init__(
+        self,
+        readout: Any = "auto",
+        smoothing: Any = "auto",
+        weights: Any = "auto",
+        analyzer: Any = "word",
+        ngrams: tuple[int, int] = (1, 1),
+        stop_words: Any = None,
+        lowercase: bool = True,
+        max_words: int | None = None,
+        class_prior: Any = None,
+        missing: Any = "skip",
+        n_threads: int | None = None,
+        sample_size: int = 50_000,
+    ) -> None:
+        self.readout = readout
+        self.smoothing = smoothing
+        self.weights = weights
+        self.analyzer = analyzer
+        self.ngrams = ngrams
+        self.stop_words = stop_words
+        self.lowercase = lowercase
+        self.max_words = max_words
+        self.class_prior = class_prior
+        self.missing = missing
+        self.n_threads = n_threads
+        self.sample_size = sample_size
+
+    @classmethod
+    def textbook(  # type: ignore[override]
+        cls,
+        smoothing: Any = 1.0,
+        readout: Any = "multinomial",
+        class_prior: Any = None,
+        analyzer: Any = "word",
+        ngrams: tuple[int, int] = (1, 1),
+        stop_words: Any = None,
+        lowercase: bool = True,
+        weights: Any = None,
+    ) -> Self:
+        """Return the lecture's text classifier: a bag of words with one smoothing, nothing tuned.
+
+            P(w | k) = (count_wk + α) / (words_k + α|V|)
+
+        `readout` "bernoulli" asks instead whether each word of the vocabulary is in a text or not.
+
+        >>> model = TextNB.textbook(class_prior="words")
+        >>> model = model.fit(["fine day", "fine", "bad day"], [1, 1, 0])
+        >>> model.predict_proba(["bad"]).round(4).tolist()  # 2/5 · 2/5 and 3/5 · 1/6, normalised
+        [[0.6154, 0.3846]]
+        """
+        return cls(
+            readout,
+            smoothing,
+            weights,
+            analyzer,
+            ngrams,
+            stop_words,
+            lowercase,
+            class_prior=class_prior,
+        )
+
+    @property
+    def words_(self) -> AnyArray:
+        """Return the words that the model knows."""
+        words: AnyArray = self._fitted().model.terms[0].parameters.words
+        return words
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Return how much each of `words_` tells of the class; they add up to 1.
+
+            importance ∝ P(w) Σ_k P(k | w) log2( P(k | w) / P(k) )
+
+        the share of the word in what one token tells, I(W; Y), less what chance adds.
+
+        >>> texts = ["free cash now", "cash now", "lunch now"] * 9
+        >>> model = TextNB.textbook().fit(texts, [1, 1, 0] * 9)
+        >>> model.words_[model.feature_importances_.argmax()]
+        'lunch'
+        """
+        model, statistics = self.model_, self.statistics_
+        bits = word_importances(statistics.tables[COLUMN])
+        kept = model.terms[0].parameters.weights.kept
+        bits = bits[: len(kept)][kept]
+        total = bits.sum()
+        return bits / total if total else bits
+
+    def _settings(self) -> Settings:
+        return Settings(
+            families={COLUMN: self._readout()},
+            smoothing={COLUMN: self.smoothing},
+            class_prior=self.class_prior,
+            missing=self.missing,
+            n_threads=self.n_threads,
+            text={COLUMN: self._analyzer()},
+            weights=self.weights,
+            sample_size=self.sample_size,
+        )
+
+    def _readout(self) -> Words | str:
+        if isinstance(self.readout, Words):
+            return self.readout
+        if isinstance(self.readout, str) and self.readout == "auto":
+            return "auto"
+        return Words(self.readout)
+
+    def _analyzer(self) -> Analyzer:
+        options = (self.ngrams, self.stop_words, self.lowercase, self.max_words)
+        if not isinstance(self.analyzer, Analyzer):
+            return Analyzer(self.analyzer, *options)
+        if options != ((1, 1), None, True, None):
+            raise SettingError(
+                f"analyzer is {self.analyzer}, which brings its own options: give ngrams, "
+                "stop_words, lowercase and max_words there."
+            )
+        return self.analyzer
+
+    def _rows(self, X: Any) -> Any:
+        """Return the texts as a table of one column."""
+        if isinstance(X, str | bytes):
+            raise InputError(
+                f"X must be a list of texts, not one: {X!r:.50}. For a single text give [text]."
+            )
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        if len(shape) == 2:
+            if shape[1] != 1:
+                raise InputError(
+                    f"X must be one column of texts, but has {shape[1]}. For a table with text and "
+                    "other columns use NaiveBayes."
+                )
+            X = X.iloc[:, 0] if hasattr(X, "iloc") else X[:, 0]
+        return {COLUMN: X}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = False
+        tags.input_tags.categorical = False
+        tags.no_validation = True
+        return tags

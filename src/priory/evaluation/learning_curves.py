@@ -1,0 +1,395 @@
+"""How models improve with the rows they learn: error and log-loss over training sizes.
+
+A generative model such as naive Bayes nears its best with few rows, about the logarithm of the
+number of columns; its discriminative counterpart, logistic regression, needs about as many as there
+are columns, and then is as good or better (Ng and Jordan 2002). The curves show where they cross.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from priory.base.errors import InputError, SettingError
+from priory.base.formatting import aligned
+from priory.base.html import html_table, html_together, shown_once
+from priory.base.labels import label_key
+from priory.base.typing import FloatArray, IntArray
+from priory.data.columns import Labels, Numbers
+from priory.data.rawtables import RawTable
+from priory.data.reading import open_table, read_labels
+from priory.estimators.naive_bayes import NaiveBayes
+from priory.estimators.text import TextNB
+from priory.evaluation import evaluate
+from priory.evaluation.rendering import plain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["LearningCurve", "learning_curve"]
+
+N_SIZES = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningCurve:
+    """Hold error and log-loss of models over training sizes, models × sizes × repeats.
+
+    Models without probabilities have no log-loss: it is NaN.
+
+    >>> ones = np.ones((1, 2, 3))
+    >>> curve = LearningCurve(("m",), np.array([10, 20]), 0.25 * ones, 0.5 * ones, 30)
+    >>> print(curve)
+    error, rows learned              m
+    10                   0.250 ± 0.000
+    20                   0.250 ± 0.000
+    <BLANKLINE>
+    log-loss, rows learned              m
+    10                      0.500 ± 0.000
+    20                      0.500 ± 0.000
+    """
+
+    names: tuple[str, ...]
+    sizes: IntArray
+    errors: FloatArray
+    log_losses: FloatArray
+    n_test: int
+
+    @property
+    def error(self) -> FloatArray:
+        """Return the mean share of wrong predictions, models × sizes."""
+        return np.asarray(self.errors.mean(axis=2))
+
+    @property
+    def log_loss(self) -> FloatArray:
+        """Return the mean of −log P(gold label | x), models × sizes."""
+        return np.asarray(self.log_losses.mean(axis=2))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the curves as plain JSON values."""
+        return dict(
+            plain(
+                {
+                    "models": self.names,
+                    "sizes": self.sizes,
+                    "test_rows": self.n_test,
+                    "repeats": self.errors.shape[2],
+                    "error": self.error,
+                    "error_spread": _spread(self.errors),
+                    "log_loss": self.log_loss,
+                    "log_loss_spread": _spread(self.log_losses),
+                }
+            )
+        )
+
+    def plot(self) -> Figure:
+        """Draw both figures over the training size; needs matplotlib."""
+        from priory.evaluation.plots import COLOURS, DASHES, pyplot
+
+        plt = pyplot()
+        figure, places = plt.subplots(1, 2, figsize=(8.4, 3.6), layout="constrained")
+        for place, (title, values) in zip(places, self._figures(), strict=True):
+            mean, spread = values.mean(axis=2), _spread(values)
+            for i, name in enumerate(self.names):
+                colour = COLOURS[i % len(COLOURS)]
+                style = {"linestyle": DASHES[i % len(DASHES)], "marker": "o", "markersize": 3}
+                place.plot(self.sizes, mean[i], color=colour, label=name, linewidth=1.6, **style)
+                around = (mean[i] - spread[i], mean[i] + spread[i])
+                place.fill_between(self.sizes, *around, color=colour, alpha=0.15, linewidth=0)
+            place.set(xscale="log", xlabel="rows learned", ylabel=title)
+            place.spines[["top", "right"]].set_visible(False)
+            place.grid(alpha=0.25)
+        places[0].legend(frameon=False, fontsize=9)
+        made: Figure = shown_once(figure)
+        return made
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return "\n\n".join(aligned(rows, right=True) for rows in self._tables())
+
+    def _repr_html_(self) -> str:
+        return html_together(*(html_table(rows[0], rows[1:]) for rows in self._tables()))
+
+    def _tables(self) -> Iterator[list[tuple[str, ...]]]:
+        """Yield the rows of both tables, the head first."""
+        for title, values in self._figures():
+            rows: list[tuple[str, ...]] = [(f"{title}, rows learned", *self.names)]
+            mean, spread = values.mean(axis=2), _spread(values)
+            for j, size in enumerate(self.sizes.tolist()):
+                cells = [_cell(mean[i, j], spread[i, j]) for i in range(len(self.names))]
+                rows.append((f"{size:,}", *cells))
+            yield rows
+
+    def _figures(self) -> Iterator[tuple[str, FloatArray]]:
+        yield "error", self.errors
+        yield "log-loss", self.log_losses
+
+
+def learning_curve(
+    models: Any,
+    X: Any,
+    y: Any,
+    sizes: Sequence[int] | None = None,
+    repeats: int = 10,
+    test_share: float = 0.3,
+    random_state: int | None = 0,
+) -> LearningCurve:
+    """Measure how models improve with the rows they learn.
+
+    Each time a share of the rows is held out, and every model learns ever larger parts of the rest,
+    the same for all models; each part holds a row of every class at least.
+
+    Parameters
+    ----------
+    models : None, a scikit-learn classifier, several of them, or a mapping of names to them
+        None sets naive Bayes against logistic regression, with more than two classes softmax
+        regression: of tables `NaiveBayes.textbook()` against it on scaled numbers and one column
+        for each value; of texts `TextNB.textbook()` against it on the counts of the same words.
+    X, y : a table or a list of texts, and the class of each row
+        Anything with one dimension, such as a list of strings or a Series, is texts.
+    sizes : whole numbers, or None
+        How many rows are learned; by default ten sizes up to all that are not held out, each so
+        many times the one before.
+    repeats : a whole number
+        How many times rows are held out at random.
+    test_share : a number between 0 and 1
+        The share of each class that is held out.
+    random_state : a whole number, or None
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 300)
+    >>> X = rng.normal(size=(300, 5)) + y[:, None]
+    >>> curve = learning_curve(None, X, y, sizes=[10, 200], repeats=3)
+    >>> curve.names, curve.error.shape
+    (('naive Bayes', 'logistic regression'), (2, 2))
+    >>> bool((curve.log_loss[:, 1] < curve.log_loss[:, 0]).all())
+    True
+    >>> texts = ["cash now", "win cash", "at noon", "noon today", "see you at noon"] * 4
+    >>> folder = ["spam", "spam", "ham", "ham", "inbox"] * 4
+    >>> learning_curve(None, texts, folder, sizes=[10], repeats=2).names
+    ('naive Bayes', 'softmax regression')
+    """
+    texts, labels = _texts(X), read_labels(y)
+    named = _defaults(texts is not None, labels) if models is None else _models(models)
+    if texts is not None and models is None:
+        X = texts
+    n_rows = open_table(X).n_rows if texts is None else len(texts)
+    if len(labels) != n_rows:
+        raise InputError(f"X has {n_rows} rows, y has {len(labels)}.")
+    _check_options(repeats, test_share)
+    rng = np.random.default_rng(random_state)
+    splits = [_split(labels, float(test_share), rng) for _ in range(int(repeats))]
+    wanted = _sizes(sizes, splits[0], labels)
+    shape = (len(named), len(wanted), int(repeats))
+    errors, log_losses = np.empty(shape), np.full(shape, np.nan)
+    for r, (order, test) in enumerate(splits):
+        held_out, answers = take_rows(X, test), take_rows(y, test)
+        for j, size in enumerate(wanted.tolist()):
+            learned, classes = take_rows(X, order[:size]), take_rows(y, order[:size])
+            for i, model in enumerate(named.values()):
+                found = evaluate(clone(model).fit(learned, classes), held_out, answers)
+                errors[i, j, r] = 1.0 - found.accuracy
+                if found.has_probabilities:
+                    log_losses[i, j, r] = found.log_loss
+    return LearningCurve(tuple(named), wanted, errors, log_losses, len(splits[0][1]))
+
+
+def take_rows(X: Any, rows: IntArray) -> Any:
+    """Return some rows of any table, in the kind of table that it is.
+
+    >>> take_rows({"a": [1, 2, 3]}, np.array([2, 0]))
+    {'a': [3, 1]}
+    """
+    if isinstance(X, Mapping):
+        return {name: take_rows(column, rows) for name, column in X.items()}
+    if isinstance(X, list | tuple):
+        return [X[i] for i in rows.tolist()]
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
+    if type(X).__module__.partition(".")[0] == "pyarrow":
+        return X.take(rows)
+    return X[rows]
+
+
+class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn any table into numbers for a linear model.
+
+    Numbers are scaled to mean 0 and variance 1, with gaps at the mean; labels have a column of
+    0 and 1 for each value, and gaps and values never seen are 0 in all of them.
+
+    >>> Encoder().fit_transform({"x": [1.0, 3.0], "c": ["a", "b"]}).tolist()
+    [[-1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the scale of numbers and the values of labels."""
+        raw = open_table(X)
+        self.columns_ = [self._learned(raw, i) for i in range(len(raw.names))]
+        return self
+
+    def _learned(self, raw: RawTable, i: int) -> Any:
+        column = raw.column(raw.names[i]).column
+        if not isinstance(column, Numbers):
+            labels = column.as_labels()
+            return [labels.labels[code] for code in np.unique(labels.codes) if code >= 0]
+        x = column.values[:, 0].astype(np.float64)
+        x = x[~np.isnan(x)]
+        scale = float(x.std()) if len(x) else 0.0
+        return (float(x.mean()) if len(x) else 0.0, scale or 1.0)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return the table as numbers."""
+        raw = open_table(X)
+        parts = []
+        for name, learned in zip(raw.names, self.columns_, strict=True):
+            column: Any = raw.column(name).column
+            if isinstance(learned, tuple):
+                parts.append(_scaled(column, *learned))
+            else:
+                parts.append(_one_hot(column.as_labels(), learned))
+        return np.concatenate(parts, axis=1)
+
+
+def _scaled(column: Any, mean: float, scale: float) -> FloatArray:
+    if not isinstance(column, Numbers):  # nothing but gaps
+        return np.zeros((len(column), 1))
+    return np.nan_to_num((column.values.astype(np.float64) - mean) / scale, nan=0.0)
+
+
+def _one_hot(labels: Labels, values: Sequence[Any]) -> FloatArray:
+    places = {label_key(value): i for i, value in enumerate(values)}
+    place = np.array([places.get(label_key(v), -1) for v in labels.labels] + [-1], dtype=np.intp)
+    return (place[labels.codes][:, None] == np.arange(len(values))).astype(np.float64)
+
+
+def _texts(X: Any) -> list[Any] | None:
+    """Return texts as a list, or None if X is a table: texts have one dimension."""
+    if isinstance(X, str | bytes):
+        raise InputError(
+            f"X must be a table or a list of texts, not one text: {X!r:.50}. A curve needs many."
+        )
+    if isinstance(X, list | tuple):
+        flat = all(isinstance(row, str | bytes | None) for row in X) and any(X)
+        return list(X) if flat else None
+    if isinstance(X, Mapping) or len(getattr(X, "shape", ())) > 1:
+        return None
+    if hasattr(X, "tolist"):  # NumPy, pandas
+        found = X.tolist()
+    elif hasattr(X, "to_pylist") and not hasattr(X, "column_names"):  # an Arrow array, no table
+        found = X.to_pylist()
+    elif hasattr(X, "to_list"):  # polars
+        found = X.to_list()
+    else:
+        return None
+    return found if any(isinstance(value, str | bytes) for value in found) else None
+
+
+def _defaults(texts: bool, y: Labels) -> dict[str, Any]:
+    """Return naive Bayes and its discriminative counterpart, by the names that they have."""
+    regression = LogisticRegression(max_iter=1000)
+    name = "softmax regression" if len(np.unique(y.codes)) > 2 else "logistic regression"
+    if not texts:
+        return {
+            "naive Bayes": NaiveBayes.textbook(),
+            name: make_pipeline(Encoder(), regression),
+        }
+    words = make_pipeline(FunctionTransformer(_without_gaps), CountVectorizer(), regression)
+    return {"naive Bayes": TextNB.textbook(), name: words}
+
+
+def _without_gaps(texts: list[Any]) -> list[Any]:
+    """Return texts with an empty one for each gap, which CountVectorizer does not take."""
+    return [text if isinstance(text, str | bytes) else "" for text in texts]
+
+
+def _models(given: Any) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        named = {str(name): model for name, model in given.items()}
+    else:
+        several = list(given) if isinstance(given, list | tuple) else [given]
+        named = {}
+        for model in several:
+            name = _name(model)
+            same = sum(other.partition(" #")[0] == name for other in named)
+            named[name if not same else f"{name} #{same + 1}"] = model
+    if not named:
+        raise SettingError("models must name one model at least; None takes the default two.")
+    for name, model in named.items():
+        if not (
+            hasattr(model, "fit") and hasattr(model, "predict") and hasattr(model, "get_params")
+        ):
+            raise SettingError(
+                f"Model {name!r} must be a scikit-learn classifier, with fit and predict, not "
+                f"{model!r:.60}."
+            )
+    return named
+
+
+def _name(model: Any) -> str:
+    return type(model[-1] if isinstance(model, Pipeline) else model).__name__
+
+
+def _check_options(repeats: Any, test_share: Any) -> None:
+    if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 1:
+        raise SettingError(f"repeats must be a whole number of at least 1, not {repeats!r}.")
+    if not isinstance(test_share, int | float) or not 0 < test_share < 1:
+        raise SettingError(f"test_share must be between 0 and 1, not {test_share!r}.")
+
+
+def _split(y: Labels, share: float, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Return the rows to learn, one of each class first, and those that are held out."""
+    first, rest, test = [], [], []
+    for code in np.unique(y.codes):
+        rows = rng.permutation(np.flatnonzero(y.codes == code))
+        held_out = min(round(share * len(rows)), len(rows) - 1)
+        test.append(rows[:held_out])
+        first.append(rows[held_out : held_out + 1])
+        rest.append(rows[held_out + 1 :])
+    order = [rng.permutation(np.concatenate(part)) for part in (first, rest)]
+    held = np.concatenate(test)
+    if not len(held):
+        raise InputError(f"There are {len(y)} rows, too few to hold out {share:g} of each class.")
+    return np.concatenate(order), held
+
+
+def _sizes(given: Any, split: tuple[IntArray, IntArray], y: Labels) -> IntArray:
+    most, least = len(split[0]), max(2, len(np.unique(y.codes)))
+    if given is None:
+        first = min(max(10, least), most)
+        return np.unique(np.geomspace(first, most, N_SIZES).round().astype(np.int64))
+    sizes = np.unique(np.asarray(given))
+    if not len(sizes) or sizes.dtype.kind not in "iu":
+        raise SettingError(f"sizes must be whole numbers, not {given!r:.60}.")
+    for size in sizes.tolist():
+        if not least <= size <= most:
+            raise SettingError(
+                f"sizes holds {size}, but must lie between {least}, so that there is a row of each "
+                f"class, and the {most} rows that are not held out."
+            )
+    return sizes.astype(np.int64)
+
+
+def _spread(values: FloatArray) -> FloatArray:
+    """Return the standard error of the mean over the repeats."""
+    n = values.shape[2]
+    if n == 1:
+        return np.zeros(values.shape[:2])
+    return np.asarray(values.std(axis=2, ddof=1) / np.sqrt(n))
+
+
+def _cell(mean: float, spread: float) -> str:
+    return "–" if np.isnan(mean) else f"{mean:.3f} ± {spread:.3f}"

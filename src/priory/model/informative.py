@@ -1,0 +1,115 @@
+"""Which words and values weigh most for each class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import nlargest
+
+import numpy as np
+
+from priory.base.errors import SettingError
+from priory.base.formatting import aligned
+from priory.base.html import html_table, html_together
+from priory.base.typing import FloatArray, Label
+from priory.model.model import Model
+from priory.statistics.statistics import Statistics
+
+__all__ = ["Informative", "Weighty", "most_informative"]
+
+
+@dataclass(frozen=True)
+class Weighty:
+    """Hold one word or value: how often its class had it, and how far it tips the odds."""
+
+    feature: str
+    count: float
+    log_odds: float
+    weight: float
+    """What it adds to the log-odds of its class on average over the rows of the class."""
+
+
+@dataclass(frozen=True, repr=False)
+class Informative:
+    """Hold the words and values that weigh most for each class; print it to see them.
+
+    log-odds = log P(v | k) − log P(v | any other class), the other classes by their priors.
+    Ordered by how much they add on average over the rows of the class, so that a word seen
+    once does not come first.
+
+    >>> from priory import TextNB
+    >>> texts, labels = ["free cash", "cash now", "at noon"], ["spam", "spam", "ham"]
+    >>> best = TextNB.textbook().fit(texts, labels).most_informative(1)
+    >>> best["spam"][0].feature, best["spam"][0].count
+    ('cash', 2.0)
+    """
+
+    by_class: dict[Label, tuple[Weighty, ...]]
+
+    def __getitem__(self, label: Label) -> tuple[Weighty, ...]:
+        return self.by_class[label]
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self.by_class)
+
+    def __len__(self) -> int:
+        return len(self.by_class)
+
+    def __repr__(self) -> str:
+        n = sum(map(len, self.by_class.values()))
+        return f"<Informative: {n} words and values of {len(self)} classes>"
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(aligned, self._tables()))
+
+    def _repr_html_(self) -> str:
+        return html_together(*(html_table(head, rows) for head, *rows in self._tables()))
+
+    def _tables(self) -> Iterator[list[tuple[str, ...]]]:
+        """Yield the rows of the table of each class, the head first."""
+        for label, features in self.by_class.items():
+            rows: list[tuple[str, ...]] = [(str(label), "count", "log-odds")]
+            rows += [(f.feature, f"{f.count:g}", f"{f.log_odds:.2f}") for f in features]
+            yield rows
+
+    def to_dict(self) -> dict[str, list[dict[str, str | float]]]:
+        """Return the same as plain JSON values."""
+        return {
+            str(label): [vars(f) for f in features] for label, features in self.by_class.items()
+        }
+
+
+def most_informative(model: Model, statistics: Statistics, n: int) -> Informative:
+    """Return the n words or values that weigh most for each class."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise SettingError(f"n must be a whole number of at least 1, not {n!r}.")
+    best: list[list[Weighty]] = [[] for _ in model.classes]
+    for term in model.terms:
+        if term.about != "value":
+            continue
+        table = statistics.tables[term.block.name]
+        for features, weights, counts in term.family.features(term.block, table, term.parameters):
+            odds = _log_odds(weights, model.log_prior)
+            share = counts / np.maximum(statistics.weight, np.finfo(float).tiny)
+            with np.errstate(invalid="ignore"):  # 0 · ∞: never seen with the class
+                mean = np.where(counts > 0, share * odds, -np.inf)
+            for k, so_far in enumerate(best):
+                top = np.argsort(-mean[:, k], kind="stable")[:n]
+                so_far += [
+                    Weighty(features[v], float(counts[v, k]), float(odds[v, k]), float(mean[v, k]))
+                    for v in top.tolist()
+                    if mean[v, k] > 0
+                ]
+                best[k] = nlargest(n, so_far, key=lambda found: found.weight)
+    return Informative(dict(zip(model.classes, map(tuple, best), strict=True)))
+
+
+def _log_odds(weights: FloatArray, log_prior: FloatArray) -> FloatArray:
+    """Return log P(v | k) − log P(v | not k), values × classes."""
+    odds = np.zeros_like(weights)
+    for k in range(weights.shape[1]):
+        others = np.delete(np.arange(weights.shape[1]), k)
+        if len(others):
+            prior = log_prior[others] - np.logaddexp.reduce(log_prior[others])
+            odds[:, k] = weights[:, k] - np.logaddexp.reduce(weights[:, others] + prior, axis=1)
+    return odds

@@ -1,0 +1,136 @@
+"""A hash of each row that depends on its values and its class alone.
+
+The hash is a sum over the columns, to which a gap adds nothing: so neither the order of the columns
+matters, nor whether a column that has been empty so far is there.
+"""
+
+from __future__ import annotations
+
+import zlib
+from functools import lru_cache, partial
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from priory.base.labels import label_token
+from priory.base.parallel import in_parallel, stretches, thread_count
+from priory.base.typing import AnyArray, Label
+from priory.data.columns import (
+    Column,
+    Combined,
+    Counts,
+    Frame,
+    Labels,
+    Numbers,
+    Pairs,
+    SparseRows,
+    Texts,
+)
+from priory.kernels.hashes import add_codes, add_numbers
+
+__all__ = ["row_hashes"]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def row_hashes(frame: Frame, y: Labels, n_threads: int | None = None) -> AnyArray:
+    """Return a 64-bit hash of each row's values and class.
+
+    >>> y = Labels(np.zeros(3, dtype=np.int32), ("a",))
+    >>> frame = Frame(3, {"x": Numbers(np.array([[1.0], [np.nan], [1.0]]))})
+    >>> one, gap, again = row_hashes(frame, y).tolist()
+    >>> one == again, one == gap, gap in row_hashes(Frame(3, {}), y)
+    (True, False, True)
+    """
+    hashes = np.zeros(len(y), dtype=np.uint64)
+    threads = thread_count(n_threads)
+    columns = [(name, column) for name, column in frame.columns.items() if not _is_derived(column)]
+    prepared = [_prepared(name, column) for name, column in columns]
+
+    def add(rows: slice) -> None:
+        add_codes(hashes[rows], np.ascontiguousarray(y.codes[rows]), _of_labels(y, GOLDEN))
+        for column, seed, of_code in prepared:
+            _add(hashes[rows], column.take(rows), seed, of_code)
+
+    tasks = [partial(add, rows) for rows in stretches(len(y), 1 + len(columns), threads)]
+    in_parallel(tasks, threads)
+    return _mixed(hashes)
+
+
+def _is_derived(column: Column) -> bool:
+    return isinstance(column, Pairs)  # its columns are hashed by themselves
+
+
+def _prepared(name: str, column: Column) -> tuple[Column, np.uint64, AnyArray | None]:
+    seed = np.uint64(_of_label(name))
+    return column, seed, _of_labels(column, seed) if isinstance(column, Labels) else None
+
+
+def _add(hashes: AnyArray, column: Any, seed: np.uint64, of_code: AnyArray | None) -> None:
+    """Add a column to the hashes of the rows."""
+    if of_code is not None:
+        add_codes(hashes, np.ascontiguousarray(column.codes), of_code)
+    elif isinstance(column, Numbers):
+        for j in range(column.values.shape[1]):
+            values = column.values[:, j].astype(np.float64, copy=False)
+            add_numbers(hashes, values, int(_mixed(seed ^ np.uint64(j))))
+    elif isinstance(column, Combined):
+        for j, part in enumerate(column.parts):
+            own = _of_labels(part, _mixed(seed ^ np.uint64(j)))
+            add_codes(hashes, np.ascontiguousarray(part.codes), own)
+    elif isinstance(column, Texts):
+        hashes += _texts(column, seed)
+    else:
+        hashes += _counts(column, seed)
+
+
+def _of_labels(column: Labels, seed: Any) -> AnyArray:
+    """Return the hash of each label in a column of this seed."""
+    own = np.array([_of_label(label) for label in column.labels], dtype=np.uint64)
+    return _mixed(own ^ seed)
+
+
+@lru_cache(1 << 16, typed=True)  # 1 and True are equal, but not the same label
+def _of_label(label: Label) -> int:
+    return int.from_bytes(blake2b(label_token(label).encode(), digest_size=8).digest(), "little")
+
+
+def _texts(column: Texts, seed: np.uint64) -> AnyArray:
+    data, ends = np.ascontiguousarray(column.data).data, column.offsets.tolist()
+    texts = [data[a:b] for a, b in pairwise(ends)]
+    hashes = [zlib.crc32(text) | zlib.adler32(text) << 32 for text in texts]
+    return np.where(column.missing, 0, _mixed(np.array(hashes, dtype=np.uint64) ^ seed))
+
+
+def _counts(column: Counts, seed: np.uint64) -> AnyArray:
+    matrix = column.matrix
+    if not isinstance(matrix, SparseRows):
+        hashes = np.zeros(len(matrix), dtype=np.uint64)
+        for j in range(matrix.shape[1]):
+            hashes += _entries(np.uint64(j), matrix[:, j], seed)
+        return hashes
+    first, last = int(matrix.indptr[0]), int(matrix.indptr[-1])
+    places = matrix.indices[first:last].astype(np.uint64)
+    entries = _entries(places, matrix.data[first:last], seed)
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(entries, dtype=np.uint64)])
+    ends = matrix.indptr - first
+    return np.asarray(sums[ends[1:]] - sums[ends[:-1]])
+
+
+def _entries(places: Any, values: AnyArray, seed: np.uint64) -> AnyArray:
+    """Return the hashes of entries; one of 0 has none, so that it may stand or not."""
+    numbers = np.asarray(values, dtype=np.float64) + 0.0
+    with np.errstate(over="ignore"):
+        own = seed + places * GOLDEN
+    bits = _mixed(_mixed(numbers.view(np.uint64)) ^ own)
+    return np.where(numbers == 0, np.uint64(0), bits)
+
+
+def _mixed(x: Any) -> Any:
+    """Return the bits well mixed (the finaliser of splitmix64)."""
+    with np.errstate(over="ignore"):  # scalars warn of what arrays do silently
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

@@ -1,0 +1,367 @@
+"""Sufficient statistics: everything that is learned, as plain sums per class.
+
+Learning is counting. A `Statistics` is a value: the rows behind it could have come in any
+order, in any number of pieces, from any machine, and the sums would be the same.
+
+    a + b    learn the rows of both
+    a - b    forget the rows of b
+    a * w    give every row w times its weight
+
+Classes and labels are kept in their order, so equal data give equal statistics, and new
+ones may appear at any time: both sides are aligned by label before they are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from priory.base.errors import ForgetError, check_number, listing
+from priory.base.labels import label_key, label_token, token_label, union
+from priory.base.parallel import in_parallel, stretches, thread_count, worthwhile
+from priory.base.typing import CodeArray, FloatArray, IntArray, Label
+from priory.data.columns import Column, Counts, Frame, Labels, SparseRows
+from priory.data.schema import Block, Kind, Schema
+from priory.kernels.labels import count_codes
+from priory.statistics import longtable
+from priory.statistics.longtable import Entries
+from priory.statistics.tables import LabelsTable, Table, table_type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Statistics"]
+
+MANY_LABELS = 4096
+"""With so many labels it costs more to merge two counts of a column than to count it."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Statistics:
+    """Hold the classes and one table for each block of columns.
+
+    >>> from priory.data.reading import infer, read, read_labels
+    >>> days = {"outlook": ["Sunny", "Rain", "Rain"], "humidity": [85.0, 70.0, None]}
+    >>> schema = infer(days)
+    >>> a = Statistics.count(read(days, schema), read_labels(["No", "Yes", "Yes"]), schema)
+    >>> a.classes, a.rows.tolist()
+    (('No', 'Yes'), [1, 2])
+    >>> a.tables["outlook"].labels, a.tables["outlook"].rows.tolist()
+    (('Rain', 'Sunny'), [[0, 1], [2, 0]])
+    >>> (a + a) - a == a
+    True
+    """
+
+    schema: Schema
+    classes: tuple[Label, ...]
+    rows: IntArray
+    weight: FloatArray
+    tables: Mapping[str, Table]
+
+    @classmethod
+    def zero(cls, schema: Schema, classes: Sequence[Label] = ()) -> Statistics:
+        """Return the statistics of no rows."""
+        nothing = cls(schema, (), np.zeros(0, dtype=np.int64), np.zeros(0), {})
+        return nothing._with_schema(schema).with_classes(classes)
+
+    @classmethod
+    def count(
+        cls,
+        frame: Frame,
+        y: Labels,
+        schema: Schema,
+        weight: FloatArray | None = None,
+        n_threads: int | None = None,
+    ) -> Statistics:
+        """Count the rows of a frame with their classes.
+
+        A row of weight zero is not a row: it counts for nothing, as if it were not there. Each
+        thread counts a stretch of the rows, and what they counted is added.
+        """
+        if weight is not None and not weight.all():
+            some = weight != 0
+            frame, y, weight = frame.take(some), y.take(some), weight[some]
+        threads = thread_count(n_threads)
+        classes, codes, rows = _classes(y, threads)
+        total = rows.astype(np.float64)
+        if weight is not None:
+            total = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
+
+        def count(block: Block, some: slice) -> Table:
+            column, weights = (
+                frame[block.name].take(some),
+                weight if weight is None else weight[some],
+            )
+            return table_type(block.kind).count(block, column, codes[some], weights, len(classes))
+
+        apart = [block for block in schema.counted if _shares_threads(block, frame)]
+        others = [block for block in schema.counted if block not in apart]
+        tasks = [
+            (block.name, partial(count, block, some))
+            for block in others
+            for some in _shares(frame[block.name], block.work, threads)
+        ]
+        counts: dict[str, Table] = {}
+        entries = len(frame) * sum(block.work for block in others)
+        counted = in_parallel([task for _, task in tasks], worthwhile(entries, threads))
+        for (name, _), table in zip(tasks, counted, strict=True):
+            counts[name] = counts[name] + table if name in counts else table
+        for block in apart:
+            column: Any = frame[block.name]
+            kind: Any = table_type(block.kind)
+            counts[block.name] = kind.count(block, column, codes, weight, len(classes), threads)
+        tables = {block.name: counts[block.name] for block in schema.counted}
+        return cls(schema, classes, rows, total, tables)
+
+    def absorb(self, column: Column, y: CodeArray) -> bool:
+        """Add a few rows of weight 1 in place, and return whether that could be done.
+
+        In a stream of single rows, making new tables would be most of the work. Only the sole
+        owner of statistics with a single block may do this: `column` is that block, `y` the place
+        of each row's class. Nothing is changed where a number is missing, or the table cannot
+        grow in place.
+        """
+        (table,) = self.tables.values()
+        if not table.absorb(column, y):
+            return False
+        for k in y.tolist():
+            self.rows[k] += 1
+            self.weight[k] += 1.0
+        return True
+
+    def copy(self) -> Statistics:
+        """Return the same sums in arrays of their own."""
+        tables = {name: table.copy() for name, table in self.tables.items()}
+        return Statistics(self.schema, self.classes, self.rows.copy(), self.weight.copy(), tables)
+
+    @cached_property
+    def places(self) -> Mapping[Any, int]:
+        """Return the position of each class, by the key of its label."""
+        return {label_key(label): k for k, label in enumerate(self.classes)}
+
+    @property
+    def is_approximate(self) -> bool:
+        """Return whether some of what was counted has been dropped since, to bound the memory."""
+        return any(getattr(table, "is_approximate", False) for table in self.tables.values())
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows learned."""
+        return int(self.rows.sum())
+
+    def __add__(self, other: Statistics) -> Statistics:
+        a, b = self._aligned(other)
+        tables = {name: table + b.tables[name] for name, table in a.tables.items()}
+        return Statistics(a.schema, a.classes, a.rows + b.rows, a.weight + b.weight, tables)
+
+    def __sub__(self, other: Statistics) -> Statistics:
+        never = [label for label in other.classes if label_key(label) not in self.places]
+        if never:
+            raise ForgetError(
+                f"Class {listing(never)} was never learned, so its rows cannot be forgotten. "
+                f"Classes: {listing(self.classes)}."
+            )
+        a, b = self._aligned(other)
+        rows = a.rows - b.rows
+        if np.any(rows < 0):
+            k = int(np.argmin(rows))
+            raise ForgetError(
+                f"Class {a.classes[k]!r} has {a.rows[k]} rows, so {b.rows[k]} cannot be forgotten."
+            )
+        tables = {}
+        for name, table in a.tables.items():
+            try:
+                tables[name] = table - b.tables[name]
+            except ForgetError as error:
+                raise ForgetError(
+                    f"These rows cannot be forgotten: in column {name!r} {error}."
+                ) from None
+        weight = np.where(rows > 0, a.weight - b.weight, 0.0)
+        if np.any(weight < -1e-9 * a.weight):
+            k = int(np.argmin(weight))
+            raise ForgetError(
+                f"Class {a.classes[k]!r} has weight {a.weight[k]:g}, so {b.weight[k]:g} cannot be "
+                "forgotten."
+            )
+        weight = np.maximum(weight, 0.0)
+        return Statistics(a.schema, a.classes, rows, weight, tables)._without_empty_classes()
+
+    def __mul__(self, factor: float) -> Statistics:
+        check_number("The factor of statistics", factor)
+        if factor == 0:
+            return Statistics.zero(self.schema)
+        tables = {name: table * factor for name, table in self.tables.items()}
+        return Statistics(self.schema, self.classes, self.rows, self.weight * factor, tables)
+
+    __rmul__ = __mul__
+
+    def decayed(self, half_life: float, elapsed: float = 1.0) -> Statistics:
+        """Return the sums with every weight halved for each half-life that has elapsed."""
+        check_number("half_life", half_life, above=0)
+        check_number("elapsed", elapsed)
+        return self * 2.0 ** (-elapsed / half_life)
+
+    def __repr__(self) -> str:
+        blocks = ", ".join(block.title for block in self.schema.counted[:5])
+        more = "" if len(self.schema.counted) <= 5 else ", …"
+        return f"<Statistics of {self.n_rows:,} rows, {len(self.classes)} classes: {blocks}{more}>"
+
+    def _repr_html_(self) -> str:
+        from priory.base.html import html_table, html_together
+
+        counts = zip(self.classes, self.rows.tolist(), self.weight.tolist(), strict=True)
+        rows = [(label, f"{n:,}", f"{weight:g}") for label, n, weight in counts]
+        blocks = [(block.title, block.kind.value) for block in self.schema]
+        classes = html_table(("class", "rows", "weight"), rows)
+        return html_together(classes, html_table(("column", "counted as"), blocks, words=(0, 1)))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare to the last bit; how the schema explains its kinds does not matter."""
+        if not isinstance(other, Statistics):
+            return NotImplemented
+        return (
+            [(b.name, b.columns, b.kind, b.pairing) for b in self.schema]
+            == [(b.name, b.columns, b.kind, b.pairing) for b in other.schema]
+            and list(map(label_key, self.classes)) == list(map(label_key, other.classes))
+            and np.array_equal(self.rows, other.rows)
+            and np.array_equal(self.weight, other.weight)
+            and self.tables == other.tables
+            and self._without_rows() == other._without_rows()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _without_rows(self) -> dict[str, set[Any]]:
+        """Return the values that columns declare and no row has: they too shape a model."""
+        found = {}
+        for block in self.schema.counted:
+            table = self.tables[block.name]
+            if block.values and isinstance(table, LabelsTable):
+                found[block.name] = _keys(block.values) - _keys(table.labels)
+        return {name: left for name, left in found.items() if left}
+
+    def with_classes(self, classes: Sequence[Label]) -> Statistics:
+        """Return the same sums with these classes known too, if only by name."""
+        if all(label_key(label) in self.places for label in classes):
+            return self
+        labels, here, _ = union(self.classes, tuple(classes))
+        rows, weight = np.zeros(len(labels), dtype=np.int64), np.zeros(len(labels))
+        rows[here], weight[here] = self.rows, self.weight
+        tables = {n: table.with_classes(here, len(labels)) for n, table in self.tables.items()}
+        return Statistics(self.schema, labels, rows, weight, tables)
+
+    def beside(self, other: Statistics) -> Statistics:
+        """Return the tables of both: other blocks, counted of the same rows."""
+        schema = replace(self.schema, blocks=self.schema.blocks + other.schema.blocks)
+        tables = {**self.tables, **other.tables}
+        return Statistics(schema, self.classes, self.rows, self.weight, tables)
+
+    def without_rare(self, min_count: int) -> Statistics:
+        """Return the sums without values that fewer rows have: they could point to a person.
+
+        Rows of other statistics can still be added, but none can be taken away for sure.
+        """
+        tables = {name: table.without_rare(min_count) for name, table in self.tables.items()}
+        # A list of values could name them too.
+        schema = replace(self.schema, blocks=tuple(replace(b, values=()) for b in self.schema))
+        return Statistics(schema, self.classes, self.rows, self.weight, tables)
+
+    def to_arrow(self) -> pa.Table:
+        """Return the statistics as one long table; see `longtable` for its columns."""
+        blocks: dict[str | None, list[Entries]] = {
+            None: [Entries.of_grid("classes", ("",), self.rows[:, None], self.weight[:, None])]
+        }
+        blocks |= {name: table.entries(self.schema[name]) for name, table in self.tables.items()}
+        header = {
+            "schema": self.schema.to_dict(),
+            "tables": {name: table.header() for name, table in self.tables.items()},
+        }
+        return longtable.write(header, [label_token(label) for label in self.classes], blocks)
+
+    @classmethod
+    def from_arrow(cls, table: pa.Table) -> Statistics:
+        """Return the statistics that such a long table holds."""
+        header, blocks = longtable.read(table)
+        schema = Schema.from_dict(header["schema"])
+        classes = tuple(token_label(token) for token in header["classes"])
+        totals = blocks.get(None, {}).get("classes", Entries.none("classes"))
+        rows, weight = totals.grid(len(classes), 1)
+        tables = {
+            block.name: table_type(block.kind).from_entries(
+                block, len(classes), header["tables"][block.name], blocks.get(block.name, {})
+            )
+            for block in schema.counted
+        }
+        return cls(schema, classes, rows[:, 0], weight[:, 0], tables)
+
+    def _aligned(self, other: Statistics) -> tuple[Statistics, Statistics]:
+        """Return both with the same schema and the same classes."""
+        schema = self.schema.join(other.schema)
+        a, b = self._with_schema(schema), other._with_schema(schema)
+        if a.classes is b.classes:
+            return a, b
+        return a.with_classes(b.classes), b.with_classes(a.classes)
+
+    def _with_schema(self, schema: Schema) -> Statistics:
+        """Return the sums under a schema that knows more: empty tables for new kinds."""
+        tables = {}
+        for block in schema.counted:
+            known = self.tables.get(block.name)
+            if known is None:
+                known = table_type(block.kind).from_entries(block, len(self.classes), {}, {})
+            tables[block.name] = known
+        return Statistics(schema, self.classes, self.rows, self.weight, tables)
+
+    def _without_empty_classes(self) -> Statistics:
+        kept = np.flatnonzero(self.rows > 0)
+        if len(kept) == len(self.classes):
+            return self
+        tables = {name: table.only_classes(kept) for name, table in self.tables.items()}
+        classes = tuple(self.classes[k] for k in kept)
+        return Statistics(self.schema, classes, self.rows[kept], self.weight[kept], tables)
+
+
+def _keys(labels: Sequence[Label]) -> set[Any]:
+    return set(map(label_key, labels))
+
+
+def _shares(column: Column, n_columns: int, threads: int) -> list[slice]:
+    """Return the stretches of a column's rows that threads share."""
+    if isinstance(column, Labels) and len(column.labels) > MANY_LABELS:
+        return [slice(0, len(column))]
+    return stretches(len(column), n_columns, threads)
+
+
+def _shares_threads(block: Block, frame: Frame) -> bool:
+    """Return whether a table shares its work among threads by itself.
+
+    Those of texts number the words together in the end; sparse counts are shared by class.
+    """
+    if block.kind is Kind.COUNTS:
+        column = frame[block.name]
+        return isinstance(column, Counts) and isinstance(column.matrix, SparseRows)
+    return block.kind is Kind.WORDS
+
+
+def _classes(y: Labels, threads: int) -> tuple[tuple[Label, ...], CodeArray, IntArray]:
+    """Return the classes that have rows, in their order, the class of each row, and rows."""
+    parts = stretches(len(y), 1, threads)
+    shares = [np.zeros(len(y.labels), dtype=np.int64) for _ in parts]
+    tasks = [
+        partial(count_codes, y.codes[some], share)
+        for some, share in zip(parts, shares, strict=True)
+    ]
+    in_parallel(tasks, threads)
+    counts = np.add.reduce(shares)
+    seen = np.flatnonzero(counts).tolist()
+    order = sorted(seen, key=lambda code: label_key(y.labels[code]))
+    classes = tuple(y.labels[code] for code in order)
+    if order == list(range(len(y.labels))):
+        return classes, y.codes.astype(np.int32, copy=False), counts
+    codes = np.zeros(max(len(y.labels), 1), dtype=np.int32)
+    codes[order] = np.arange(len(order))
+    return classes, codes[y.codes], counts[order]

@@ -1,0 +1,302 @@
+"""Count the values of several columns, and the two values of pairs of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from priory.base.errors import ForgetError, InputError
+from priory.base.labels import label_key, label_token, sorted_labels, token_label, union
+from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
+from priory.data.columns import Combined, Labels
+from priory.data.pairing import every_pair
+from priory.data.schema import Block
+from priory.kernels.labels import count_labels
+from priory.statistics.longtable import Entries
+from priory.statistics.tables.base import Table, difference, spread_keys
+
+__all__ = ["PairsTable"]
+
+DENSE = 262_144
+"""So many places are counted in a table of all combinations, whether they come or not."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairsTable(Table):
+    """Count the values of several columns and pairs of their values, per class.
+
+    The values of all the columns stand one after the other, in the order of the columns; a key is
+    the place of a value times their number, plus the place of a value of another column. A gap
+    leaves out its own column, and the pairs that it is in. Only what was seen is here.
+    """
+
+    per_class: ClassVar[tuple[str, ...]] = ("rows", "weight", "pair_rows", "pair_weight")
+
+    labels: tuple[tuple[Any, ...], ...]
+    rows: IntArray
+    weight: FloatArray
+    keys: IntArray
+    pair_rows: IntArray
+    pair_weight: FloatArray
+
+    @classmethod
+    def count(
+        cls,
+        block: Block,
+        column: Combined,
+        y: CodeArray,
+        weight: FloatArray | None,
+        n_classes: int,
+    ) -> PairsTable:
+        """Count the values of the columns, and those of the pairs that the block declares."""
+        parts = column.parts
+        labels = tuple(part.labels for part in parts)
+        starts = _starts(labels)
+        singles = [_counted(part.codes, len(part.labels), y, weight, n_classes) for part in parts]
+        codes = [part.codes.astype(np.int64) for part in parts]
+        keys, pairs = [np.zeros(0, dtype=np.int64)], [_nothing(n_classes)]
+        for i, j in _pairs(block, len(parts)):
+            found, counts = _counted_pair(codes[i], codes[j], parts[j], y, weight, n_classes)
+            u, v = np.divmod(found, max(len(labels[j]), 1))
+            keys.append((u + starts[i]) * starts[-1] + v + starts[j])
+            pairs.append(counts)
+        return cls(
+            labels,
+            *_side_by_side([_nothing(n_classes), *singles]),
+            np.concatenate(keys),
+            *_side_by_side(pairs),
+        )._tidy()
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """Return where the values of each column start; then how many values there are."""
+        return _starts(self.labels)
+
+    @cached_property
+    def places(self) -> tuple[IntArray, IntArray]:
+        """Return the places of the two values of each key."""
+        first, second = np.divmod(self.keys, max(int(self.starts[-1]), 1))
+        return first, second
+
+    @property
+    def present(self) -> FloatArray:
+        """Return the weight of the rows of each class that have the last column."""
+        return np.asarray(self.weight[:, self.starts[-2] :].sum(axis=1))
+
+    def _tidy(self) -> PairsTable:
+        """Return the values and pairs that have rows, in their order."""
+        seen = np.asarray(self.rows.any(axis=0))
+        together = np.asarray(self.pair_rows.any(axis=0))
+        order: list[int] = []
+        labels = []
+        for values, start in zip(self.labels, self.starts.tolist(), strict=False):
+            mine = [v for v in range(len(values)) if seen[start + v]]
+            mine.sort(key=lambda v: label_key(values[v]))
+            labels.append(tuple(values[v] for v in mine))
+            order += [start + v for v in mine]
+        in_order = order == list(range(len(seen)))
+        if in_order and together.all() and (np.diff(self.keys) > 0).all():
+            return self
+        where = np.zeros(len(seen), dtype=np.int64)
+        where[order] = np.arange(len(order))
+        first, second = self.places
+        keys = (where[first] * len(order) + where[second])[together]
+        sort = np.argsort(keys)
+        return PairsTable(
+            tuple(labels),
+            self.rows[:, order],
+            self.weight[:, order],
+            keys[sort],
+            self.pair_rows[:, together][:, sort],
+            self.pair_weight[:, together][:, sort],
+        )
+
+    def _among(self, labels: tuple[tuple[Any, ...], ...], where: IntArray) -> PairsTable:
+        """Return the table among more values, value i standing at where[i]."""
+        size = int(_starts(labels)[-1])
+        first, second = self.places
+        return PairsTable(
+            labels,
+            spread_keys(self.rows, where, size),
+            spread_keys(self.weight, where, size),
+            where[first] * size + where[second],
+            self.pair_rows,
+            self.pair_weight,
+        )
+
+    def _aligned(self, other: PairsTable) -> tuple[PairsTable, PairsTable]:
+        """Return both among the values of both."""
+        if self.labels is other.labels:
+            return self, other
+        found = [union(a, b) for a, b in zip(self.labels, other.labels, strict=True)]
+        labels = tuple(values for values, _, _ in found)
+        starts = _starts(labels)[:-1]
+        here, there = (
+            np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+            for parts in (
+                [s + a for s, (_, a, _) in zip(starts, found, strict=True)],
+                [s + b for s, (_, _, b) in zip(starts, found, strict=True)],
+            )
+        )
+        return self._among(labels, here), other._among(labels, there)
+
+    def __add__(self, other: PairsTable) -> PairsTable:
+        a, b = self._aligned(other)
+        keys = a.keys if np.array_equal(a.keys, b.keys) else np.union1d(a.keys, b.keys)
+        here, there = np.searchsorted(keys, a.keys), np.searchsorted(keys, b.keys)
+        return PairsTable(
+            a.labels,
+            a.rows + b.rows,
+            a.weight + b.weight,
+            keys,
+            spread_keys(a.pair_rows, here, len(keys)) + spread_keys(b.pair_rows, there, len(keys)),
+            spread_keys(a.pair_weight, here, len(keys))
+            + spread_keys(b.pair_weight, there, len(keys)),
+        )
+
+    def __sub__(self, other: PairsTable) -> PairsTable:
+        for mine, theirs in zip(self.labels, other.labels, strict=True):
+            known = set(map(label_key, mine))
+            never = [label for label in theirs if label_key(label) not in known]
+            if never:
+                raise ForgetError(f"value {never[0]!r} was never learned")
+        _, taken = self._aligned(other)
+        keys = np.union1d(self.keys, taken.keys)
+        if len(keys) > len(self.keys):
+            raise ForgetError("two values were never learned together")
+        names = [label for values in self.labels for label in values]
+        rows, weight = difference(self.rows, taken.rows, self.weight, taken.weight, names)
+        there = np.searchsorted(keys, taken.keys)
+        pair_rows, pair_weight = difference(
+            self.pair_rows,
+            spread_keys(taken.pair_rows, there, len(keys)),
+            self.pair_weight,
+            spread_keys(taken.pair_weight, there, len(keys)),
+        )
+        return PairsTable(self.labels, rows, weight, keys, pair_rows, pair_weight)._tidy()
+
+    def __mul__(self, factor: float) -> PairsTable:
+        return PairsTable(
+            self.labels,
+            self.rows,
+            self.weight * factor,
+            self.keys,
+            self.pair_rows,
+            self.pair_weight * factor,
+        )
+
+    def without_rare(self, min_count: int) -> PairsTable:
+        """Return the table without values, and pairs of values, that fewer rows have."""
+        often, together = (a.sum(axis=0) >= min_count for a in (self.rows, self.pair_rows))
+        return PairsTable(
+            self.labels,
+            self.rows * often,
+            self.weight * often,
+            self.keys,
+            self.pair_rows * together,
+            self.pair_weight * together,
+        )._tidy()
+
+    def entries(self, block: Block) -> list[Entries]:
+        """Return a row for each value and class, and one for each pair of values and class."""
+        named = [
+            (c, v) for c, values in zip(block.columns, self.labels, strict=True) for v in values
+        ]
+        first, second = self.places
+        tokens = tuple(map(label_token, named))
+        pairs = tuple(
+            label_token((*named[a], *named[b]))
+            for a, b in zip(first.tolist(), second.tolist(), strict=True)
+        )
+        return [
+            Entries.of_grid("values", tokens, self.rows, self.weight),
+            Entries.of_grid("pairs", pairs, self.pair_rows, self.pair_weight),
+        ]
+
+    @classmethod
+    def from_entries(
+        cls, block: Block, n_classes: int, header: Mapping[str, Any], parts: Mapping[str, Entries]
+    ) -> PairsTable:
+        """Return the table of such rows."""
+        values = parts.get("values", Entries.none("values"))
+        pairs = parts.get("pairs", Entries.none("pairs"))
+        column = {name: j for j, name in enumerate(block.columns)}
+        named = [_named(token, column, 1) for token in values.tokens]
+        labels = tuple(
+            sorted_labels(v for ((c, v),) in named if c == j) for j in range(len(block.columns))
+        )
+        starts = _starts(labels).tolist()
+        place = {
+            (j, label_key(v)): start + i
+            for j, (of_column, start) in enumerate(zip(labels, starts, strict=False))
+            for i, v in enumerate(of_column)
+        }
+        where = np.array([place[c, label_key(v)] for ((c, v),) in named], dtype=np.intp)
+        rows, weight = (
+            spread_keys(a, where, starts[-1]) for a in values.grid(n_classes, len(named))
+        )
+        counted = set(_pairs(block, len(block.columns)))
+        keys = np.zeros(len(pairs.tokens), dtype=np.int64)
+        for i, token in enumerate(pairs.tokens):
+            (a, u), (b, v) = _named(token, column, 2)
+            at = place.get((a, label_key(u))), place.get((b, label_key(v)))
+            if (a, b) not in counted or at[0] is None or at[1] is None:
+                raise InputError(f"the pairs hold {token:.60}, which the block does not count")
+            keys[i] = at[0] * starts[-1] + at[1]
+        together = pairs.grid(n_classes, len(keys))
+        return cls(labels, rows, weight, keys, *together)._tidy()
+
+
+def _pairs(block: Block, n_columns: int) -> Sequence[tuple[int, int]]:
+    """Return the pairs that a block declares; one that declares none counts every pair."""
+    return every_pair(n_columns) if block.pairing is None else block.pairing.pairs
+
+
+def _starts(labels: Sequence[Sequence[Any]]) -> IntArray:
+    return np.cumsum([0, *map(len, labels)], dtype=np.int64)
+
+
+def _nothing(n_classes: int) -> tuple[IntArray, FloatArray]:
+    return np.zeros((n_classes, 0), dtype=np.int64), np.zeros((n_classes, 0))
+
+
+def _side_by_side(counts: list[tuple[IntArray, FloatArray]]) -> tuple[IntArray, FloatArray]:
+    rows, weight = zip(*counts, strict=True)
+    return np.concatenate(rows, axis=1), np.concatenate(weight, axis=1)
+
+
+def _counted(
+    codes: AnyArray, size: int, y: CodeArray, weight: FloatArray | None, n_classes: int
+) -> tuple[IntArray, FloatArray]:
+    rows, total = np.zeros((n_classes, size), dtype=np.int64), np.zeros((n_classes, size))
+    count_labels(codes, y, weight, rows, total)
+    return rows, total
+
+
+def _counted_pair(
+    u: IntArray, v: IntArray, child: Labels, y: CodeArray, weight: FloatArray | None, n_classes: int
+) -> tuple[IntArray, tuple[IntArray, FloatArray]]:
+    """Return the combinations that came, as codes u · V + v, and their counts."""
+    combined = u * len(child.labels) + v
+    combined[(u < 0) | (v < 0)] = -1
+    size = int(combined.max(initial=-1)) + 1
+    if size * n_classes > max(DENSE, 4 * len(combined)):
+        there = combined >= 0
+        found, where = np.unique(combined[there], return_inverse=True)
+        weights = None if weight is None else weight[there]
+        return found, _counted(where.astype(np.int64), len(found), y[there], weights, n_classes)
+    rows, total = _counted(combined, size, y, weight, n_classes)
+    found = np.flatnonzero(rows.any(axis=0))
+    return found, (rows[:, found], total[:, found])
+
+
+def _named(token: str, column: Mapping[str, int], n: int) -> tuple[tuple[int, Any], ...]:
+    """Return the columns, by their place, and the values that a key is of."""
+    key = token_label(token)
+    if not isinstance(key, tuple) or len(key) != 2 * n or not all(c in column for c in key[::2]):
+        raise InputError(f"the pairs hold {token:.60}, which is not of columns of the block")
+    return tuple((column[c], v) for c, v in zip(key[::2], key[1::2], strict=True))

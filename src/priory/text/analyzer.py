@@ -1,0 +1,243 @@
+"""How texts become words: the options of splitting, kept with the statistics they made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from priory.base.errors import InputError, SchemaError, SettingError
+from priory.base.typing import AnyArray, BoolArray
+from priory.kernels.text import Splitter, encode_texts, encode_tokens
+
+__all__ = ["Analyzer", "as_analyzer"]
+
+UNITS = ("word", "char", "char_wb", "html", "email")
+
+Encoded = tuple[AnyArray, AnyArray, "BoolArray | None"]
+"""UTF-8 bytes, where each text starts and ends in them, and which are missing."""
+
+
+@dataclass(frozen=True)
+class Analyzer:
+    r"""Say how texts are split into words; the default splits as CountVectorizer does.
+
+        words = matches of \b\w\w+\b in text.lower()
+
+    `unit` is "word"; "char" or "char_wb" for runs of characters (across words, or within them);
+    "html" for the words of a page's visible text; "email" for those of a message, its headers
+    tagged (`subject:free`), addresses and links kept whole; or a function that returns the words
+    of a text. `ngrams=(1, 2)` takes pairs of neighbours too (for characters: the lengths).
+    `stop_words` are left out: "english", or words of your own. `max_words` bounds the vocabulary:
+    the most frequent words stay, and memory stays bounded however long the stream.
+
+    >>> Analyzer(ngrams=(1, 2)).split("To be, or not")
+    ['to', 'be', 'to be', 'or', 'be or', 'not', 'or not']
+    """
+
+    unit: str | Callable[[str], Iterable[str]] = "word"
+    ngrams: tuple[int, int] = (1, 1)
+    stop_words: tuple[str, ...] | None = None
+    lowercase: bool = True
+    max_words: int | None = None
+
+    def __post_init__(self) -> None:
+        if not (callable(self.unit) or self.unit in UNITS):
+            raise SettingError(
+                f"analyzer must be one of {', '.join(map(repr, UNITS))}, or a function from a text "
+                f"to its words, not {self.unit!r}."
+            )
+        object.__setattr__(self, "ngrams", _ngrams(self.ngrams))
+        object.__setattr__(self, "stop_words", _stop_words(self.stop_words))
+        if self.stop_words is not None and self.unit in ("char", "char_wb"):
+            raise SettingError(f"stop_words are words; they have no meaning for {self.unit!r}.")
+        if not isinstance(self.lowercase, bool | np.bool_):
+            raise SettingError(f"lowercase must be True or False, not {self.lowercase!r}.")
+        if self.max_words is not None and not _is_count(self.max_words):
+            raise SettingError(
+                f"max_words must be None or a whole number of at least 1, not {self.max_words!r}."
+            )
+
+    def split(self, text: str) -> list[str]:
+        """Return the words of a text, n-grams included."""
+        data, offsets, _ = self.encode(*encode_texts([text]))
+        return self.splitter.split(data[offsets[0] : offsets[1]].tobytes())
+
+    @cached_property
+    def splitter(self) -> Splitter:
+        """Return what splits the encoded texts."""
+        unit: Any = self.unit if self.unit in ("char", "char_wb") else "word"
+        if self._makes_words:
+            # A function's words stay as it gave them; e-mail was put in lower case before.
+            return Splitter("given", False, self.ngrams, self.stop_words)
+        return Splitter(unit, self.lowercase, self.ngrams, self.stop_words)
+
+    @property
+    def _makes_words(self) -> bool:
+        return callable(self.unit) or self.unit == "email"
+
+    @property
+    def takes_texts_as_they_are(self) -> bool:
+        """Return whether `encode` changes nothing."""
+        return self.unit in ("word", "char", "char_wb")
+
+    def encode(self, data: AnyArray, offsets: AnyArray, missing: BoolArray | None) -> Encoded:
+        """Return the texts that `splitter` splits, for texts as they came."""
+        if self.takes_texts_as_they_are:
+            return data, offsets, missing
+        texts = _decoded(data, offsets, missing)
+        if self.unit == "html":
+            from priory.text.messages import (
+                html_text,  # what reads mail is large, and seldom needed
+            )
+
+            return encode_texts([None if text is None else html_text(text) for text in texts])
+        words = [None if text is None else self._words(text) for text in texts]
+        try:
+            return encode_tokens(words)
+        except TypeError as error:
+            given = words[error.args[0]]
+            raise InputError(
+                f"The analyzer {self._name} must return a list of strings for a text, not "
+                f"{given!r:.60}."
+            ) from None
+
+    def _words(self, text: str) -> list[str]:
+        if self.unit == "email":
+            from priory.text.messages import email_words
+
+            return email_words(text, Splitter("word", self.lowercase).split)
+        found = self.unit(text)  # type: ignore[operator]
+        if isinstance(found, str) or not isinstance(found, Iterable):
+            raise InputError(
+                f"The analyzer {self._name} must return a list of strings for a text, not "
+                f"{found!r:.60}."
+            )
+        return list(found)
+
+    @property
+    def _name(self) -> str:
+        if isinstance(self.unit, LostFunction):
+            return self.unit.name
+        return str(getattr(self.unit, "__qualname__", self.unit))
+
+    def join(self, other: Analyzer, column: str) -> Analyzer:
+        """Return the analyzer of both sides, which must be the same."""
+        if callable(self.unit) and callable(other.unit) and self._name == other._name:
+            a, b = (self, other) if isinstance(other.unit, LostFunction) else (other, self)
+            if replace(b, unit=a.unit) == a:
+                return a
+        if self != other:
+            raise SchemaError(
+                f"The words of column {column!r} were split differently on the two sides: {self} "
+                f"and {other}. Sums can be added only when they count the same words."
+            )
+        return self
+
+    def __str__(self) -> str:
+        parts = [repr(self._name) if callable(self.unit) else repr(self.unit)]
+        for name, default in (("ngrams", (1, 1)), ("lowercase", True), ("max_words", None)):
+            if getattr(self, name) != default:
+                parts.append(f"{name}={getattr(self, name)!r}")
+        if self.stop_words is not None:
+            parts.append(f"{len(self.stop_words)} stop words")
+        return f"Analyzer({', '.join(parts)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as plain JSON values; of a function, its name alone."""
+        plain = {
+            "unit": "function" if callable(self.unit) else self.unit,
+            "ngrams": list(self.ngrams),
+            "stop_words": None if self.stop_words is None else list(self.stop_words),
+            "lowercase": self.lowercase,
+            "max_words": self.max_words,
+        }
+        return plain | ({"function": self._name} if callable(self.unit) else {})
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Analyzer:
+        """Return the analyzer of plain JSON values."""
+        unit = LostFunction(plain["function"]) if plain["unit"] == "function" else plain["unit"]
+        return cls(
+            unit,
+            tuple(plain["ngrams"]),
+            plain["stop_words"],
+            plain["lowercase"],
+            plain["max_words"],
+        )
+
+
+@dataclass(frozen=True)
+class LostFunction:
+    """Stand for a function that made words and was not stored with them."""
+
+    name: str
+
+    def __call__(self, text: str) -> list[str]:
+        """Refuse: the function is not here."""
+        raise SchemaError(
+            f"These words were made by the function {self.name!r}, which is not stored with "
+            "them. Merge them into a model that has the function as its analyzer."
+        )
+
+
+def as_analyzer(given: Any) -> Analyzer:
+    """Return the analyzer that a setting means: itself, or one of this unit.
+
+    >>> as_analyzer("char") == Analyzer("char")
+    True
+    """
+    return given if isinstance(given, Analyzer) else Analyzer(given)
+
+
+def _ngrams(given: Any) -> tuple[int, int]:
+    pair = tuple(given) if isinstance(given, tuple | list) else (given,)
+    if len(pair) != 2 or not all(map(_is_count, pair)) or pair[0] > pair[1]:
+        raise SettingError(
+            f"ngrams must be a pair of whole numbers, the shortest and the longest, such as "
+            f"(1, 2), not {given!r}."
+        )
+    return int(pair[0]), int(pair[1])
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 1
+
+
+def _stop_words(given: Any) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    if isinstance(given, str):
+        if given != "english":
+            raise SettingError(
+                f"stop_words must be None, 'english' or a list of words, not {given!r}."
+            )
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        given = ENGLISH_STOP_WORDS
+    words = list(given)
+    wrong = [word for word in words if not isinstance(word, str)]
+    if wrong:
+        raise SettingError(f"stop_words must be strings, not {wrong[0]!r}.")
+    return tuple(sorted(set(words)))
+
+
+def _decoded(data: AnyArray, offsets: AnyArray, missing: BoolArray | None) -> list[str | None]:
+    """Return the texts as strings; bytes that are no UTF-8 become replacement characters."""
+    whole = np.ascontiguousarray(data).data
+    ends = offsets.tolist()
+    return [
+        None if missing is not None and missing[i] else _string(bytes(whole[a:b]))
+        for i, (a, b) in enumerate(pairwise(ends))
+    ]
+
+
+def _string(utf8: bytes) -> str:
+    try:
+        return utf8.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return utf8.decode("utf-8", "replace")

@@ -1,0 +1,395 @@
+"""Weights that make naive Bayes honest, learned from scores of rows that were left out.
+
+    log P(k | x) ∝ log P(k) + s · b_k + Σ_j w_j · log P(x_j | k)
+
+where s is the share of the columns that say something of the row, so that a row of gaps has the
+prior. Columns that say the same count once, not twice, when their weights share it; a temperature
+alone (one weight for all) already cures most of the overconfidence. The scores must be of rows as
+if they had not been learned: weights fitted to scores of learned rows trust them too much.
+
+Scores have a column for each class; of two classes the log-odds of the second are enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
+
+__all__ = [
+    "FOLDS",
+    "Pieces",
+    "Rows",
+    "Weights",
+    "cross_fitted",
+    "learn_temperature",
+    "learn_weights",
+    "log_loss",
+    "nonnegative",
+]
+
+RIDGE = 3.0
+"""How strongly weights are held to the temperature: (3/2) Σ (w − t)²."""
+
+EDGE_RIDGE = 10.0
+"""How strongly other weights are held to what they are given."""
+
+BIAS_RIDGE = 1.0
+DOUBT = 20.0
+"""How much is doubted before the rows speak: a temperature t costs 20 t nats."""
+
+MANY_CLASSES = 100
+"""Of more classes, p_k p_l is so small that biases are taken not to touch each other."""
+
+STEPS = 2
+"""Newton steps: one is too few, more gain nothing that a held-out row would notice."""
+
+BLOCK = 4_000_000
+"""So many scores are worked on at once."""
+
+PATIENCE = 3
+"""So often may no fewer coordinates be wrong than before."""
+
+COLDEST, HOTTEST = 0.005, 100.0
+FOLDS = 10
+
+quiet = np.errstate(invalid="ignore", over="ignore")
+"""BLAS multiplies float32 in whole registers, and may warn of what lies beside the numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Hold what is known of rows beside their scores: prior, class, weight, gaps."""
+
+    prior: FloatArray
+    """log P(k) of each row, rows × classes: without the row, so that rows may differ."""
+    y: CodeArray
+    weight: FloatArray
+    share: FloatArray
+    """Which share of its columns say something of a row."""
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, some: Any) -> Rows:
+        """Return some of the rows."""
+        return Rows(self.prior[some], self.y[some], self.weight[some], self.share[some])
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Hold a weight for each term, and a bias for each class."""
+
+    terms: FloatArray
+    bias: FloatArray
+    temperature: float
+
+    @quiet
+    def scores(self, rows: Rows, terms: AnyArray) -> FloatArray:
+        """Return the weighted scores of rows, rows × classes."""
+        total = rows.prior + rows.share[:, None] * self.bias
+        flat = terms.reshape(len(terms), total.size)
+        total += (self.terms.astype(flat.dtype) @ flat).reshape(total.shape)
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Hold which part of each row is in which fold: the copies of a row are dealt out.
+
+    >>> pieces = Pieces.of(np.array([7, 9], dtype=np.uint64), np.array([1, 25]))
+    >>> pieces.fold.tolist(), pieces.copies.tolist()
+    ([7, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 3, 3, 3, 3, 2, 2, 2, 2, 2, 3])
+    """
+
+    row: IntArray
+    fold: IntArray
+    copies: IntArray
+    share: FloatArray
+
+    @classmethod
+    def of(cls, hashes: AnyArray, rows: IntArray) -> Pieces:
+        """Deal the copies of each row out, beginning with the fold that its hash says."""
+        first = (hashes % np.uint64(FOLDS)).astype(np.int64)
+        place = (np.arange(FOLDS) - first[:, None]) % FOLDS
+        copies = rows[:, None] // FOLDS + (place < rows[:, None] % FOLDS)
+        row, fold = np.nonzero(copies)
+        found = copies[row, fold]
+        return cls(row, fold, found, found / rows[row])
+
+
+def log_loss(scores: FloatArray, y: CodeArray, weight: FloatArray) -> float:
+    """Return −Σ w log P(y | x) of scores that are not yet normalised.
+
+    >>> round(log_loss(np.log([[0.2, 0.6]]), np.array([1]), np.ones(1)), 4)
+    0.2877
+    >>> round(log_loss(np.log([[3.0]]), np.array([1]), np.ones(1)), 4)  # odds of 3 to 1
+    0.2877
+    """
+    if scores.shape[1] == 1:
+        wrong = np.where(y == 1, -scores[:, 0], scores[:, 0])
+        return float(np.dot(weight, np.logaddexp(0.0, wrong)))
+    top = scores.max(axis=1)
+    log_sum = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
+    return float(np.dot(weight, log_sum - scores[np.arange(len(y)), y]))
+
+
+def learn_temperature(
+    prior: FloatArray, scores: FloatArray, y: CodeArray, weight: FloatArray, doubt: float = 0.0
+) -> float:
+    """Return the t with the least log-loss of prior + t · scores, by Newton's method.
+
+        Σ_i −log P(y_i | x_i) + doubt · t
+
+    The loss is convex in t. A single weight for all terms at once.
+
+    >>> prior, scores = np.zeros((4, 2)), np.array([[2.0, 0.0]] * 4)
+    >>> t = learn_temperature(prior, scores, np.array([0, 0, 0, 1]), np.ones(4))
+    >>> round(t * 2, 3), round(float(np.log(3)), 3)  # three of four were right: the odds are 3 to 1
+    (1.099, 1.099)
+    """
+    centred = np.asarray(scores, dtype=np.float64)
+    if centred.shape[1] > 1:
+        centred = centred - centred.mean(axis=1, keepdims=True)
+    own = centred[:, 0] * (y == 1) if centred.shape[1] == 1 else centred[np.arange(len(y)), y]
+    low, high, t = COLDEST, HOTTEST, 0.5
+    for _ in range(60):
+        p = _probabilities(prior + t * centred)
+        mean = (p * centred).sum(axis=1)
+        slope = np.dot(weight, mean - own) + doubt
+        bend = np.dot(weight, (p * centred**2).sum(axis=1) - mean**2)
+        low, high = (t, high) if slope < 0 else (low, t)
+        step = t - slope / bend if bend > 0 else np.nan
+        # Where Newton's step leaves what is known of t, halve the interval instead.
+        new = step if low < step < high else np.sqrt(low * high)
+        if abs(new - t) < 1e-6 * t:
+            break
+        t = float(new)
+    return t
+
+
+@quiet
+def learn_weights(
+    terms: AnyArray, rows: Rows, one_for_all: bool = False, centre: FloatArray | None = None
+) -> Weights:
+    """Return weights of at least 0 and biases with the least penalised log-loss.
+
+        Σ_i −log P(y_i | x_i) + (3/2) Σ_j (w_j − t)² + ½ Σ_k b_k²
+
+    `terms` is terms × rows × classes. Two Newton steps from w = t; each is a quadratic in w, whose
+    least point with w ≥ 0 is found by non-negative least squares. With `one_for_all` only t and
+    the biases are learned. `centre` replaces t, where it is not NaN, for terms that are to be held
+    to something else; they have no say in t. Few rows leave t near 0, for doubt costs as much as
+    two rows' worth of evidence; many overrule it.
+    """
+    if not len(terms):
+        return Weights(np.zeros(0), np.zeros(rows.prior.shape[1]), 1.0)
+    n_terms = len(terms)
+    free = np.ones(n_terms, dtype=np.bool_) if centre is None or one_for_all else np.isnan(centre)
+    total = terms[free].sum(axis=0, dtype=np.float64)
+    t = learn_temperature(rows.prior, total, rows.y, rows.weight, DOUBT)
+    if one_for_all:
+        scaled = (t * total)[None].astype(np.float32)
+        found = _newton(scaled, rows, _Held.to(1.0, 1), 4)
+        return Weights(np.full(n_terms, t * found.terms[0]), found.bias, t * found.terms[0])
+    found = _newton(terms, rows, _Held.to(t, n_terms, centre), STEPS)
+    return Weights(found.terms, found.bias, t)
+
+
+@quiet
+def cross_fitted(
+    weights: Weights,
+    terms: AnyArray,
+    rows: Rows,
+    pieces: Pieces,
+    centre: FloatArray | None = None,
+) -> tuple[FloatArray, tuple[Weights, ...]]:
+    """Return scores of pieces under weights that were learned without their fold, and those.
+
+    Each fold's weights are one Newton step from those of all rows, with its own rows taken out of
+    gradient and Hessian: both are sums over rows, so that one pass serves all folds.
+    """
+    held = _Held.to(weights.temperature, len(terms), centre)
+    folds = [np.flatnonzero(pieces.fold == f) for f in range(FOLDS)]
+    parts = []
+    for mine in folds:
+        some = rows.take(pieces.row[mine])
+        of = Rows(some.prior, some.y, some.weight * pieces.share[mine], some.share)
+        parts.append(_derivatives(terms[:, pieces.row[mine]], of, weights))
+    gradient = sum(part[0] for part in parts)
+    hessian = sum(part[1] for part in parts)
+    scores = np.empty((len(pieces.row), rows.prior.shape[1]))
+    found = []
+    for mine, (slope, bend) in zip(folds, parts, strict=True):
+        without = _step(gradient - slope, hessian - bend, weights, held)
+        found.append(without)
+        at = pieces.row[mine]
+        scores[mine] = without.scores(rows.take(at), terms[:, at])
+    return scores, tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """Hold what each weight is held to, and how strongly."""
+
+    centre: FloatArray
+    ridge: FloatArray
+
+    @classmethod
+    def to(cls, t: float, n_terms: int, centre: FloatArray | None = None) -> _Held:
+        given = np.full(n_terms, np.nan) if centre is None else centre
+        own = np.isnan(given)
+        return cls(np.where(own, t, given), np.where(own, RIDGE, EDGE_RIDGE))
+
+
+def _newton(terms: AnyArray, rows: Rows, held: _Held, steps: int) -> Weights:
+    weights = Weights(held.centre.copy(), np.zeros(rows.prior.shape[1]), float(held.centre.mean()))
+    loss = _penalised(weights, terms, rows, held)
+    for _ in range(steps):
+        gradient, hessian = _derivatives(terms, rows, weights)
+        aim = _step(gradient, hessian, weights, held)
+        for length in (1.0, 0.5, 0.25, 0.125):
+            trial = Weights(
+                weights.terms + length * (aim.terms - weights.terms),
+                weights.bias + length * (aim.bias - weights.bias),
+                weights.temperature,
+            )
+            new = _penalised(trial, terms, rows, held)
+            if new <= loss:
+                weights, loss = trial, new
+                break
+    return weights
+
+
+def _penalised(weights: Weights, terms: AnyArray, rows: Rows, held: _Held) -> float:
+    loss = log_loss(weights.scores(rows, terms), rows.y, rows.weight)
+    loss += float(held.ridge @ (weights.terms - held.centre) ** 2) / 2
+    return loss + BIAS_RIDGE / 2 * float((weights.bias**2).sum())
+
+
+def _derivatives(terms: AnyArray, rows: Rows, weights: Weights) -> tuple[FloatArray, FloatArray]:
+    """Return gradient and Hessian of the log-loss in terms and biases, block by block."""
+    n_terms, n_classes = len(terms), rows.prior.shape[1]
+    size = n_terms + n_classes
+    gradient, hessian = np.zeros(size), np.zeros((size, size))
+    add = _add_two if n_classes == 1 else _add_many
+    for block in _blocks(len(rows), n_terms * n_classes):
+        some, of = np.asarray(terms[:, block], dtype=np.float32), rows.take(block)
+        add(some, of, _probabilities(weights.scores(of, some)), gradient, hessian)
+    return gradient, hessian
+
+
+def _add_two(
+    terms: AnyArray, rows: Rows, p: FloatArray, gradient: FloatArray, hessian: FloatArray
+) -> None:
+    """Add what some rows of two classes give: H = Σ_i w_i p_i (1 − p_i) a_i a_iᵀ."""
+    odds, p = terms[:, :, 0], p[:, 0]
+    wrong = rows.weight * (p - (rows.y == 1))
+    gradient[:-1] += odds @ wrong.astype(np.float32)
+    gradient[-1] += rows.share @ wrong
+    bend = rows.weight * p * (1.0 - p)
+    spread = odds * np.sqrt(bend).astype(np.float32)
+    hessian[:-1, :-1] += spread @ spread.T
+    cross = odds @ (bend * rows.share).astype(np.float32)
+    hessian[:-1, -1] += cross
+    hessian[-1, :-1] += cross
+    hessian[-1, -1] += bend @ rows.share**2
+
+
+def _add_many(
+    terms: AnyArray, rows: Rows, p: FloatArray, gradient: FloatArray, hessian: FloatArray
+) -> None:
+    """Add what some rows give: H = Σ_i w_i (E[a aᵀ] − E[a] E[a]ᵀ), a the scores of a class."""
+    n_terms = len(terms)
+    wrong = p.copy()
+    wrong[np.arange(len(p)), rows.y] -= 1.0
+    wrong *= rows.weight[:, None]
+    gradient[:n_terms] += terms.reshape(n_terms, -1) @ wrong.ravel().astype(np.float32)
+    gradient[n_terms:] += rows.share @ wrong
+    mean = np.einsum("jik,ik->ji", terms, p.astype(np.float32))
+    about = terms - mean[:, :, None]
+    root = np.sqrt(rows.weight[:, None] * p).astype(np.float32)
+    spread = (about * root).reshape(n_terms, -1)
+    hessian[:n_terms, :n_terms] += spread @ spread.T
+    shared = (rows.weight * rows.share)[:, None] * p
+    cross = np.einsum("jik,ik->jk", about, shared.astype(np.float32))
+    hessian[:n_terms, n_terms:] += cross
+    hessian[n_terms:, :n_terms] += cross.T
+    twice = rows.share[:, None] * shared
+    hessian[n_terms:, n_terms:] += np.diag(twice.sum(axis=0))
+    if p.shape[1] <= MANY_CLASSES:
+        hessian[n_terms:, n_terms:] -= p.T @ twice
+
+
+def _step(gradient: FloatArray, hessian: FloatArray, weights: Weights, held: _Held) -> Weights:
+    """Return the least point of the quadratic with w ≥ 0; the biases, which are free, follow."""
+    n_terms = len(weights.terms)
+    g, H = gradient.copy(), hessian.copy()
+    g[:n_terms] += held.ridge * (weights.terms - held.centre)
+    g[n_terms:] += BIAS_RIDGE * weights.bias
+    H[np.diag_indices(len(H))] += np.r_[held.ridge, np.full(len(H) - n_terms, BIAS_RIDGE)]
+    aim = H @ np.r_[weights.terms, weights.bias] - g  # the quadratic is ½ zᵀHz − aimᵀz
+    across = H[:n_terms, n_terms:]
+    of_biases, aims = H[n_terms:, n_terms:], np.c_[across.T, aim[n_terms:]]
+    if len(of_biases) > MANY_CLASSES:
+        follow = aims / np.diag(of_biases)[:, None]
+    else:
+        follow = np.linalg.solve(of_biases, aims)
+    reduced = H[:n_terms, :n_terms] - across @ follow[:, :-1]
+    try:
+        terms = nonnegative(
+            (reduced + reduced.T) / 2, aim[:n_terms] - across @ follow[:, -1], weights.terms > 0
+        )
+    except np.linalg.LinAlgError:  # rounding: stay where we are for the terms
+        terms = weights.terms
+    return Weights(terms, follow[:, -1] - follow[:, :-1] @ terms, weights.temperature)
+
+
+def nonnegative(A: FloatArray, b: FloatArray, free: Any = None) -> FloatArray:
+    """Return the least point of ½ wᵀAw − bᵀw with w ≥ 0, for a positive definite A.
+
+    By block principal pivoting (Portugal, Júdice and Vicente, 1994): solve for the free
+    coordinates, then let those go free that would fall below 0, or fix them there, all at once as
+    long as fewer are wrong each time, else the last of them alone, which cannot go round in
+    circles. `scipy.optimize.nnls` does this too, but takes longer to import than to run. `free`
+    are the coordinates that are thought to be above 0.
+
+    >>> nonnegative(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([3.0, 0.0]))
+    array([1.5, 0. ])
+    """
+    n = len(b)
+    free = np.ones(n, dtype=np.bool_) if free is None else np.array(free, dtype=np.bool_)
+    fewest, patience = n + 1, PATIENCE
+    rounding = 1e-12 * (1.0 + np.abs(b).max(initial=0.0))
+    for _ in range(10 * n + PATIENCE):
+        w = np.zeros(n)
+        w[free] = np.linalg.solve(A[np.ix_(free, free)], b[free])
+        wrong = np.where(free, w < 0, A @ w - b < -rounding)
+        if not np.isfinite(w).all():
+            break
+        if not wrong.any():
+            return w
+        patience = PATIENCE if wrong.sum() < fewest else patience - 1
+        fewest = min(fewest, int(wrong.sum()))
+        if patience < 0:
+            wrong[: np.flatnonzero(wrong)[-1]] = False
+        free ^= wrong
+    raise np.linalg.LinAlgError("No least point was found.")
+
+
+def _blocks(n: int, entries_per_row: int) -> Iterator[slice]:
+    height = max(1, BLOCK // max(entries_per_row, 1))
+    for first in range(0, n, height):
+        yield slice(first, min(first + height, n))
+
+
+def _probabilities(scores: FloatArray) -> FloatArray:
+    """Return the softmax of scores; of log-odds, the probability of the second class."""
+    if scores.shape[1] == 1:
+        return np.asarray(1.0 / (1.0 + np.exp(-np.clip(scores, -500.0, 500.0))))
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(p / p.sum(axis=1, keepdims=True))

@@ -1,0 +1,31 @@
+"""The heaviest spanning tree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from priory.base.typing import FloatArray
+
+__all__ = ["spanning_tree"]
+
+
+def spanning_tree(weights: FloatArray, root: int = 0) -> list[tuple[int, int]]:
+    """Return the edges of the heaviest spanning tree, from the root outwards (Prim 1957).
+
+    Of edges that weigh the same, the one of the first node is taken.
+
+    >>> spanning_tree(np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]]))
+    [(0, 2), (2, 1)]
+    """
+    n = len(weights)
+    nearest, heaviest = np.full(n, root), weights[root].astype(np.float64).copy()
+    outside = np.ones(n, dtype=np.bool_)
+    outside[root] = False
+    edges = []
+    while outside.any():
+        j = int(np.where(outside, heaviest, -np.inf).argmax())
+        edges.append((int(nearest[j]), j))
+        outside[j] = False
+        closer = outside & (weights[j] > heaviest)
+        nearest[closer], heaviest[closer] = j, weights[j][closer]
+    return edges

@@ -1,0 +1,68 @@
+"""What a model was tuned to: a read-out that `tuning` chooses and the model file keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from priory.base.labels import label_key
+from priory.base.typing import CodeArray, FloatArray, IntArray, Label
+from priory.model.model import Choice, Model, Term
+from priory.statistics.statistics import Statistics
+from priory.tuning.calibration import Weights
+
+__all__ = ["Scored", "Tuning"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Hold the sampled rows with scores that did not know them: what honest figures come from.
+
+    A row that came several times stands in several folds, with a part of its weight in each.
+    """
+
+    labels: CodeArray
+    """The class of each row, as a position in the tuning's `classes`."""
+    scores: FloatArray
+    """log P(k | row) under weights that were learned without the row's fold, rows × classes."""
+    rows: IntArray
+    """How many rows each stands for."""
+    weight: FloatArray
+    folds: tuple[Weights, ...]
+    """The weights that were learned without each fold."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """Hold what was chosen, and in memory the scores that it was chosen on."""
+
+    choices: Mapping[str, Choice]
+    weights: Mapping[tuple[str, str], float]
+    temperature: float
+    classes: tuple[Label, ...]
+    bias: FloatArray
+    scale: float
+    """What a row's weight is multiplied by, so that weights say how rows compare, not how many."""
+    n_rows: int
+    """How many rows had been learned."""
+    how: str
+    scored: Scored | None = None
+
+    def weighed(self, statistics: Statistics) -> Statistics:
+        """Return the sums with weights as they were when the choice was made."""
+        return statistics if self.scale == 1.0 else statistics * self.scale
+
+    def applied(self, model: Model) -> Model:
+        """Return a model with the weights and biases; what came since has the temperature."""
+        terms = tuple(
+            replace(term, weight=self.weights.get((term.block.name, term.about), self._new(term)))
+            for term in model.terms
+        )
+        known = {label_key(label): b for label, b in zip(self.classes, self.bias, strict=True)}
+        bias = np.array([known.get(label_key(label), 0.0) for label in model.classes])
+        return replace(model, terms=terms).with_bias(bias)
+
+    def _new(self, term: Term) -> float:
+        return 0.0 if term.about == "edge" else self.temperature
