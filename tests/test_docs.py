@@ -244,7 +244,7 @@ def test_public_methods_have_an_imperative_line(public: str) -> None:
 
 
 def test_the_shipped_play_tennis_table_is_the_example() -> None:
-    shipped = ROOT / "src" / "priory" / "data" / "play_tennis.csv"
+    shipped = ROOT / "src" / "priory" / "examples" / "play_tennis.csv"
     assert shipped.read_bytes() == (ROOT / "examples" / "play_tennis.csv").read_bytes()
     X, y = priory.examples.play_tennis()
     assert (len(X), len(X[0]), y.count("Yes")) == (14, 4, 9)

@@ -10,7 +10,7 @@ import pytest
 import priory
 from priory.base import parallel
 from priory.base.errors import SettingError
-from priory.base.parallel import in_parallel, stretches, thread_count
+from priory.base.parallel import check_threads, in_parallel, stretches, thread_count
 from priory.data.columns import integer_labels
 
 
@@ -87,7 +87,7 @@ def test_an_error_in_a_thread_is_the_error_of_the_call(monkeypatch, keen):
 @pytest.mark.parametrize("value", [0, -1, 1.5, True])
 def test_thread_counts_that_make_no_sense_are_refused(value):
     with pytest.raises(SettingError, match="n_threads must be a whole number of at least 1"):
-        thread_count(value)
+        check_threads(value)
 
 
 @pytest.mark.parametrize("value", ["0", "many", "-2"])

@@ -10,36 +10,56 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import wraps
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 from priory.base.errors import SettingError
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["at_most", "in_parallel", "stretches", "thread_count", "worthwhile"]
+__all__ = [
+    "at_most",
+    "check_threads",
+    "in_own_threads",
+    "in_parallel",
+    "stretches",
+    "thread_count",
+    "worthwhile",
+]
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 WORTHWHILE = 500_000
 """So many entries are worth a thread: fewer are done sooner than it starts and reports."""
 
 
-def thread_count(asked: int | None = None) -> int:
-    """Return how many threads to use: asked for, PRIORY_NUM_THREADS, or the cores we may use.
+def thread_count() -> int:
+    """Count the threads to use here: those of `at_most`, PRIORY_NUM_THREADS, or the cores at hand.
 
-    >>> thread_count(3)
+    >>> with at_most(3):
+    ...     thread_count()
     3
     """
-    source, value = "n_threads", asked if asked is not None else _limit.get()
-    if value is None:
-        source, text = "PRIORY_NUM_THREADS", os.environ.get("PRIORY_NUM_THREADS", "").strip()
-        if not text:
-            return _cores()
-        value = int(text) if text.isdecimal() else -1
+    value = _limit.get()
+    if value is not None:
+        return value
+    text = os.environ.get("PRIORY_NUM_THREADS", "").strip()
+    if not text:
+        return _cores()
+    return check_threads(int(text) if text.isdecimal() else -1, "PRIORY_NUM_THREADS")
+
+
+def check_threads(value: int, name: str = "n_threads") -> int:
+    """Refuse a number of threads that is none.
+
+    >>> check_threads(2)
+    2
+    """
     if isinstance(value, bool) or value != int(value) or value < 1:
-        raise SettingError(f"{source} must be a whole number of at least 1, not {value!r}.")
+        raise SettingError(f"{name} must be a whole number of at least 1, not {value!r}.")
     return int(value)
 
 
@@ -48,17 +68,41 @@ _limit: ContextVar[int | None] = ContextVar("n_threads", default=None)
 
 @contextmanager
 def at_most(n_threads: int | None) -> Iterator[None]:
-    """Let nothing that is called here use more threads, unless it is told a number.
+    """Let nothing that is called here use more threads; None leaves the number as it is.
 
     >>> with at_most(1):
     ...     thread_count()
     1
     """
-    before = _limit.set(n_threads if n_threads is not None else _limit.get())
+    before = _limit.set(_limit.get() if n_threads is None else check_threads(n_threads))
     try:
         yield
     finally:
         _limit.reset(before)
+
+
+class Threaded(Protocol):
+    """Something that says how many threads its methods may use."""
+
+    @property
+    def n_threads(self) -> int | None:
+        """Threads at most, or None for the cores at hand."""
+
+
+Owner = TypeVar("Owner", bound=Threaded)
+
+
+def in_own_threads(
+    method: Callable[Concatenate[Owner, P], T],
+) -> Callable[Concatenate[Owner, P], T]:
+    """Let a method, and whatever it calls, use the `n_threads` of its object."""
+
+    @wraps(method)
+    def limited(self: Owner, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with at_most(self.n_threads):
+            return method(self, *args, **kwargs)
+
+    return limited
 
 
 def stretches(n_rows: int, entries_per_row: int, threads: int) -> list[slice]:
@@ -86,7 +130,7 @@ def worthwhile(entries: int, threads: int) -> int:
 def in_parallel(tasks: Sequence[Callable[[], T]], threads: int) -> list[T]:
     """Return the results of all the tasks, in their order; this thread does its share.
 
-    A task must not call this again: it would wait for a thread that waits for it.
+    A task has one thread, its own, so that it may call this again and never waits for another.
     """
     if threads <= 1 or len(tasks) <= 1:
         return [task() for task in tasks]
@@ -103,7 +147,8 @@ def in_parallel(tasks: Sequence[Callable[[], T]], threads: int) -> list[T]:
 
 
 def _all(tasks: Sequence[Callable[[], T]]) -> list[T]:
-    return [task() for task in tasks]
+    with at_most(1):
+        return [task() for task in tasks]
 
 
 _pools: dict[int, ThreadPoolExecutor] = {}

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial, wraps
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from priory.base.errors import (
 )
 from priory.base.labels import label_key, sorted_labels
 from priory.base.locking import Lock, alone, lock_of
-from priory.base.parallel import at_most
+from priory.base.parallel import in_own_threads
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.base.version import __version__
 from priory.classifier.drift import Learned, in_type_of
@@ -68,27 +68,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Classifier", "load"]
 
-P = ParamSpec("P")
-R = TypeVar("R")
-Owner = TypeVar("Owner", bound="Classifier")
-
 ENOUGH = 0.05
 """What is tuned is tuned anew when so large a share of the rows has come since."""
 
 SELECTED = "leave-one-out, with columns selected by all rows"
-
-
-def _in_our_threads(
-    method: Callable[Concatenate[Owner, P], R],
-) -> Callable[Concatenate[Owner, P], R]:
-    """Let a method, and whatever it calls, use as many threads as the settings say."""
-
-    @wraps(method)
-    def limited(self: Owner, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with at_most(self.settings.n_threads):
-            return method(self, *args, **kwargs)
-
-    return limited
 
 
 class Classifier:
@@ -153,7 +136,7 @@ class Classifier:
         return model if model is not None else self._read_model()
 
     @alone  # else a model of sums that another thread has changed since would be kept
-    @_in_our_threads
+    @in_own_threads
     def _read_model(self) -> Model:
         if self._model is None:
             if not self.statistics.n_rows:
@@ -223,6 +206,11 @@ class Classifier:
         return sample.only(alone)
 
     @property
+    def n_threads(self) -> int | None:
+        """Threads that count and score, None for the cores at hand."""
+        return self.settings.n_threads
+
+    @property
     def has_learned(self) -> bool:
         """Return whether there are statistics."""
         return self._statistics is not None
@@ -259,14 +247,14 @@ class Classifier:
     # Learning
 
     @alone
+    @in_own_threads
     def learn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add the rows of a table with their classes."""
         new = self._count(X, y, sample_weight)
-        return self._learn(
-            new.statistics, lambda pool: pool.add(*new.rows, self.settings.n_threads)
-        )
+        return self._learn(new.statistics, lambda pool: pool.add(*new.rows))
 
     @alone
+    @in_own_threads
     def learn_sums(self, statistics: Statistics, sample: Sample | None = None) -> Self:
         """Add sums that were counted elsewhere, and the sample of the rows behind them.
 
@@ -293,6 +281,7 @@ class Classifier:
         return self
 
     @alone
+    @in_own_threads
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a table anew, forgetting what was learned before, and tune what is to be tuned."""
         fresh = Classifier(self.settings).learn(X, y, sample_weight)
@@ -301,7 +290,7 @@ class Classifier:
         return self
 
     @alone
-    @_in_our_threads
+    @in_own_threads
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen.
 
@@ -360,6 +349,7 @@ class Classifier:
         self._moved += (1.0 - left) * before.n_rows
         return self
 
+    @in_own_threads
     def merge(self, other: Classifier) -> Self:
         """Add everything that another classifier has learned."""
         if not isinstance(other, Classifier):
@@ -442,7 +432,7 @@ class Classifier:
         return self
 
     @alone
-    @_in_our_threads
+    @in_own_threads
     def recalibrate(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose families, smoothing and weights anew, on the sample or on rows that were learned.
 
@@ -482,9 +472,8 @@ class Classifier:
         """Refuse rows that were never learned, as far as sums and sample can tell."""
         statistics = self.statistics
         if not statistics.is_approximate:
-            threads = self.settings.n_threads
             try:
-                _ = statistics - Statistics.count(frame, y, statistics.schema, weight, threads)
+                _ = statistics - Statistics.count(frame, y, statistics.schema, weight)
             except ForgetError as error:
                 raise ForgetError(f"These rows were not all learned: {error}") from None
         sample = self._sample
@@ -577,6 +566,7 @@ class Classifier:
         codes, classes = self.predict_codes(X)
         return label_array(classes)[codes]
 
+    @in_own_threads
     def predict_codes(self, X: Any) -> tuple[CodeArray, tuple[Label, ...]]:
         """Return the position of the most probable class of every row, and the classes.
 
@@ -585,14 +575,17 @@ class Classifier:
         model = self.model
         return model.predict(self._frame(X)), model.classes
 
+    @in_own_threads
     def predict_proba(self, X: Any) -> FloatArray:
         """Return P(k | x), rows × classes."""
         return self.model.posterior(self._frame(X))
 
+    @in_own_threads
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log P(k | x), rows × classes."""
         return self.model.log_posterior(self._frame(X))
 
+    @in_own_threads
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Return log P(k, x), rows × classes: the logarithm of the sum that `explain` writes out.
 
@@ -608,10 +601,12 @@ class Classifier:
         frame = self._frame(X)
         return self.model.log_joint(frame) + self.model.log_constants(frame)[:, None]
 
+    @in_own_threads
     def score_samples(self, X: Any) -> FloatArray:
         """Return log P(x), how likely each row is at all."""
         return self.model.log_evidence(self._frame(X))
 
+    @in_own_threads
     def description_length(
         self, X: Any = None, y: Any = None, sample_weight: Any = None
     ) -> ModelDescription:
@@ -760,6 +755,7 @@ class Classifier:
 
         return most_informative(self.model, self.statistics, n)
 
+    @in_own_threads
     def explain(self, X: Any) -> Explanation:
         """Return the sum behind the prediction of every row, worked out."""
         from priory.model.explanation import explain
@@ -795,7 +791,7 @@ class Classifier:
         """Return the weights with which the model is a linear classifier, where it is one."""
         return self.model.linear_form()
 
-    @_in_our_threads
+    @in_own_threads
     def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:
         """Return what models that had not learned a row, or its fold, say of it."""
         raw = open_table(X)
@@ -815,20 +811,20 @@ class Classifier:
         if folds is None and self._tuning is not None:
             joint = self._cross_fitted(frame, labels, weight)
             how = self._tuning.how
-            return Left.of_joint(joint, labels, statistics, weight, how, settings.n_threads)
+            return Left.of_joint(joint, labels, statistics, weight, how)
         choices = settings.choices(statistics)
-        given = (settings.class_prior, settings.n_threads)
+        given = (settings.class_prior,)
         if folds is None:
             joint = log_joint_without(statistics, choices, frame, labels, weight, *given)
             exact = "exact leave-one-out" if settings.select is None else SELECTED
-            return Left.of_joint(joint, labels, statistics, weight, exact, settings.n_threads)
+            return Left.of_joint(joint, labels, statistics, weight, exact)
         how = f"{len(set(folds))}-fold"
         # What is chosen by looking at the classes is chosen for each fold anew.
         if self._tuning is None and settings.select is None:
             joint = log_joint_folds(statistics, choices, frame, labels, folds, weight, *given)
         else:
             joint = self._tuned_folds(frame, labels, weight, folds)
-        return Left.of_joint(joint, labels, statistics, weight, how, settings.n_threads)
+        return Left.of_joint(joint, labels, statistics, weight, how)
 
     def _cross_fitted(self, frame: Frame, y: Labels, weight: FloatArray | None) -> FloatArray:
         """Return the scores of rows by sums without the row, and weights without its fold."""
@@ -843,8 +839,7 @@ class Classifier:
         if tuning.scored is None:  # a file does not hold them
             sample = Sample.of(*rows, max(self.settings.sample_size, len(frame)))
             tuning = tune(self.statistics, self.settings, sample)
-        threads = self.settings.n_threads
-        out[known] = log_joint_cross_fitted(tuning, self.statistics, *rows, threads)
+        out[known] = log_joint_cross_fitted(tuning, self.statistics, *rows)
         out[known] += self.prior_shift
         if weight is not None and not weight.all():  # a row of weight 0 was never learned
             out[weight == 0] = self.model.log_joint(frame.take(weight == 0))
@@ -873,7 +868,7 @@ class Classifier:
             other._become((self.statistics - counted).with_classes(self.classes))
             kept = None if weight is None else weight[rest]
             other._pool = Pool(self.settings.sample_size)
-            other._pool.add(frame.take(rest), y.take(rest), kept, self.settings.n_threads)
+            other._pool.add(frame.take(rest), y.take(rest), kept)
             joint[out] = other.model.log_joint(frame.take(out))
         return joint
 
@@ -893,9 +888,9 @@ class Classifier:
     ) -> Model:
         choices = Classifier._choices(statistics, settings, tuning)
         if tuning is None:
-            return Model.read(statistics, choices, settings.class_prior, settings.n_threads)
+            return Model.read(statistics, choices, settings.class_prior)
         scaled = tuning.weighed(statistics)
-        return tuning.applied(Model.read(scaled, choices, settings.class_prior, settings.n_threads))
+        return tuning.applied(Model.read(scaled, choices, settings.class_prior))
 
     def _become(self, statistics: Statistics) -> None:
         if not statistics.n_rows and self._statistics is None:
@@ -907,7 +902,7 @@ class Classifier:
 
     def _count(self, X: Any, y: Any, weight: Any) -> Counted:
         raw = open_table(X)
-        labels = read_labels(y, n_threads=self.settings.n_threads)
+        labels = read_labels(y)
         _check_lengths(raw.n_rows, labels)
         weights = read_weights(weight, raw.n_rows)
         if self._statistics is not None:
@@ -915,7 +910,7 @@ class Classifier:
             labels = in_type_of(labels, self._statistics.classes)
             in_types = partial(self._in_learned_types, learning=True)
             return count_rows(raw, labels, weights, schema, self.settings, in_types)
-        schema = infer(raw, self.settings.declared(raw), self.settings.n_threads)
+        schema = infer(raw, self.settings.declared(raw))
         counted = count_rows(raw, labels, weights, schema, self.settings, lambda frame: frame)
         from priory.tuning.structure import choose_structure
 
@@ -929,7 +924,6 @@ class Classifier:
             y=counted.rows[1],
             schema=more,
             weight=weights,
-            n_threads=self.settings.n_threads,
         )
         return replace(counted, statistics=counted.statistics.beside(together))
 
@@ -939,14 +933,14 @@ class Classifier:
         labels, weights = read_labels(y), read_weights(sample_weight, raw.n_rows)
         _check_lengths(raw.n_rows, labels)
         labels = in_type_of(labels, self.classes)
-        frame = self._in_learned_types(read(raw, self.statistics.schema, self.settings.n_threads))
+        frame = self._in_learned_types(read(raw, self.statistics.schema))
         if weights is not None and not weights.all():
             some = weights > 0
             frame, labels, weights = frame.take(some), labels.take(some), weights[some]
         return frame, labels, weights
 
     def _frame(self, X: Any) -> Frame:
-        frame = read(X, self.statistics.schema, self.settings.n_threads)
+        frame = read(X, self.statistics.schema)
         frame = self._in_learned_types(frame)
         check_missing(frame, self.statistics.schema, self.settings)
         # A table that was opened already may be one of many batches, whose rows have other numbers.
@@ -1056,11 +1050,11 @@ def count_rows(
 
     Without `in_types` it is one of many batches, whose rows are not named.
     """
-    frame = read(raw, schema, settings.n_threads)
+    frame = read(raw, schema)
     frame = frame if in_types is None else in_types(frame)
     check_missing(frame, schema, settings)
     try:
-        statistics = Statistics.count(frame, y, schema, weight, settings.n_threads)
+        statistics = Statistics.count(frame, y, schema, weight)
     except InputError:
         _refuse_large(frame, schema, name_row=in_types is not None)
         raise

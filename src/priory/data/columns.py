@@ -439,7 +439,7 @@ class Frame:
         return Frame(len(np.arange(self.n_rows)[rows]), picked)
 
 
-def integer_labels(values: AnyArray, n_threads: int | None = None) -> Labels:
+def integer_labels(values: AnyArray) -> Labels:
     """Return integers as a column of labels.
 
     >>> column = integer_labels(np.array([7, 3, 7]))
@@ -448,7 +448,7 @@ def integer_labels(values: AnyArray, n_threads: int | None = None) -> Labels:
     """
     values = np.ascontiguousarray(values, dtype=np.int64)
     if len(values) >= SMALL:
-        parts = stretches(len(values), 1, thread_count(n_threads))
+        parts = stretches(len(values), 1, thread_count())
         ends = in_parallel([partial(value_range, values[rows]) for rows in parts], len(parts))
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         if high - low < CLOSE:
@@ -473,9 +473,7 @@ def _close_integers(values: AnyArray, low: int, high: int, parts: list[slice]) -
     return Labels(codes, tuple((labels + low).tolist()))
 
 
-def code_columns(
-    X: AnyArray, most: int, n_threads: int | None = None
-) -> tuple[tuple[Labels, ...], int | None]:
+def code_columns(X: AnyArray, most: int) -> tuple[tuple[Labels, ...], int | None]:
     """Return the columns of a matrix of codes 0, 1, 2, … as labels, NaN as a gap.
 
     Codes are packed column by column, a byte each where they fit. With a code that is negative, or
@@ -487,7 +485,7 @@ def code_columns(
     """
     known = X.dtype in (np.float32, np.float64, np.int32, np.int64)
     X = np.ascontiguousarray(X if known else X.astype(np.float64))
-    parts = stretches(len(X), X.shape[1], thread_count(n_threads))
+    parts = stretches(len(X), X.shape[1], thread_count())
     for dtype in (np.int8, np.int32):
         codes = np.empty(X.shape[::-1], dtype=dtype)
         largest = np.full((len(parts), X.shape[1]), -1, dtype=np.int64)
@@ -505,7 +503,7 @@ def code_columns(
     return tuple(columns), None
 
 
-def all_finite(X: AnyArray, n_threads: int | None = None) -> bool:
+def all_finite(X: AnyArray) -> bool:
     """Return whether no entry of an array of numbers is infinite or NaN.
 
     >>> all_finite(np.ones((2, 2))), all_finite(np.array([[1.0, np.nan]]))
@@ -513,7 +511,7 @@ def all_finite(X: AnyArray, n_threads: int | None = None) -> bool:
     """
     if X.size < SMALL:
         return bool(np.isfinite(X).all())
-    parts = stretches(len(X), X.size // max(len(X), 1), thread_count(n_threads))
+    parts = stretches(len(X), X.size // max(len(X), 1), thread_count())
     with np.errstate(invalid="ignore", over="ignore"):
         sums = in_parallel([partial(np.sum, X[rows]) for rows in parts], len(parts))
     # A sum can overflow though every entry is finite: then look at each.

@@ -107,10 +107,10 @@ class RawTable:
         lists = isinstance(column, Labels) and why.endswith(("category", "categories"))
         return column.labels if lists else ()  # type: ignore[union-attr]
 
-    def read_columns(self, names: Sequence[str], n_threads: int | None = None) -> None:
+    def read_columns(self, names: Sequence[str]) -> None:
         """Bring columns into their natural form, several at a time where that is sooner."""
         unread = [name for name in names if name not in self._seen]
-        threads = worthwhile(self.n_rows * len(unread), thread_count(n_threads))
+        threads = worthwhile(self.n_rows * len(unread), thread_count())
         in_parallel([partial(self.column, name) for name in unread], threads)
 
 

@@ -61,7 +61,6 @@ NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 def infer(
     X: Any,
     declared: Mapping[tuple[str, ...], Kind | Analyzer] | None = None,
-    n_threads: int | None = None,
 ) -> Schema:
     """Return what each column is, and why.
 
@@ -79,7 +78,7 @@ def infer(
     declared = dict(declared or {})
     _check_declared(raw, declared)
     block_of = {name: columns for columns in declared for name in columns}
-    raw.read_columns([name for name in raw.names if name not in block_of], n_threads)
+    raw.read_columns([name for name in raw.names if name not in block_of])
     blocks = []
     for name in raw.names:
         columns = block_of.get(name)
@@ -136,7 +135,7 @@ def _with_values(raw: RawTable, schema: Schema) -> Schema:
     return replace(schema, blocks=tuple(declared.get(block.name, block) for block in schema))
 
 
-def read(X: Any, schema: Schema, n_threads: int | None = None) -> Frame:
+def read(X: Any, schema: Schema) -> Frame:
     """Return the columns that a schema counts, coded.
 
     Columns that it does not know are not looked at. One that it knows must be there, but for rows
@@ -148,7 +147,7 @@ def read(X: Any, schema: Schema, n_threads: int | None = None) -> Frame:
     raw = _with_gaps(open_table(X), schema)
     source = _match(raw, schema)
     labels = [block for block in schema.counted if block.kind in (Kind.LABELS, Kind.JOINT)]
-    raw.read_columns([source[name] for block in labels for name in block.columns], n_threads)
+    raw.read_columns([source[name] for block in labels for name in block.columns])
     binned: dict[Any, Labels] = {}  # a column may be in several pairs
     columns = {
         block.name: _read_block(
@@ -234,7 +233,7 @@ _FIRST = np.zeros(1, dtype=np.int32)
 _NOTHING = Labels(np.full(1, -1, dtype=np.int32), ())
 
 
-def read_labels(y: Any, name: str = "y", n_threads: int | None = None) -> Labels:
+def read_labels(y: Any, name: str = "y") -> Labels:
     """Return the class of each row; a missing one is an error.
 
     >>> read_labels(["No", "Yes", "No"]).labels
@@ -244,7 +243,7 @@ def read_labels(y: Any, name: str = "y", n_threads: int | None = None) -> Labels
         return y.seen()
     y = only_column(y)
     if type(y) is np.ndarray and y.dtype.kind == "i" and y.ndim == 1:
-        return integer_labels(y, n_threads)
+        return integer_labels(y)
     found = natural(y, name)
     column = found.column
     if unit_of(found.why) != "number":

@@ -430,7 +430,7 @@ class NaiveBayes(TableClassifier):
         return classifier
 
     def _targets(self, y: Any) -> Labels:
-        return read_classes(y, type(self).__name__, self.n_threads)
+        return read_classes(y, type(self).__name__)
 
     def _take(self, classifier: Classifier, X: Any, raw: RawTable, y: Any) -> None:
         """Become fitted: keep the classifier and what scikit-learn wants to know."""
@@ -493,7 +493,7 @@ def _container(X: Any, raw: RawTable) -> str:
     return "arrow" if raw.named else "array"
 
 
-def read_classes(y: Any, estimator: str, n_threads: int | None = None) -> Labels:
+def read_classes(y: Any, estimator: str) -> Labels:
     """Return the classes of the rows, refusing what is a target of regression."""
     if y is None:
         raise InputError(f"{estimator} requires y to be passed, but the target y is None.")
@@ -502,7 +502,7 @@ def read_classes(y: Any, estimator: str, n_threads: int | None = None) -> Labels
             raise InputError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
         column_or_1d(np.empty(y.shape), warn=True)  # for scikit-learn's warning
         y = only_column(y)
-    labels = read_labels(y, n_threads=n_threads)
+    labels = read_labels(y)
     broken = [v for v in labels.labels if isinstance(v, float)]
     if broken:
         raise InputError(

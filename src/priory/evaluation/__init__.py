@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from priory.base.lazy import importer
 
 if TYPE_CHECKING:
+    from priory.evaluation.auc_difference import AucDifference, delong
     from priory.evaluation.comparison import Comparison, compare
     from priory.evaluation.confusion import ConfusionTable, Outcomes
     from priory.evaluation.curves import Gain, PrecisionRecall, Roc
-    from priory.evaluation.delong import AucDifference, delong
     from priory.evaluation.evaluation import ClassFigures, Evaluation
     from priory.evaluation.judge import evaluate
     from priory.evaluation.learning_curves import LearningCurve, learning_curve
@@ -45,7 +45,7 @@ __all__ = [
 __getattr__ = importer(
     globals(),
     {
-        "AucDifference": "delong",
+        "AucDifference": "auc_difference",
         "ClassFigures": "evaluation",
         "Comparison": "comparison",
         "ConfusionTable": "confusion",
@@ -59,7 +59,7 @@ __getattr__ = importer(
         "Threshold": "thresholds",
         "compare": "comparison",
         "cross_validate": "validation",
-        "delong": "delong",
+        "delong": "auc_difference",
         "evaluate": "judge",
         "learning_curve": "learning_curves",
         "leave_one_out": "validation",

@@ -12,7 +12,7 @@ from priory.base.errors import InputError, NoProbabilitiesError, SettingError
 from priory.base.formatting import aligned
 from priory.base.html import html_table, html_together, shown_once
 from priory.base.typing import FloatArray
-from priory.evaluation.delong import AucDifference, delong
+from priory.evaluation.auc_difference import AucDifference, delong
 from priory.evaluation.evaluation import Evaluation
 from priory.evaluation.forecasts import check_same_rows
 from priory.evaluation.intervals import Interval, bootstrap, mean_of

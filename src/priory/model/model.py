@@ -27,7 +27,7 @@ from priory.base.errors import (
 )
 from priory.base.formatting import aligned
 from priory.base.labels import label_key, label_token
-from priory.base.parallel import at_most, in_parallel, stretches, thread_count
+from priory.base.parallel import in_parallel, stretches, thread_count
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 from priory.data.columns import Column, Frame, Labels, Numbers, Texts
 from priory.data.schema import Block
@@ -183,7 +183,6 @@ class Model:
     classes: tuple[Label, ...]
     log_prior: FloatArray
     terms: tuple[Term, ...]
-    n_threads: int | None = None
 
     @classmethod
     def read(
@@ -191,15 +190,13 @@ class Model:
         statistics: Statistics,
         choices: Mapping[str, Choice],
         class_prior: ClassPrior = None,
-        n_threads: int | None = None,
     ) -> Model:
         """Read a model out of statistics; blocks without a choice are left out."""
         terms = []
         for name, choice in choices.items():
             block, table = statistics.schema[name], statistics.tables[name]
             try:
-                with at_most(n_threads):
-                    parameters = choice.family.parameters(table, choice.prior)
+                parameters = choice.family.parameters(table, choice.prior)
             except PrioryError as error:
                 raise type(error)(f"Column {block.title!r}: {error}") from None
             terms.append(Term(block, choice.family, parameters, choice.family.about))
@@ -207,7 +204,7 @@ class Model:
                 terms.append(_missing_term(block, table, statistics.weight, choice.prior))
         with np.errstate(divide="ignore"):
             log_prior = np.log(_class_prior(statistics, class_prior))
-        return cls(statistics.classes, log_prior, tuple(terms), n_threads)
+        return cls(statistics.classes, log_prior, tuple(terms))
 
     def __repr__(self) -> str:
         return f"<Model: {len(self.terms)} factors, {len(self.classes)} classes>"
@@ -272,7 +269,7 @@ class Model:
         terms = [term for term in self.terms if (term.counts if weighted else term.about != "edge")]
         adders = [term.adder(frame, weighted) for term in terms]
         work = sum(_entries_per_row(term, frame) for term in terms)
-        add_up(adders, self.log_prior, out, work, self.n_threads, finish)
+        add_up(adders, self.log_prior, out, work, finish)
 
     @property
     def bias(self) -> FloatArray | None:
@@ -445,7 +442,6 @@ def add_up(
     start: FloatArray,
     out: FloatArray,
     n_columns: int,
-    n_threads: int | None = None,
     finish: Callable[[slice], None] | None = None,
 ) -> None:
     """Write a start, the same for all rows or one for each, and what the adders add to it.
@@ -469,7 +465,7 @@ def add_up(
     if n_rows <= FEW_ROWS:  # a single row must not wait for threads to be counted
         add(slice(0, n_rows))
         return
-    threads = thread_count(n_threads)
+    threads = thread_count()
     tasks = [partial(add, rows) for rows in stretches(n_rows, n_classes * n_columns, threads)]
     in_parallel(tasks, threads)
 

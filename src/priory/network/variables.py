@@ -146,7 +146,7 @@ def _integers(values: AnyArray) -> Labels:
     small = np.empty(len(values), dtype=np.int8)
     if len(values) and narrow_codes(values, small) and small.max() < NARROW:
         return Labels(small, tuple(range(int(small.max()) + 1)))
-    column = integer_labels(values, n_threads=1)  # this is a thread of its own already
+    column = integer_labels(values)
     few = len(column.labels) < 128
     return Labels(column.codes.astype(np.int8) if few else column.codes, column.labels)
 

@@ -138,7 +138,7 @@ class _Tally:
         if not labels.labels:
             return None
         raw = batch.table(roles.features)
-        raw.read_columns(raw.names, self._settings.n_threads)
+        raw.read_columns(raw.names)
         weight = read_weights(weight, raw.n_rows)
         schema = infer_empty(raw, self._schema)
         new = count_rows(raw, labels, weight, schema, self._settings)
@@ -146,7 +146,7 @@ class _Tally:
             self._schema = self._schema.join(schema)
         self._push(new.statistics)
         if self._pool is not None and not self.misread:  # else all are read once more
-            self._pool.add(*new.rows, self._settings.n_threads)
+            self._pool.add(*new.rows)
         return labels, weight
 
     def _check_misread(self, batch: Batch) -> None:
@@ -245,8 +245,8 @@ def _widened(
     for batch in _ahead(source, (again._roles if pool is None else roles).forms(texts)):
         counted = again.add(batch)
         if pool is not None and counted is not None:
-            frame = read(batch.table(roles.features), whole, settings.n_threads)
-            pool.add(frame, *counted, settings.n_threads)
+            frame = read(batch.table(roles.features), whole)
+            pool.add(frame, *counted)
         bar.add(batch.n_rows)
     found = again.total(source)
     if not np.array_equal(found.rows, total.rows):

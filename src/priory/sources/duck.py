@@ -201,11 +201,11 @@ class DuckSource(Source):
         return " | ".join(bits)
 
 
-def connect(threads: int | None, attach: Mapping[str, str] | None = None) -> Any:
+def connect(attach: Mapping[str, str] | None = None) -> Any:
     """Return a connection of our own, to which databases may be attached."""
     import duckdb
 
-    connection = duckdb.connect(config={"threads": thread_count(threads)})
+    connection = duckdb.connect(config={"threads": thread_count()})
     connection.execute("SET enable_progress_bar = true")  # it is asked for, never printed
     connection.execute("SET enable_progress_bar_print = false")
     connection.execute("SET progress_bar_time = 0")

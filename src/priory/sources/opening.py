@@ -28,7 +28,6 @@ def open_source(
     encoding: str = "utf-8",
     delimiter: str | None = None,
     attach: Mapping[str, str] | None = None,
-    n_threads: int | None = None,
 ) -> Source:
     """Return a source of rows; see `priory.train` for what may be given.
 
@@ -47,7 +46,7 @@ def open_source(
     if _is_paths(source):
         from priory.sources import duck
 
-        connection = duck.connect(n_threads, attach)
+        connection = duck.connect(attach)
         try:
             if isinstance(source, str) and SQL.match(source):
                 name = " ".join(source.split())
@@ -70,7 +69,7 @@ def open_source(
         return StreamSource(source) if is_stream else TableSource(source)
     from priory.sources import duck
 
-    connection = duck.connect(n_threads, attach)
+    connection = duck.connect(attach)
     if is_stream:
         return StreamSource(duck.filtered_stream(connection, as_reader(source), where, gaps))
     return duck.of_table(connection, source, type(source).__name__, where, gaps)

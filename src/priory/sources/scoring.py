@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from priory.base.errors import SchemaError
+from priory.base.parallel import at_most
 from priory.classifier.classifier import Classifier
 from priory.data.columns import Labels
 from priory.data.rawtables import RawTable, natural
@@ -38,7 +39,8 @@ def rows_of(
     >>> [X.n_rows for X, batch in rows_of(classifier, "examples/play_tennis.csv")]
     [14]
     """
-    opened = open_source(source, n_threads=classifier.settings.n_threads, **opening)
+    with at_most(classifier.n_threads):
+        opened = open_source(source, **opening)
     try:
         schema = classifier.statistics.schema
         needed = [c for b in schema if b.kind is not Kind.IDENTIFIER for c in b.columns]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from priory.base.errors import ForgetError, InputError, SettingError, listing
+from priory.base.parallel import at_most
 from priory.classifier.classifier import Classifier
 from priory.classifier.provenance import Figures, Provenance
 from priory.data.schema import Block, Kind, Schema
@@ -124,16 +126,19 @@ def train(
         raise SettingError(
             f"max_classes must be a whole number of at least 2, not {max_classes!r}."
         )
-    opened = open_source(
-        source,
-        where=where,
-        na_values=na_values,
-        encoding=encoding,
-        delimiter=delimiter,
-        attach=attach,
-        n_threads=settings.n_threads,
-    )
-    try:
+    with (
+        at_most(settings.n_threads),
+        closing(
+            open_source(
+                source,
+                where=where,
+                na_values=na_values,
+                encoding=encoding,
+                delimiter=delimiter,
+                attach=attach,
+            )
+        ) as opened,
+    ):
         if settings.together and not opened.can_be_read_again:
             raise SettingError(
                 "A stream can be read once, but structure and pairs are chosen on a sample of it "
@@ -178,8 +183,6 @@ def train(
         provenance = Provenance(target, weight, dropped).with_source(opened.name, statistics.n_rows)
         classifier.provenance = replace(provenance, figures=_figures(classifier, sample))
         return classifier
-    finally:
-        opened.close()
 
 
 def _typed(pool: Pool | None, statistics: Statistics) -> Sample | None:
@@ -264,8 +267,7 @@ def count_for(
     weight = weight or kept.weight
     if target is None:
         raise SettingError("The model does not know which column its classes came from; name it.")
-    opened = open_source(source, n_threads=classifier.settings.n_threads, **opening)
-    try:
+    with at_most(classifier.n_threads), closing(open_source(source, **opening)) as opened:
         schema = classifier.statistics.schema
         needed = [c for block in schema if block.kind is not Kind.IDENTIFIER for c in block.columns]
         check_columns([target], opened.columns, "The target column")
@@ -285,8 +287,6 @@ def count_for(
             pool=pool,
         )
         return statistics, None if pool is None else pool.sample, opened.name
-    finally:
-        opened.close()
 
 
 def forms_for(statistics: Statistics, source: Source) -> Mapping[str, Form]:

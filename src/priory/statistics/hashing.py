@@ -35,7 +35,7 @@ __all__ = ["row_hashes"]
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def row_hashes(frame: Frame, y: Labels, n_threads: int | None = None) -> AnyArray:
+def row_hashes(frame: Frame, y: Labels) -> AnyArray:
     """Return a 64-bit hash of each row's values and class.
 
     >>> y = Labels(np.zeros(3, dtype=np.int32), ("a",))
@@ -45,7 +45,7 @@ def row_hashes(frame: Frame, y: Labels, n_threads: int | None = None) -> AnyArra
     (True, False, True)
     """
     hashes = np.zeros(len(y), dtype=np.uint64)
-    threads = thread_count(n_threads)
+    threads = thread_count()
     columns = [(name, column) for name, column in frame.columns.items() if not _is_derived(column)]
     prepared = [_prepared(name, column) for name, column in columns]
 

@@ -63,10 +63,9 @@ class Sample:
         y: Labels,
         weight: FloatArray | None,
         size: int,
-        n_threads: int | None = None,
     ) -> Sample:
         """Return the sample of some rows; those of weight 0 are not rows."""
-        hashes = row_hashes(frame, y, n_threads)
+        hashes = row_hashes(frame, y)
         rows, bounds = _least(hashes, y, size, None if weight is None else weight > 0)
         own = np.ones(len(rows)) if weight is None else weight[rows]
         found, first, which = np.unique(hashes[rows], return_index=True, return_inverse=True)
@@ -194,11 +193,10 @@ class Pool:
         frame: Frame,
         y: Labels,
         weight: FloatArray | None = None,
-        n_threads: int | None = None,
     ) -> None:
         """Look at some more rows; those of weight 0 are not rows."""
         if len(frame) >= FEW:
-            self.join(Sample.of(frame, y, weight, self._size, n_threads))
+            self.join(Sample.of(frame, y, weight, self._size))
             return
         own = np.arange(len(frame))  # a copy: the rows are the user's
         weights = np.ones(len(frame)) if weight is None else weight.copy()

@@ -75,7 +75,6 @@ class Statistics:
         y: Labels,
         schema: Schema,
         weight: FloatArray | None = None,
-        n_threads: int | None = None,
     ) -> Statistics:
         """Count the rows of a frame with their classes.
 
@@ -85,7 +84,7 @@ class Statistics:
         if weight is not None and not weight.all():
             some = weight != 0
             frame, y, weight = frame.take(some), y.take(some), weight[some]
-        threads = thread_count(n_threads)
+        threads = thread_count()
         classes, codes, rows = _classes(y, threads)
         total = rows.astype(np.float64)
         if weight is not None:

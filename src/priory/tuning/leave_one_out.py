@@ -57,7 +57,6 @@ class Left:
         statistics: Statistics,
         weight: FloatArray | None,
         how: str,
-        n_threads: int | None = None,
     ) -> Left:
         """Return them from log P(k, row), which they are written over.
 
@@ -68,7 +67,7 @@ class Left:
         def normalize(rows: slice) -> None:
             softmax(log_joint[rows], evidence[rows])
 
-        threads = thread_count(n_threads)
+        threads = thread_count()
         parts = stretches(len(log_joint), log_joint.shape[1], threads)
         in_parallel([partial(normalize, rows) for rows in parts], threads)
         if evidence.min(initial=0.0) == -np.inf:
@@ -83,7 +82,6 @@ def log_joint_without(
     y: Labels,
     weight: FloatArray | None = None,
     class_prior: ClassPrior = None,
-    n_threads: int | None = None,
 ) -> FloatArray:
     """Return log P(k, x_i) of every row i, rows × classes, under the model without that row.
 
@@ -108,9 +106,9 @@ def log_joint_without(
         some = weight > 0
         out[some] = log_joint_without(
             *(statistics, choices, frame.take(some), y.take(some), weight[some]),
-            *(class_prior, n_threads),
+            class_prior,
         )
-        model = Model.read(statistics, choices, class_prior, n_threads)
+        model = Model.read(statistics, choices, class_prior)
         out[~some] = model.log_joint(frame.take(~some))
         return out
     left_out = LeftOut(codes, weight)
@@ -126,7 +124,7 @@ def log_joint_without(
             adders.append(_adder(block, Bernoulli(), prior, derived, gaps, left_out))
         n_columns += len(block.columns)
     out = np.empty((len(frame), len(statistics.classes)))
-    add_up(adders, np.zeros(out.shape[1]), out, n_columns, n_threads)
+    add_up(adders, np.zeros(out.shape[1]), out, n_columns)
     _check_learned(out, y, "")
     return out
 
@@ -139,7 +137,6 @@ def log_joint_folds(
     folds: AnyArray,
     weight: FloatArray | None = None,
     class_prior: ClassPrior = None,
-    n_threads: int | None = None,
 ) -> FloatArray:
     """Return log P(k, x) of every row, rows × classes, under the model without the row's fold.
 
@@ -168,11 +165,11 @@ def log_joint_folds(
         rows = np.flatnonzero(folds == fold)
         part, classes = frame.take(rows), y.take(rows)
         weights = None if weight is None else weight[rows]
-        counted = Statistics.count(part, classes, statistics.schema, weights, n_threads)
+        counted = Statistics.count(part, classes, statistics.schema, weights)
         rest = (statistics - counted).with_classes(statistics.classes)
         if not rest.n_rows:
             raise InputError(f"Fold {fold} holds every row, so that nothing is left to learn from.")
-        out[rows] = Model.read(rest, choices, class_prior, n_threads).log_joint(part)
+        out[rows] = Model.read(rest, choices, class_prior).log_joint(part)
     return out
 
 
@@ -184,7 +181,6 @@ def term_scores_without(
     column: Column,
     y: CodeArray,
     weight: FloatArray | None = None,
-    n_threads: int | None = None,
 ) -> FloatArray:
     """Return log P(x_i | k) of one block, rows × classes, under its table without row i.
 
@@ -207,7 +203,7 @@ def term_scores_without(
         return family.log_likelihood_without(column, y, weight, table, prior)
     adder = _adder(block, family, prior, table, column, LeftOut(y, weight))
     out = np.empty((len(column), n_classes(table)))
-    add_up([adder], np.zeros(n_classes(table)), out, len(block.columns), n_threads)
+    add_up([adder], np.zeros(n_classes(table)), out, len(block.columns))
     _check_learned(out, None, f" in column {block.title!r}")
     return out
 

@@ -11,7 +11,7 @@ import numpy as np
 from priory import families
 from priory.base.errors import SchemaError, SettingError, check_number, did_you_mean, listing
 from priory.base.labels import sorted_labels
-from priory.base.parallel import thread_count
+from priory.base.parallel import check_threads
 from priory.data.rawtables import RawTable
 from priory.data.schema import Block, Kind, Schema
 from priory.families import NAMED, Family, as_family
@@ -110,7 +110,8 @@ class Settings:
             if not isinstance(family, str) or family not in ("plain", "auto"):
                 as_family(family)
         object.__setattr__(self, "text", _text(self.text))
-        thread_count(self.n_threads)
+        if self.n_threads is not None:
+            check_threads(self.n_threads)
         self._check_policy("missing", ("auto", "skip", "category", "error"))
         self._check_policy("unseen", ("skip", "smooth", "error"))
         for smoothing in _each(self.smoothing):

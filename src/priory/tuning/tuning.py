@@ -93,11 +93,11 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     most = min(MOST_SCORES // ((len(defaults) + 1) * K), MOST_OF_ONE // K)
     sample = sample.smaller(max(FEWEST_SAMPLED, most))
     sample = replace(sample, frame=with_pairs(sample.frame, statistics.schema))
-    rows = _Sampled.of(scaled, sample, scale, settings.n_threads)
+    rows = _Sampled.of(scaled, sample, scale)
     is_wide = len(defaults) > WIDE
     few = sample.smaller(FEWEST_SAMPLED if is_wide else CHOOSING)
     is_all = len(few) == len(sample)
-    some = rows if is_all else _Sampled.of(scaled, few, scale, settings.n_threads)
+    some = rows if is_all else _Sampled.of(scaled, few, scale)
     chosen: dict[str, Choice] = {}
     terms: list[AnyArray] = []
     names: list[tuple[str, str]] = []
@@ -142,7 +142,6 @@ def log_joint_cross_fitted(
     frame: Frame,
     y: Labels,
     weight: FloatArray | None = None,
-    n_threads: int | None = None,
 ) -> FloatArray:
     """Return the score of every row, rows × classes, by a model that has not seen it.
 
@@ -153,7 +152,7 @@ def log_joint_cross_fitted(
     scaled = tuning.weighed(statistics)
     codes = _codes(y, statistics)
     amount = None if weight is None else weight * tuning.scale
-    rows = _Sampled(scaled, frame, codes, amount, np.ones(len(codes)), n_threads)
+    rows = _Sampled(scaled, frame, codes, amount, np.ones(len(codes)))
     fold = _folds(row_hashes(frame, y))
     total, said = rows.prior.copy(), np.zeros((len(codes), 1))
     names = list(tuning.weights)
@@ -310,12 +309,9 @@ class _Sampled:
     """What each row weighs, and so takes along when it is left out; None where that is 1."""
     weight: FloatArray
     """How much the loss of each row counts: all of its copies, and rows that are not here."""
-    n_threads: int | None
 
     @classmethod
-    def of(
-        cls, statistics: Statistics, sample: Sample, scale: float, n_threads: int | None
-    ) -> _Sampled:
+    def of(cls, statistics: Statistics, sample: Sample, scale: float) -> _Sampled:
         codes, K = _codes(sample.y, statistics), len(statistics.classes)
         weight = sample.weight * scale
         amount = None if (weight == sample.rows).all() else weight / sample.rows
@@ -323,7 +319,7 @@ class _Sampled:
         lift = np.where(there > 0, statistics.weight / np.where(there > 0, there, 1.0), 1.0)
         if sample.is_whole:
             lift = np.ones(K)
-        return cls(statistics, sample.frame, codes, amount, weight * lift[codes], n_threads)
+        return cls(statistics, sample.frame, codes, amount, weight * lift[codes])
 
     @cached_property
     def prior(self) -> FloatArray:
@@ -343,7 +339,7 @@ class _Sampled:
             column, table = family.transformed(column, table)  # type: ignore[arg-type]
             family = StudentT()
         given = (block, family, choice.prior, table, column, self.codes, self.amount)
-        scores = term_scores_without(*given, self.n_threads)
+        scores = term_scores_without(*given)
         return _clipped(scores), np.asarray(scores.any(axis=1))
 
     def best(
@@ -383,7 +379,7 @@ class _Sampled:
         derived, prior = presence(block, table, self.statistics.weight, choice.prior)
         column = Labels(missing.astype(np.int8), (False, True))
         given = (block, Bernoulli(), prior, derived, column, self.codes, self.amount)
-        return _clipped(term_scores_without(*given, self.n_threads))
+        return _clipped(term_scores_without(*given))
 
     @cached_property
     def no_loss(self) -> float:

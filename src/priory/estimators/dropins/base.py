@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from priory.base.errors import InputError, SettingError, listing, warn
 from priory.base.labels import label_key
 from priory.base.locking import alone, lock_of
-from priory.base.parallel import thread_count
+from priory.base.parallel import check_threads, in_own_threads
 from priory.base.typing import AnyArray, FloatArray, Label
 from priory.data.columns import Frame, Labels, all_finite
 from priory.data.reading import read_labels, read_weights
@@ -66,6 +66,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Learning
 
     @alone
+    @in_own_threads
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn data with their classes, forgetting whatever was learned before."""
         self._check_parameters()
@@ -76,6 +77,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     @alone
+    @in_own_threads
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows; all classes are named at the first call, unless new ones are added."""
         self._check_parameters()
@@ -104,6 +106,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._become((self._statistics + new).with_classes(labels.labels), dtype)
 
     @alone
+    @in_own_threads
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
         self._check_fitted()
@@ -137,23 +140,28 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Answers
 
+    @in_own_threads
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable class of every row."""
         model = self._model()
         return self._as_array(model.classes)[model.predict(self._read(X))]
 
+    @in_own_threads
     def predict_proba(self, X: Any) -> FloatArray:
         """Return P(k | x), a column for each of `classes_`."""
         return self._in_dtype(self._model().posterior(self._read(X)))
 
+    @in_own_threads
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log P(k | x), a column for each of `classes_`."""
         return self._in_dtype(self._model().log_posterior(self._read(X)))
 
+    @in_own_threads
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Return log P(k, x), but for what is the same for all classes."""
         return self._in_dtype(self._model().log_joint(self._read(X)))
 
+    @in_own_threads
     def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:
         """Return what models that had not learned a row, or its fold, say of it."""
         self._check_fitted()
@@ -161,13 +169,13 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         statistics = self._statistics
         weight = read_weights(sample_weight, len(labels))
         given = (statistics, self._choices(statistics), self._frame(X, statistics.schema), labels)
-        how = (self._class_prior(), self.n_threads)
+        how = (self._class_prior(),)
         if folds is None:
             joint, told = log_joint_without(*given, weight, *how), "exact leave-one-out"
         else:
             joint = log_joint_folds(*given, folds, weight, *how)
             told = f"{len(set(folds))}-fold"
-        return Left.of_joint(joint, labels, statistics, weight, told, self.n_threads)
+        return Left.of_joint(joint, labels, statistics, weight, told)
 
     # What was learned
 
@@ -208,7 +216,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         if self.n_threads is not None:
-            thread_count(self.n_threads)
+            check_threads(self.n_threads)
         for name, allowed in (("missing", ("error", "skip")), ("new_classes", ("error", "add"))):
             value = getattr(self, name)
             if value not in allowed:
@@ -235,7 +243,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             X, y = validate_data(self, X, y, reset=reset, **self._data_rules())
             check_classification_targets(y)
-        return X, read_labels(y, n_threads=self.n_threads), y.dtype
+        return X, read_labels(y), y.dtype
 
     def _is_plain(self, X: Any) -> bool:
         """Return whether the kernels can read X as it is."""
@@ -292,7 +300,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "non-zero number."
             )
         try:
-            counted = Statistics.count(self._frame(X, schema), y, schema, weight, self.n_threads)
+            counted = Statistics.count(self._frame(X, schema), y, schema, weight)
             self._check_counted(counted)
         except InputError as error:
             self._refuse(X, error)
@@ -314,7 +322,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return True
         if self.missing == "skip":
             return False
-        return all_finite(X.data if hasattr(X, "tocsr") else X, self.n_threads)
+        return all_finite(X.data if hasattr(X, "tocsr") else X)
 
     def _become(self, statistics: Statistics, y_dtype: Any) -> None:
         """Keep new statistics, once they have been read out without an error."""
@@ -338,7 +346,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read_out(self, statistics: Statistics) -> Model:
         choices = self._choices(statistics)
-        return Model.read(statistics, choices, self._class_prior(), self.n_threads)
+        return Model.read(statistics, choices, self._class_prior())
 
     def _model(self) -> Model:
         self._check_fitted()
@@ -384,6 +392,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class Generative(DropIn):
     """Add what needs a likelihood: how likely a row is at all."""
 
+    @in_own_threads
     def score_samples(self, X: Any) -> FloatArray:
         """Return log P(x): how likely each row is under the model at all."""
         return self._model().log_evidence(self._read(X))

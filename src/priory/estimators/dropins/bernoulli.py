@@ -78,7 +78,7 @@ class BernoulliNB(OverCounts, Generative):
         if self.missing == "skip":
             X = as_floats(X)
             present = np.where(np.isnan(X), np.nan, threshold < X)
-            return a_column_each(present, schema, "BernoulliNB (input X)", self.n_threads)
+            return a_column_each(present, schema, "BernoulliNB (input X)")
         if hasattr(X, "tocsr"):
             if not X.has_canonical_format:
                 X = X.copy()

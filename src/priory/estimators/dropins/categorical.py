@@ -70,7 +70,7 @@ class CategoricalNB(Discrete, Generative):
         return a_block_each(columns)
 
     def _frame(self, X: Any, schema: Schema) -> Frame:
-        return a_column_each(X, schema, f"{type(self).__name__} (input X)", self.n_threads)
+        return a_column_each(X, schema, f"{type(self).__name__} (input X)")
 
     def _choices(self, statistics: Statistics) -> Mapping[str, Choice]:
         unseen: Any = self.unseen
@@ -132,9 +132,9 @@ def a_block_each(columns: Sequence[str]) -> Schema:
     return Schema(columns, tuple(Block(c, (c,), Kind.LABELS, "declared") for c in columns))
 
 
-def a_column_each(X: AnyArray, schema: Schema, whom: str, n_threads: int | None) -> Frame:
+def a_column_each(X: AnyArray, schema: Schema, whom: str) -> Frame:
     """Return each column of a matrix of codes as labels; NaN is a gap."""
-    columns, wrong = code_columns(X, MOST_CATEGORIES, n_threads)
+    columns, wrong = code_columns(X, MOST_CATEGORIES)
     if wrong is not None:
         check_non_negative(np.nan_to_num(X), whom)
         raise InputError(
