@@ -253,21 +253,21 @@ class Combined:
 class Pairs(Combined):
     """Hold several columns of labels of which pairs are counted; numbers are in bins.
 
-    With `is_edge` there are two of them, and it is the second, the child, that is told of.
+    With `is_conditional` it is the last of them, the child, that is told of.
     """
 
-    is_edge: bool = False
+    is_conditional: bool = False
 
     @property
     def missing(self) -> BoolArray:
         """Return which rows have nothing to be told of: no child, or nothing but gaps."""
-        if self.is_edge:
+        if self.is_conditional:
             return self.parts[-1].missing
         return np.all([part.missing for part in self.parts], axis=0)
 
     def take(self, rows: Any) -> Pairs:
         """Return the rows chosen by an index, a slice or a mask."""
-        return Pairs(tuple(part.take(rows) for part in self.parts), self.is_edge)
+        return Pairs(tuple(part.take(rows) for part in self.parts), self.is_conditional)
 
     def as_labels(self) -> Labels:
         """Refuse: several columns are not one column of labels."""

@@ -473,8 +473,7 @@ def _bins(pairing: Pairing, j: int, column: Numbers) -> Labels:
 def _of_parts(block: Block, parts: list[Labels]) -> Combined:
     if block.kind is Kind.JOINT:
         return Combined(tuple(parts))
-    is_edge = block.pairing is not None and block.pairing.is_of_two
-    return Pairs(tuple(parts), is_edge)
+    return Pairs(tuple(parts), block.pairing is not None and block.pairing.is_conditional)
 
 
 def _as_kind(found: Natural, kind: Kind, name: str, schema: Schema) -> Column:

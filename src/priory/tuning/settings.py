@@ -183,7 +183,7 @@ class Settings:
         covered: dict[str, str] = {}
         for block in schema:
             if self.structure != "naive" and self._is_read(block) and block.pairing is not None:
-                told = block.columns[-1:] if block.pairing.is_of_two else block.columns
+                told = block.columns[-1:] if block.pairing.is_conditional else block.columns
                 covered |= dict.fromkeys(told, block.name)
         return covered
 
@@ -362,7 +362,7 @@ class Settings:
 
     def _family(self, block: Block, table: Table) -> Family:
         if block.pairing is not None:
-            if block.pairing.is_of_two:
+            if block.pairing.is_conditional:
                 return families.Conditional() if self.structure == "tan" else families.Edge()
             return families.Aode() if block.pairing.use == "aode" else families.Joint()
         asked = _of_block(self.families, block, "plain")
