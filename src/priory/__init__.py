@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     )
     from priory.estimators.loading import load
     from priory.estimators.naive_bayes import NaiveBayes
-    from priory.estimators.network import NetworkClassifier
     from priory.estimators.text import TextNB
     from priory.evaluation import Comparison, Evaluation, Threshold, compare, evaluate
     from priory.evaluation.learning_curves import LearningCurve, learning_curve
@@ -56,7 +55,6 @@ if TYPE_CHECKING:
 # next to nothing and scikit-learn is loaded for its estimators alone.
 _HOME = {
     "NaiveBayes": "estimators",
-    "NetworkClassifier": "estimators",
     "TextNB": "estimators",
     "BernoulliNB": "estimators",
     "CategoricalNB": "estimators",
@@ -137,7 +135,6 @@ __all__ = [
     "MultinomialNB",
     "MultivariateGaussian",
     "NaiveBayes",
-    "NetworkClassifier",
     "NormalInverseGamma",
     "Poisson",
     "Schema",

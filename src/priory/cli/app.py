@@ -143,8 +143,11 @@ def train(
         str | None, typer.Option(help="How factors are trusted: none, temperature or columns.")
     ] = None,
     structure: Annotated[
-        str, typer.Option(help="Which columns depend on each other: naive, tan, aode or joint.")
+        str, typer.Option(help="How columns depend: naive, tan, aode, joint or hill-climb.")
     ] = "naive",
+    max_parents: Annotated[
+        int, typer.Option(help="How many others a column depends on at most, by hill-climb.", min=1)
+    ] = 2,
     pairs: Annotated[
         str | None, typer.Option(help="auto adds factors for pairs of columns.")
     ] = None,
@@ -206,6 +209,7 @@ def train(
             text=parse_texts(text),
             structure=structure,
             pairs=pairs,
+            max_parents=max_parents,
         )
         classifier = sources.train(
             source,

@@ -13,9 +13,10 @@ import numpy as np
 from priory.base.errors import SchemaError
 from priory.base.typing import AnyArray, CodeArray, FloatArray
 
-__all__ = ["Pairing", "every_pair"]
+__all__ = ["MOST_PARENTS", "Pairing", "every_pair"]
 
-CONDITIONAL = {"edge": 1, "pair": 1, "climbed": 6, "given": 6}
+MOST_PARENTS = 6
+CONDITIONAL = {"edge": 1, "pair": 1, "climbed": MOST_PARENTS, "given": MOST_PARENTS}
 """Uses in which the last column is told of given the others, its parents, and the most of them."""
 
 USES = (*CONDITIONAL, "aode", "joint")

@@ -94,7 +94,7 @@ class TextNB(NaiveBayes):
         self.sample_size = sample_size
 
     @classmethod
-    def textbook(  # type: ignore[override]
+    def textbook(
         cls,
         smoothing: Any = 1.0,
         readout: Any = "multinomial",

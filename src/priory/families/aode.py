@@ -67,7 +67,8 @@ class Aode(Family):
         return AodeParameters(
             tuple(PairCounts.read(table, (), i, prior) for i in every),
             tuple(
-                tuple(PairCounts.read(table, (i,), j, prior) for j in every if j != i) for i in every
+                tuple(PairCounts.read(table, (i,), j, prior) for j in every if j != i)
+                for i in every
             ),
             tuple(weight[starts[i] : starts[i + 1]] for i in every),
         )

@@ -112,7 +112,7 @@ class PairCounts:
         return prod(len(values) + 1 for values in self.parents) - 1
 
     def context(self, places: Sequence[AnyArray]) -> IntArray:
-        """Number the parents' values, given as places; where none is known it is −1."""
+        """Give the context of the parents' values, which are given as places."""
         u = np.zeros(len(places[0]) if places else 0, dtype=np.int64)
         for place, values in zip(places, self.parents, strict=True):
             u = u * (len(values) + 1) + np.maximum(place, GAP) + 1
@@ -129,10 +129,8 @@ class PairCounts:
     def _by_context(self) -> tuple[IntArray, FloatArray, IntArray]:
         """Return the contexts that were seen, and n_uk with its rows, none for any other."""
         seen, where = np.unique(self.keys // max(len(self.children), 1), return_inverse=True)
-        weight, rows = (
-            np.zeros((len(seen) + 1, self.n_classes), dtype=both.dtype)
-            for both in (self.both, self.both_rows)
-        )
+        weight = np.zeros((len(seen) + 1, self.n_classes))
+        rows = np.zeros(weight.shape, dtype=np.int64)
         np.add.at(weight, where, self.both)
         np.add.at(rows, where, self.both_rows)
         return seen, weight, rows

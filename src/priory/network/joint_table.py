@@ -31,10 +31,11 @@ from priory.network.variables import (
     as_label,
     declared_domains,
     find_variables,
-    joined_codes,
     label_column,
     read_coded,
 )
+from priory.statistics.combinations import joined_codes
+from priory.statistics.information import shared
 
 if TYPE_CHECKING:
     from priory.network.belief_network import BeliefNetwork
@@ -332,15 +333,21 @@ class JointTable:
     ) -> float:
         """Return how many bits two events, or groups of variables, tell of each other.
 
-            I(A; B | C) = H(A, C) + H(B, C) − H(A, B, C) − H(C)
+            I(A; B | C) = Σ P(a, b, c) log2( P(a, b | c) / (P(a | c) P(b | c)) )
 
         >>> JointTable([[0.5, 0], [0, 0.5]], variables=["a", "b"]).mutual_information("a", "b")
         1.0
         """
         table, strata = self._stratified(given)
         one, two = table._partition(a), table._partition(b)
-        h = table._entropy
-        return max(0.0, h(one, strata) + h(two, strata) - h(one, two, strata) - h(strata))
+        n, of_a, of_b, total = (
+            table._mass(*parts)
+            for parts in ((one, two, strata), (one, strata), (two, strata), (strata,))
+        )
+        told = shared(n, of_a, of_b, total) * np.divide(
+            table._p, n, out=np.zeros(len(n)), where=n > 0
+        )
+        return max(0.0, float(told.sum()) / math.log(2.0))
 
     def sample(
         self,
@@ -418,11 +425,14 @@ class JointTable:
 
     def _entropy(self, *parts: tuple[IntArray, int]) -> float:
         """Return the entropy of the parts taken together, in bits."""
+        seen = self._p > 0
+        return float(-(self._p[seen] * np.log2(self._mass(*parts)[seen])).sum()) + 0.0
+
+    def _mass(self, *parts: tuple[IntArray, int]) -> FloatArray:
+        """Return, for each cell, the probability of all that share its parts with it."""
         keys = joined_codes([part for part, _ in parts], [size for _, size in parts], len(self))
         groups, distinct = encode_integers(keys.astype(np.int64, copy=False))
-        p = np.bincount(groups, weights=self._p, minlength=len(distinct))
-        p = p[p > 0]
-        return float(-(p * np.log2(p)).sum()) + 0.0
+        return np.asarray(np.bincount(groups, weights=self._p, minlength=len(distinct))[groups])
 
 
 def _from_mapping(

@@ -56,6 +56,7 @@ def train(
     select: Any = None,
     structure: Any = "naive",
     pairs: Any = None,
+    max_parents: int = 2,
     max_classes: int = MANY_CLASSES,
     encoding: str = "utf-8",
     delimiter: str | None = None,
@@ -121,6 +122,7 @@ def train(
             select,
             structure,
             pairs,
+            max_parents,
         )
     if isinstance(max_classes, bool) or not isinstance(max_classes, int) or max_classes < 2:
         raise SettingError(

@@ -253,7 +253,7 @@ class PairsTable(Table):
                 raise InputError(f"the pairs hold {token:.60}, which the block does not count")
             found[:, i] = at
         sums = pairs.grid(n_classes, len(pairs.tokens))
-        return cls(labels, rows, weight, _keys(found, starts[-1]), *sums, together)._tidy()
+        return cls(labels, rows, weight, _keys(list(found), starts[-1]), *sums, together)._tidy()
 
 
 def _groups(block: Block, n_columns: int) -> Sequence[tuple[int, ...]]:
