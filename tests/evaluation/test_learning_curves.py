@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
-from priory import Classifier, NaiveBayes, NetworkClassifier, TextNB, learning_curve
+from priory import CategoricalNB, Classifier, NaiveBayes, TextNB, learning_curve
 from priory.base.errors import InputError, SettingError
 from priory.data.reading import read_labels
 from priory.evaluation.learning_curves import Encoder, _split, take_rows
@@ -149,10 +149,8 @@ def test_any_models():
     assert np.isnan(curve.log_loss[2, 0])
     assert "–" in str(curve)
     assert curve.to_dict()["log_loss"][2] == [None]
-    words = learning_curve(
-        NetworkClassifier("naive"), (X > 0.5).astype(int), y, sizes=[50], repeats=1
-    )
-    assert words.names == ("NetworkClassifier",)
+    words = learning_curve(CategoricalNB(), (X > 0.5).astype(int), y, sizes=[50], repeats=1)
+    assert words.names == ("CategoricalNB",)
     counts = sp.csr_matrix((X > 0.5).astype(float))
     assert learning_curve(MultinomialNB(), counts, y, sizes=[50], repeats=1).error[0, 0] < 1
 

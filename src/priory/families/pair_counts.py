@@ -171,16 +171,22 @@ class PairCounts:
         )
         alone = _share(own + a, total + a_sum, pooled[:, None] / _above_0(everything)[:, None])
         given, places = alone, self.values_of(u)
-        for i in range(len(self.parents)):  # with one parent more at a time, as far as it is known
-            nothing = np.full(len(v), GAP)
-            here = self.context([p if j <= i else nothing for j, p in enumerate(places)])
+        for place, here in zip(places, self._first(places), strict=True):
             count, context = self._counted(here, v, left)
             b, b_sum = a, a_sum
             if isinstance(self.prior, MEstimate) and self.prior.p == "marginal":
                 b, b_sum = self.prior.m * given, np.full_like(a_sum, self.prior.m)
-            known = (places[i] >= 0)[:, None]
+            known = (place >= 0)[:, None]
             given = np.where(known, _share(count + b, context + b_sum, given), given)
         return alone, given
+
+    def _first(self, places: Sequence[IntArray]) -> list[IntArray]:
+        """Return the contexts in which the first parent alone is told, then the first two, …."""
+        nothing = np.full(len(places[0]), GAP) if places else _NOTHING
+        return [
+            self.context([p if j <= i else nothing for j, p in enumerate(places)])
+            for i in range(len(places))
+        ]
 
     def _counted(
         self, u: IntArray, v: IntArray, left: tuple[IntArray, FloatArray, BoolArray] | None
@@ -275,7 +281,7 @@ class PairCounts:
                 title += " / P(value | class)"
                 p = np.where(alone > 0, p / np.where(alone > 0, alone, 1.0), 1.0)
             count, total = self._counted(where, v, None)
-            fractions = partial(self._exact, count, edge)
+            fractions = partial(self._exact, where, v, edge)
             yield Estimates(title, values, p, count, total, columns, fractions)
 
     def _whole_contexts(self) -> Iterator[tuple[int, list[Any]]]:
@@ -286,13 +292,12 @@ class PairCounts:
                 named = zip(self.parents, places, strict=True)
                 yield int(u), [values[place] for values, place in named]
 
-    def _exact(self, count: FloatArray, edge: bool) -> Exact | None:
-        """Return P(v | u, k) as fractions, given n_uvk of one value u of a lone parent."""
+    def _exact(self, u: IntArray, v: IntArray, edge: bool) -> Exact | None:
+        """Return P(v | u, k) as fractions."""
         from priory.families.estimates import exact_conditional
 
-        if len(self.parents) > 1 and isinstance(self.prior, MEstimate):
-            return None  # which goes by way of the counts with fewer parents
-        return exact_conditional(self.child, count, self.prior, self.children, edge)
+        counts = [self._counted(here, v, None)[0] for here in self._first(self.values_of(u))]
+        return exact_conditional(self.child, counts, self.prior, self.children, edge)
 
     def lookup_without(
         self, u: IntArray, v: IntArray, left_out: LeftOut, edge: bool = False

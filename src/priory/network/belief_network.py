@@ -261,7 +261,8 @@ class BeliefNetwork:
         With `missing="skip"` a row counts for every node that is known together with its parents.
         With "em" its gaps are filled by what they probably held, and that again by what was then
         learned, until the mean log-likelihood of a row changes by less than `tolerance`
-        (Dempster, Laird and Rubin 1977). Columns that are no nodes are not read.
+        (Dempster, Laird and Rubin 1977). Columns that are no nodes are not read. Values that a
+        column's type lists, as pandas' categoricals do, are declared.
 
         >>> network = BeliefNetwork([("a", "b")]).learn({"a": [1, 1, 0], "b": ["x", "y", "y"]})
         >>> network.table("b")[(1,)]
@@ -269,10 +270,11 @@ class BeliefNetwork:
         """
         if missing not in ("skip", "em"):
             raise SettingError(f"missing must be 'skip' or 'em', not {missing!r}.")
-        coded, weight = self._read(data, sample_weight)
+        raw = open_table(data)
+        coded, weight = self._read(raw, sample_weight)
+        self.declare({name: raw.declared(name) for name in self.nodes})
         new = NetworkCounts.count(coded, self.graph, self._declared, weight)
-        before = self._counts
-        total = new if before is None else before + new
+        total = new if self._counts is None else self._counts + new
         if missing == "em" and not coded.whole.all():
             total = self._filled(coded, weight, total, new, max_iter, tolerance)
         self._become(total)
@@ -329,10 +331,13 @@ class BeliefNetwork:
         for name, domain in declared_domains(values).items():
             known = set(map(label_key, further.get(name, ())))
             new = (value for value in domain if label_key(value) not in known)
-            further[name] = (*further.get(name, ()), *new)
-        self._declared = further
-        if self._counts is not None:
-            self._become(self._counts.declaring(self._declared))
+            domain = (*further.get(name, ()), *new)
+            if domain:
+                further[name] = domain
+        if further != self._declared:
+            self._declared = further
+            if self._counts is not None:
+                self._become(self._counts.declaring(self._declared))
         return self
 
     def log_evidence(self, smoothing: Smoothing | Mapping[str, Smoothing] | None = None) -> float:

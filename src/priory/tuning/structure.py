@@ -58,6 +58,9 @@ MOST_PRODUCTS = 4e10
 MOST_LOOKS = 4e8
 """So many rows of pairs of columns may be looked at to climb; else the sample is smaller."""
 
+MOST_CLIMBED = 262_144
+"""So many places a column may have with its parents and the class to be climbed to."""
+
 JOINT_NAME, AODE_NAME = "all columns together", "every pair of columns"
 
 
@@ -167,8 +170,9 @@ def _climbed(
 class _GivenClass:
     """Give the score of a column with some parents beside the class: its BIC, in nats.
 
-    A row counts where the column is known. A gap in a parent is a value of its own here, so that
-    every choice of parents is scored on the same rows.
+    Only values of the class and the parents that came together have parameters. A row counts where
+    the column is known. A gap in a parent is a value of its own here, so that every choice of
+    parents is scored on the same rows.
     """
 
     def __init__(
@@ -183,27 +187,24 @@ class _GivenClass:
         self.parents = [np.where(c < 0, size, c) for c, size in zip(codes, sizes, strict=True)]
         self.values = [size + bool((c < 0).any()) for c, size in zip(codes, sizes, strict=True)]
         self.n, self.n_classes = float(len(y) if weight is None else weight.sum()), len(classes)
-        self.alone = [bic(self._counts(j, ()), self.n) for j in range(len(codes))]
 
     def __call__(self, child: int, parents: frozenset[int]) -> float:
-        """Return the score, −∞ where the parameters alone cost more than all is without parents."""
-        if not parents:
-            return self.alone[child]
-        contexts = self.n_classes * prod(self.values[p] for p in parents)
-        cost = 0.5 * log(max(self.n, 1.0)) * contexts * (self.sizes[child] - 1)
-        if -cost <= self.alone[child]:
-            return -np.inf
-        return bic(self._counts(child, sorted(parents)), self.n)
+        """Return the score; too many places would be a table for nothing, and are never taken."""
+        places = self.n_classes * prod(self.values[p] for p in parents) * self.sizes[child]
+        return bic(self._counts(child, parents), self.n) if places <= MOST_CLIMBED else -np.inf
 
     def told(self, child: int, parents: frozenset[int]) -> float:
         """Return how many nats the parents tell of a row's value of the column, given the class."""
-        with_them, alone = (log_likelihood(self._counts(child, of)) for of in (sorted(parents), ()))
-        return (with_them - alone) / self.n
+        given, alone = (log_likelihood(self._counts(child, of)) for of in (parents, frozenset()))
+        return (given - alone) / self.n
 
-    def _counts(self, child: int, parents: Sequence[int]) -> FloatArray:
-        columns = [self.y, *(self.parents[p] for p in parents), self.children[child]]
-        sizes = [self.n_classes, *(self.values[p] for p in parents), self.sizes[child]]
-        return np.asarray(count_combinations(columns, sizes, self.weight), dtype=np.float64)
+    def _counts(self, child: int, parents: frozenset[int]) -> FloatArray:
+        """Return how often values came, contexts × values, of contexts that came."""
+        above = sorted(parents)
+        columns = [self.y, *(self.parents[p] for p in above), self.children[child]]
+        sizes = [self.n_classes, *(self.values[p] for p in above), self.sizes[child]]
+        counts = count_combinations(columns, sizes, self.weight).reshape(-1, self.sizes[child])
+        return np.asarray(counts[counts.any(axis=1)], dtype=np.float64)
 
 
 def _further(told: FloatArray, tree: list[tuple[int, int]]) -> list[tuple[int, int]]:
