@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from priory.network.scores import bic
 from scipy.special import gammaln
 
 from priory import (
@@ -25,6 +24,7 @@ from priory import (
 )
 from priory.base.errors import NoLikelihoodError, NoPosteriorError, SettingError
 from priory.families import NAMED, as_family
+from priory.statistics.information import bic
 
 
 def labels(seed=0, n=120):
