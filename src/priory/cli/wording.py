@@ -11,7 +11,7 @@ from priory.base.errors import PrioryError
 __all__ = ["in_options", "speaking_of_options"]
 
 NAMES = (
-    "attach|class_prior|delimiter|encoding|families|max_classes|missing|na_values|pairs|select|"
+    "attach|class_prior|delimiter|encoding|families|max_classes|max_parents|missing|na_values|pairs|select|"
     "smoothing|structure|target|text|unseen|weights"
 )
 """The arguments of `priory.train` that are options of `priory train`."""
