@@ -32,9 +32,9 @@ from priory import (
     Settings,
     StudentT,
     load,
-    storage,
 )
 from priory.base.errors import ForgetError, ModelFileError, SchemaError, SettingError
+from priory.classifier import storage
 from priory.classifier.plain import tuning_from_plain, tuning_to_plain
 from priory.families import Bernoulli
 from priory.statistics.longtable import COLUMNS, SUMS

@@ -605,10 +605,10 @@ def test_a_single_prediction_loads_little(model):
     own = (
         "families.histogram",
         "families.aode",
-        "tuning",
-        "subtraction",
-        "explanation",
-        "messages",
+        "tuning.tuning",
+        "tuning.leave_one_out",
+        "model.explanation",
+        "text.messages",
     )
     assert not {f"priory.{name}" for name in own} & set(loaded)
 
