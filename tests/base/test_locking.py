@@ -16,11 +16,11 @@ from priory import (
     GaussianNB,
     MultinomialNB,
     NaiveBayes,
-    NetworkClassifier,
     Settings,
     TextNB,
 )
 from priory.base.locking import Lock, lock_of
+from priory.estimators import NetworkClassifier
 
 THREADS, BATCHES, ROWS = 8, 30, 5
 N = THREADS * BATCHES * ROWS

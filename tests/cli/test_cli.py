@@ -15,9 +15,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from priory import Classifier, MEstimate, NaiveBayes, Settings, load, train
+from priory import Classifier, NaiveBayes, Settings, load, train
 from priory.cli import main
 from priory.cli.app import app
+from priory.families.priors import MEstimate
 
 ROOT = Path(__file__).parents[2]
 DAYS = str(ROOT / "examples" / "play_tennis.csv")

@@ -7,18 +7,12 @@ import pyarrow as pa
 import pytest
 from sklearn.naive_bayes import CategoricalNB
 
-from priory import (
-    Categorical,
-    Classifier,
-    MEstimate,
-    NaiveBayes,
-    NetworkClassifier,
-    Settings,
-    load,
-    train,
-)
+from priory import Classifier, NaiveBayes, Settings, load, train
 from priory.base.errors import SchemaError
 from priory.data.schema import Schema
+from priory.estimators import NetworkClassifier
+from priory.families import Categorical
+from priory.families.priors import MEstimate
 
 VALUES = ["high", "low", "mid", "none"]
 SEEN = ["low", "mid", "low", None, "mid", "mid"]

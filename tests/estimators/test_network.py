@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from priory import BeliefNetwork, NaiveBayes, NetworkClassifier
+from priory import BeliefNetwork, NaiveBayes
 from priory.base.errors import (
     IdentifierWarning,
     ImpossibleEvidenceWarning,
@@ -27,6 +27,7 @@ from priory.base.errors import (
     SettingError,
     TooLargeError,
 )
+from priory.estimators import NetworkClassifier
 from priory.examples import play_tennis
 from priory.network import BDeu
 

@@ -15,14 +15,14 @@ from priory import (
     Classifier,
     ComplementNB,
     GaussianNB,
-    KernelDensity,
     MultinomialNB,
     NaiveBayes,
-    NetworkClassifier,
     Settings,
     TextNB,
 )
 from priory.base.errors import InputError
+from priory.estimators import NetworkClassifier
+from priory.families import KernelDensity
 
 N = 24
 RNG = np.random.default_rng(0)

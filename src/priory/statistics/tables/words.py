@@ -169,7 +169,7 @@ class WordsTable(Table):
         if self.is_approximate or other.is_approximate:
             raise ForgetError(
                 "the limit of the vocabulary dropped words that these rows may have had, so the "
-                "sums are approximate and cannot be undone; learn without max_words to forget"
+                "sums are approximate and cannot be undone; learn without max_features to forget"
             )
         vocabulary = self.vocabulary.copy()
         where = vocabulary.extend(other.vocabulary)
@@ -353,4 +353,4 @@ def _renumbered(pairs: Pairs, place: CodeArray, n_words: int) -> Pairs:
 
 
 def _limit(block: Block) -> int | None:
-    return None if block.analyzer is None else block.analyzer.max_words
+    return None if block.analyzer is None else block.analyzer.max_features
