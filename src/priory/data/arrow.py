@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["arrow_gaps", "arrow_values"]
+__all__ = ["arrow_nulls", "arrow_values"]
 
 
 def arrow_values(column: Any, dtype: Any) -> Any:
@@ -23,7 +23,7 @@ def arrow_values(column: Any, dtype: Any) -> Any:
     return np.concatenate(arrays) if arrays else np.zeros(0, dtype=dtype)
 
 
-def arrow_gaps(column: Any) -> Any:
+def arrow_nulls(column: Any) -> Any:
     """Return which values of an Arrow column are missing."""
     gaps = [np.zeros(0, dtype=np.bool_)]
     for chunk in _chunks(column):
