@@ -36,6 +36,7 @@ from priory.base.version import __version__
 from priory.classifier.drift import Learned, in_type_of
 from priory.classifier.provenance import Provenance
 from priory.data.columns import Frame, Labels, Numbers
+from priory.data.finite import LARGEST, refuse_large
 from priory.data.rawtables import RawTable
 from priory.data.reading import (
     NAMES_OR_TEXT,
@@ -51,7 +52,6 @@ from priory.data.schema import Kind, Schema
 from priory.model.model import Choice, LinearForm, Model, presence
 from priory.statistics.sampling import Pool, Sample, joined
 from priory.statistics.statistics import Statistics
-from priory.statistics.tables.sums import LARGEST, refuse_large
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import Tuning
 

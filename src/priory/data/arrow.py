@@ -10,7 +10,7 @@ __all__ = ["arrow_nulls", "arrow_values"]
 
 
 def arrow_values(column: Any, dtype: Any) -> Any:
-    """Return the numbers of an Arrow column, anything where there is a gap.
+    """Read the numbers of an Arrow column, anything where it is null.
 
     Arrow itself would load pandas to do this.
     """
@@ -24,16 +24,16 @@ def arrow_values(column: Any, dtype: Any) -> Any:
 
 
 def arrow_nulls(column: Any) -> Any:
-    """Return which values of an Arrow column are missing."""
-    gaps = [np.zeros(0, dtype=np.bool_)]
+    """Find which values of an Arrow column are null."""
+    nulls = [np.zeros(0, dtype=np.bool_)]
     for chunk in _chunks(column):
-        gone = np.zeros(len(chunk), dtype=np.bool_)
+        null = np.zeros(len(chunk), dtype=np.bool_)
         if chunk.null_count:
             bits = np.frombuffer(chunk.buffers()[0], dtype=np.uint8)
             valid = np.unpackbits(bits, bitorder="little")[chunk.offset :][: len(chunk)]
-            gone = valid == 0
-        gaps.append(gone)
-    return np.concatenate(gaps)
+            null = valid == 0
+        nulls.append(null)
+    return np.concatenate(nulls)
 
 
 def _chunks(column: Any) -> list[Any]:

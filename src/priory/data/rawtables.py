@@ -15,7 +15,8 @@ from priory.base.errors import InputError, SchemaError, listing
 from priory.base.parallel import in_parallel, thread_count, worthwhile
 from priory.base.typing import AnyArray, Label
 from priory.data.arrow import arrow_nulls, arrow_values
-from priory.data.columns import Column, Labels, Numbers, Strings, Texts
+from priory.data.columns import Column, Labels, Numbers, Texts
+from priory.data.texts import Strings
 from priory.kernels.labels import encode_integers, encode_objects
 from priory.kernels.strings import encode_fixed_strings, encode_strings
 from priory.kernels.text import Splitter, text_sizes

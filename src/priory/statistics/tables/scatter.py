@@ -10,10 +10,11 @@ import numpy as np
 from priory.base.labels import label_token
 from priory.base.typing import CodeArray, FloatArray
 from priory.data.columns import Numbers
+from priory.data.finite import refuse_large
 from priory.data.schema import Block
 from priory.statistics.doubledouble import DoubleDouble
 from priory.statistics.longtable import BlockParts, Part
-from priory.statistics.tables.sums import SumsTable, divisor, refuse_large, refuse_overflow
+from priory.statistics.tables.sums import SumsTable, divisor, refuse_overflow
 
 __all__ = ["ScatterTable"]
 

@@ -14,10 +14,7 @@ from priory.data.schema import Block
 from priory.statistics.doubledouble import DoubleDouble
 from priory.statistics.tables.base import Table, difference
 
-__all__ = ["LARGEST", "SumsTable", "divisor", "refuse_large", "refuse_overflow"]
-
-LARGEST = 1e150
-"""Beyond it a square overflows."""
+__all__ = ["SumsTable", "divisor", "refuse_overflow"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,22 +68,6 @@ class SumsTable(Table):
         if np.any(result.squares < -allowance):
             raise ForgetError("a variance would turn negative; these numbers were never learned")
         return result
-
-
-def refuse_large(block: Block, values: AnyArray, name_row: bool = False) -> None:
-    """Name the first column of numbers with one that is infinite or too large, if there is one.
-
-    The row can be named by whoever has all of them: a thread has a stretch.
-    """
-    with np.errstate(invalid="ignore"):
-        wrong = np.abs(values) > np.float64(LARGEST)  # float32 has no such number
-    for j in np.flatnonzero(wrong.any(axis=0)).tolist():
-        row = int(np.argmax(wrong[:, j]))
-        where = f" in row {row}" if name_row else ""
-        raise InputError(
-            f"Column {block.columns[j]!r} holds {float(values[row, j])!r}{where}. Numbers must be "
-            "finite and at most 1e150 in size; use NaN for a missing value, or rescale the column."
-        )
 
 
 def refuse_overflow(block: Block, sums: AnyArray) -> None:
