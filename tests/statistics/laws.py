@@ -388,7 +388,7 @@ def _assert_exact_keys(table, rows):
         found, keys = table.keys.tolist(), [None if c is None else c >> level for c in cells]
     else:
         found = list(map(label_key, table.labels))
-        if values.ndim == 2:  # combinations: a row with a gap has none
+        if values.ndim == 2:  # combinations: a row with a missing value has none
             values = [None if None in row else tuple(row) for row in values.tolist()]
         keys = [None if v is None else label_key(v) for v in values]
     present = [

@@ -117,9 +117,7 @@ def spread_keys(array: Any, where: IntArray, size: int) -> Any:
 
 def add_keys(a: Any, here: IntArray, b: Any, there: IntArray, size: int) -> Any:
     """Add two classes × keys arrays, key i of `a` standing at here[i], key j of `b` at there[j]."""
-    result = spread_keys(a, here, size)
-    result[:, there] += b
-    return result
+    return spread_keys(a, here, size) + spread_keys(b, there, size)
 
 
 def difference(
