@@ -19,7 +19,7 @@ PEERS := mlpack river wnb polars vowpalwabbit fasttext
 # Shows a command as a reader would type it, and runs it.
 shown = @printf '\n$$ priory %s\n\n' '$(1)'; $(BIN)/priory $(1)
 
-.PHONY: demo test docs fuzz quality honesty bench build format clean
+.PHONY: demo test docs fuzz quality honesty bench build format map clean
 
 demo: $(VENV)/.installed
 	@mkdir -p build
@@ -62,6 +62,10 @@ build: $(VENV)/.created
 format: $(VENV)/.installed-test
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+	@$(BIN)/python scripts/floor_plan.py
+
+map: $(VENV)/.installed
+	@$(BIN)/python scripts/floor_plan.py
 
 clean:
 	rm -rf $(VENV) build dist site src/*.egg-info src/priory/kernels/*.so src/priory/kernels/*.c

@@ -36,6 +36,7 @@ from sklearn.preprocessing import (
 )
 
 import priory
+from priory.evaluation import Evaluation
 
 HERE = Path(__file__).parent
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -158,7 +159,7 @@ def judge(make: Callable[[], Any], X: Any, y: np.ndarray, is_text: bool) -> np.n
         seconds.append(time.perf_counter() - start)
         places = [classes.index(label) for label in model.classes_]
         probabilities[np.ix_(test, places)] = model.predict_proba(new)
-    found = priory.Evaluation(labels, probabilities, classes, how="5-fold")
+    found = Evaluation(labels, probabilities, classes, how="5-fold")
     brier = float(((probabilities - (labels[:, None] == classes)) ** 2).sum(axis=1).mean())
     return np.array(
         [found.log_loss, brier, found.calibration_error, found.accuracy, np.mean(seconds)]

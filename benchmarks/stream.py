@@ -50,7 +50,7 @@ def peak() -> float:
 
 def learn_stream(n_bytes: int, limit: int) -> None:
     """Learn a stream with a limit of words, and tell the memory."""
-    model = priory.TextNB.textbook().set_params(max_words=limit)
+    model = priory.TextNB.textbook().set_params(max_features=limit)
     read = 0
     for texts, y in chunks(n_bytes):
         model.partial_fit(texts, y, classes=[0, 1])

@@ -1,4 +1,4 @@
-"""TAN, AODE, hill climbing and pairs beside naive Bayes: `python -m benchmarks.structures [FOLDER]`.
+"""Structures beside naive Bayes: `python -m benchmarks.structures [FOLDER]`.
 
 The protocol is that of `benchmarks.quality`: five folds, the same for all. Each structure is taken
 twice: as the textbook has it (smoothing 1, no weights) and with everything tuned.

@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 import priory
 from benchmarks.works import SEED, SKLEARN, Peer, Sizes, Work
+from priory.families import Words
 
 __all__ = ["NEWSGROUPS", "SCRIPTS", "TEXT_FITS", "accuracies", "texts", "zipf_texts"]
 
@@ -204,8 +205,8 @@ def accuracies() -> list[tuple[str, float, float | None]]:
         theirs = peer.fit(known, train["target"]).score(new, test["target"])
         found.append((f"{readout}, α = 1", plain.score(test["text"], test["target"]), theirs))
     for readout in (
-        priory.Words("multinomial", "log"),
-        priory.Words("complement", "log", idf=True),
+        Words("multinomial", "log"),
+        Words("complement", "log", idf=True),
     ):
         plain.set_params(readout=readout, smoothing=0.1).read_again()
         title = f"{readout.title}, normalised log-tf{', idf' if readout.idf else ''}, α = 0.1"

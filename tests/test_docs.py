@@ -16,7 +16,7 @@ import pytest
 import priory
 import priory.examples
 from priory.base.errors import NoLikelihoodError, NoPosteriorError, NotLinearError
-from priory.families import NAMED, as_family
+from priory.families import NAMED, Binomial, as_family
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "examples" / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
@@ -144,7 +144,7 @@ def test_the_table_of_families_has_them_all() -> None:
 @pytest.mark.parametrize("family", [*NAMED, "binomial"])
 def test_the_table_of_families_is_true(family: str) -> None:
     _, _, priors, sample, evidence, linear, posterior = family_rows()[family]
-    asked = priory.Binomial(trials=5) if family == "binomial" else as_family(family)
+    asked = Binomial(trials=5) if family == "binomial" else as_family(family)
     names = {"Laplace": "Laplace", "m-estimate": "MEstimate", "Dirichlet": "Dirichlet"}
     names["Normal-Inverse-Gamma"] = "NormalInverseGamma"
     told = {cls for word, cls in names.items() if word in priors}

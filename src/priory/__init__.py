@@ -1,6 +1,11 @@
-"""priory: the Bayesian classifier that learns by counting.
+"""priory: a Bayesian classifier that learns by counting.
 
-Any table in, one pass, and out comes a model that says which class, how sure, and why.
+Any table goes in; one pass later there is a model that predicts a class, says how certain the
+prediction is, and explains it.
+
+What most users need is here. Everything else is imported from its package: `priory.families` and
+`priory.families.priors`, `priory.evaluation`, `priory.text`, `priory.sources`, `priory.model`,
+`priory.data`, `priory.statistics`, `priory.export`, `priory.network`, `priory.base.errors`.
 """
 
 from __future__ import annotations
@@ -11,152 +16,73 @@ from priory.base.lazy import importer
 from priory.base.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from priory.classifier.classifier import Classifier
-    from priory.data.schema import Schema
-    from priory.estimators.dropins import (
+    from priory.base.errors import PrioryError, PrioryWarning
+    from priory.classifier import Classifier
+    from priory.estimators import (
         BernoulliNB,
         CategoricalNB,
         ComplementNB,
         GaussianNB,
         MultinomialNB,
+        NaiveBayes,
+        TextNB,
+        load,
     )
-    from priory.estimators.loading import load
-    from priory.estimators.naive_bayes import NaiveBayes
-    from priory.estimators.text import TextNB
-    from priory.evaluation import Comparison, Evaluation, Threshold, compare, evaluate
-    from priory.evaluation.learning_curves import LearningCurve, learning_curve
-    from priory.evaluation.validation import cross_validate, leave_one_out
-    from priory.families import (
-        Bernoulli,
-        Binomial,
-        Categorical,
-        Complement,
-        Gaussian,
-        Histogram,
-        Joint,
-        KernelDensity,
-        Multinomial,
-        MultivariateGaussian,
-        Poisson,
-        StudentT,
-        Words,
-    )
-    from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
-    from priory.model.explanation import Explanation
-    from priory.model.informative import Informative
-    from priory.model.model import Model
+    from priory.evaluation import compare, cross_validate, evaluate, leave_one_out
     from priory.network import BeliefNetwork, Hypotheses, JointTable
-    from priory.sources import read_folder, read_mbox, train
-    from priory.statistics.statistics import Statistics
-    from priory.text.analyzer import Analyzer
-    from priory.tuning.settings import Settings
-
-# Where each public name lives. They are imported when first used, so that `import priory` costs
-# next to nothing and scikit-learn is loaded for its estimators alone.
-_HOME = {
-    "NaiveBayes": "estimators",
-    "TextNB": "estimators",
-    "BernoulliNB": "estimators",
-    "CategoricalNB": "estimators",
-    "ComplementNB": "estimators",
-    "GaussianNB": "estimators",
-    "MultinomialNB": "estimators",
-    "Classifier": "classifier",
-    "load": "estimators",
-    "train": "sources",
-    "Settings": "tuning",
-    "Analyzer": "text",
-    "Informative": "model",
-    "Explanation": "model",
-    "Comparison": "evaluation",
-    "Evaluation": "evaluation",
-    "Threshold": "evaluation",
-    "compare": "evaluation",
-    "cross_validate": "evaluation",
-    "leave_one_out": "evaluation",
-    "LearningCurve": "evaluation",
-    "learning_curve": "evaluation",
-    "read_folder": "sources",
-    "read_mbox": "sources",
-    "evaluate": "evaluation",
-    "Model": "model",
-    "Statistics": "statistics",
-    "Schema": "data",
-    "Bernoulli": "families",
-    "Binomial": "families",
-    "Categorical": "families",
-    "Complement": "families",
-    "Gaussian": "families",
-    "Histogram": "families",
-    "Joint": "families",
-    "KernelDensity": "families",
-    "Multinomial": "families",
-    "MultivariateGaussian": "families",
-    "Poisson": "families",
-    "StudentT": "families",
-    "Words": "families",
-    "Dirichlet": "families.priors",
-    "Laplace": "families.priors",
-    "MEstimate": "families.priors",
-    "NormalInverseGamma": "families.priors",
-    "BeliefNetwork": "network",
-    "Hypotheses": "network",
-    "JointTable": "network",
-}
+    from priory.sources import train
+    from priory.tuning import Settings
 
 __all__ = [
-    "Analyzer",
     "BeliefNetwork",
-    "Bernoulli",
     "BernoulliNB",
-    "Binomial",
-    "Categorical",
     "CategoricalNB",
     "Classifier",
-    "Comparison",
-    "Complement",
     "ComplementNB",
-    "Dirichlet",
-    "Evaluation",
-    "Explanation",
-    "Gaussian",
     "GaussianNB",
-    "Histogram",
     "Hypotheses",
-    "Informative",
-    "Joint",
     "JointTable",
-    "KernelDensity",
-    "Laplace",
-    "LearningCurve",
-    "MEstimate",
-    "Model",
-    "Multinomial",
     "MultinomialNB",
-    "MultivariateGaussian",
     "NaiveBayes",
-    "NormalInverseGamma",
-    "Poisson",
-    "Schema",
+    "PrioryError",
+    "PrioryWarning",
     "Settings",
-    "Statistics",
-    "StudentT",
     "TextNB",
-    "Threshold",
-    "Words",
     "compare",
     "cross_validate",
     "evaluate",
-    "learning_curve",
     "leave_one_out",
     "load",
-    "read_folder",
-    "read_mbox",
     "train",
 ]
 
-
-__getattr__ = importer(globals(), _HOME)
+# Names are imported when first used, so that `import priory` costs next to nothing and
+# scikit-learn is loaded for its estimators alone.
+__getattr__ = importer(
+    globals(),
+    {
+        "BeliefNetwork": "network",
+        "BernoulliNB": "estimators",
+        "CategoricalNB": "estimators",
+        "Classifier": "classifier",
+        "ComplementNB": "estimators",
+        "GaussianNB": "estimators",
+        "Hypotheses": "network",
+        "JointTable": "network",
+        "MultinomialNB": "estimators",
+        "NaiveBayes": "estimators",
+        "PrioryError": "base.errors",
+        "PrioryWarning": "base.errors",
+        "Settings": "tuning",
+        "TextNB": "estimators",
+        "compare": "evaluation",
+        "cross_validate": "evaluation",
+        "evaluate": "evaluation",
+        "leave_one_out": "evaluation",
+        "load": "estimators",
+        "train": "sources",
+    },
+)
 
 
 def __dir__() -> list[str]:

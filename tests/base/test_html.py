@@ -8,18 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from priory import (
-    Classifier,
-    Evaluation,
-    JointTable,
-    LearningCurve,
-    NaiveBayes,
-    Settings,
-    TextNB,
-    compare,
-    evaluate,
-)
+from priory import Classifier, JointTable, NaiveBayes, Settings, TextNB, compare, evaluate
 from priory.base.html import html_table, shown_once
+from priory.evaluation import Evaluation, LearningCurve
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "examples" / "first_steps.ipynb"
@@ -63,9 +54,9 @@ def shown():
         "Schema": classifier.schema,
         "Statistics": classifier.statistics,
         "Explanation": classifier.explain(X),
-        "WorkedRow": text.explain([f"{EVIL} z"])[0],
+        "RowExplanation": text.explain([f"{EVIL} z"])[0],
         "unknown words": text.explain([f"{EVIL}{EVIL} a"]),
-        "Informative": text.most_informative(3),
+        "TopFeatures": text.top_features(3),
         "LinearForm": classifier.linear_form(),
         "Dirichlet": classifier.posterior(EVIL),
         "Gamma": classifier.posterior("n"),

@@ -40,7 +40,10 @@ def test_classifier_needs_numpy_alone():
 
 
 def test_evaluation_brings_nothing_before_it_is_asked():
-    code = "import priory; e = priory.Evaluation([0, 1], [0.2, 0.7], [0, 1]); e.accuracy, e.brier"
+    code = (
+        "import priory.evaluation; e = priory.evaluation.Evaluation([0, 1], [0.2, 0.7], [0, 1]); "
+        "e.accuracy, e.brier"
+    )
     heavy = {"sklearn", "pandas", "duckdb", "scipy", "polars", "pyarrow", "matplotlib"}
     assert not modules_after(code) & heavy
     assert {"sklearn", "scipy"} <= modules_after(code + "; e.auc; priory.compare(e, e)")

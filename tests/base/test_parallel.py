@@ -10,8 +10,8 @@ import pytest
 import priory
 from priory.base import parallel
 from priory.base.errors import SettingError
-from priory.base.parallel import check_threads, in_parallel, stretches, thread_count
-from priory.data.columns import integer_labels
+from priory.base.parallel import at_most, check_threads, in_parallel, stretches, thread_count
+from priory.data.coding import integer_labels
 
 
 @pytest.fixture
@@ -60,7 +60,8 @@ def test_integers_are_labels_whatever_the_threads(values, low, threads, keen):
         low -= 70_000
     y = np.array([low + value for value in values], dtype=np.int64)[places]
     for integers in (y, y[::-2], y[:100], y[:1], y[:0]):
-        column = integer_labels(integers, threads)
+        with at_most(threads):
+            column = integer_labels(integers)
         assert column.codes.dtype == np.int32
         assert sorted(column.labels) == np.unique(integers).tolist()
         assert np.array(column.labels, dtype=np.int64)[column.codes].tolist() == integers.tolist()

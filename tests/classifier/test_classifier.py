@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from priory import Classifier, Explanation, Gaussian, Settings, Statistics
+from priory import Classifier, Settings
 from priory.base.errors import (
     ForgetError,
     IdentifierWarning,
@@ -14,6 +14,9 @@ from priory.base.errors import (
     SettingError,
 )
 from priory.classifier.classifier import label_array
+from priory.families import Gaussian
+from priory.model import Explanation
+from priory.statistics import Statistics
 
 X = {
     "word": ["red", "blue", "red", None, "green", "blue", "red"],

@@ -18,8 +18,8 @@ from priory import (
     TextNB,
     cross_validate,
     leave_one_out,
-    parallel,
 )
+from priory.base import parallel
 from priory.base.errors import NoLikelihoodError
 
 N = 3000

@@ -16,28 +16,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from priory import (
-    Analyzer,
+from priory import Classifier, NaiveBayes, Settings, load
+from priory.base.errors import ForgetError, ModelFileError, SchemaError, SettingError
+from priory.classifier import storage
+from priory.classifier.plain import tuning_from_plain, tuning_to_plain
+from priory.families import (
+    Bernoulli,
     Binomial,
     Categorical,
-    Classifier,
-    Dirichlet,
     Gaussian,
     Histogram,
-    Laplace,
-    MEstimate,
     MultivariateGaussian,
-    NaiveBayes,
-    NormalInverseGamma,
-    Settings,
     StudentT,
-    load,
-    storage,
 )
-from priory.base.errors import ForgetError, ModelFileError, SchemaError, SettingError
-from priory.classifier.plain import tuning_from_plain, tuning_to_plain
-from priory.families import Bernoulli
+from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
 from priory.statistics.longtable import COLUMNS, SUMS
+from priory.text import Analyzer
 
 ROWS = {
     "word": ["u", "v", "u", None, "w", "u"],
@@ -346,13 +340,18 @@ def test_a_truncated_file(saved, size):
         load(saved)
 
 
-def test_a_file_of_a_later_version(saved):
-    rewritten(saved, put("model", "format", value=2))
+def test_a_file_of_another_version(saved):
+    rewritten(saved, put("model", "format", value=1))
     with pytest.raises(
-        ModelFileError, match=r"has version 2 of the format, from priory .*Upgrade priory"
+        ModelFileError, match=r"has version 1 of the format, from priory .*Train the model again"
     ):
         load(saved)
-    rewritten(saved, put("model", "format", value=1))
+    rewritten(saved, put("model", "format", value=3))
+    with pytest.raises(
+        ModelFileError, match=r"has version 3 of the format, from priory .*Upgrade priory"
+    ):
+        load(saved)
+    rewritten(saved, put("model", "format", value=2))
     rewritten(saved, put("model", "settings", "temperature", value=1.0))
     with pytest.raises(ModelFileError, match=r"a setting 'temperature' that this priory does not"):
         load(saved)
@@ -684,7 +683,7 @@ def mixed(n=400):
     return X, np.array(["ham", "spam"])[y]
 
 
-@pytest.mark.parametrize("analyzer", ["word", Analyzer(ngrams=(1, 2), stop_words=("you",))])
+@pytest.mark.parametrize("analyzer", ["word", Analyzer(ngram_range=(1, 2), stop_words=("you",))])
 def test_a_tuned_model_of_texts_is_the_same_again(path, analyzer):
     X, y = mixed()
     before = NaiveBayes(text={"text": analyzer}, sample_size=300).fit(X, y)

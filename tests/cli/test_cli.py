@@ -15,9 +15,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from priory import Classifier, MEstimate, NaiveBayes, Settings, load, train
+from priory import Classifier, NaiveBayes, Settings, load, train
 from priory.cli import main
 from priory.cli.app import app
+from priory.families.priors import MEstimate
 
 ROOT = Path(__file__).parents[2]
 DAYS = str(ROOT / "examples" / "play_tennis.csv")
@@ -605,10 +606,10 @@ def test_a_single_prediction_loads_little(model):
     own = (
         "families.histogram",
         "families.aode",
-        "tuning",
-        "subtraction",
-        "explanation",
-        "messages",
+        "tuning.tuning",
+        "tuning.leave_one_out",
+        "model.explanation",
+        "text.messages",
     )
     assert not {f"priory.{name}" for name in own} & set(loaded)
 

@@ -7,18 +7,11 @@ import pyarrow as pa
 import pytest
 from sklearn.naive_bayes import CategoricalNB
 
-from priory import (
-    BeliefNetwork,
-    Categorical,
-    Classifier,
-    MEstimate,
-    NaiveBayes,
-    Settings,
-    load,
-    train,
-)
+from priory import BeliefNetwork, Classifier, NaiveBayes, Settings, load, train
 from priory.base.errors import SchemaError
 from priory.data.schema import Schema
+from priory.families import Categorical
+from priory.families.priors import MEstimate
 
 VALUES = ["high", "low", "mid", "none"]
 SEEN = ["low", "mid", "low", None, "mid", "mid"]

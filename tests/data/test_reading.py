@@ -12,12 +12,13 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
-from priory import Classifier, NaiveBayes, Settings, Statistics, load
+from priory import Classifier, NaiveBayes, Settings, load
 from priory.base.errors import InputError, SchemaError
 from priory.data.columns import Numbers
 from priory.data.rawtables import open_table
 from priory.data.reading import infer, read, read_labels, read_weights
 from priory.data.schema import Kind
+from priory.statistics import Statistics
 
 COLUMNS = {
     "word": ["red", "blü", None, "red", "green"],

@@ -10,20 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
 
-from priory import (
-    Analyzer,
-    Classifier,
-    Gaussian,
-    Laplace,
-    NaiveBayes,
-    Settings,
-    TextNB,
-    Words,
-    load,
-)
+from priory import Classifier, NaiveBayes, Settings, TextNB, load
 from priory.base.errors import ModelFileError, SchemaError
 from priory.classifier import classifier as classifiers
 from priory.classifier.storage import _parquet
+from priory.families import Gaussian, Words
+from priory.families.priors import Laplace
+from priory.text import Analyzer
 
 X = pd.DataFrame(
     {"word": ["red", "blue", "red", "green"] * 6, "n": np.arange(24.0), "m": np.arange(24.0) % 5}
@@ -81,8 +74,8 @@ def test_naive_bayes(path, model):
     [
         TextNB(),
         TextNB.textbook(smoothing=0.5),
-        TextNB(Words("complement"), ngrams=(1, 2), stop_words=["at"], class_prior="words"),
-        TextNB(analyzer=Analyzer("char", (1, 3), max_words=50), lowercase=True),
+        TextNB(Words("complement"), ngram_range=(1, 2), stop_words=["at"], class_prior="words"),
+        TextNB(analyzer=Analyzer("char", (1, 3), max_features=50), lowercase=True),
     ],
     ids=range(4),
 )

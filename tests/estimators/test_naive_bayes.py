@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from priory import Classifier, MEstimate, NaiveBayes, Settings
+from priory import Classifier, NaiveBayes, Settings
 from priory.base.errors import (
     DriftWarning,
     ForgetError,
@@ -30,6 +30,7 @@ from priory.base.errors import (
     SchemaError,
     SettingError,
 )
+from priory.families.priors import MEstimate
 
 X = pd.DataFrame(
     {

@@ -16,8 +16,11 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from sklearn.preprocessing import normalize
 
 import priory
-from priory import Analyzer, NaiveBayes, Statistics, Words
+from priory import NaiveBayes
 from priory.base.errors import ForgetError, InputError, NoLikelihoodError, SchemaError, SettingError
+from priory.families import Words
+from priory.statistics import Statistics
+from priory.text import Analyzer
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -135,11 +138,17 @@ def test_norm_is_complement_nbs():
 @pytest.mark.parametrize(
     ("options", "theirs"),
     [
-        ({"ngrams": (1, 2)}, {"ngram_range": (1, 2)}),
-        ({"analyzer": "char", "ngrams": (2, 3)}, {"analyzer": "char", "ngram_range": (2, 3)}),
-        ({"analyzer": "char_wb", "ngrams": (1, 4)}, {"analyzer": "char_wb", "ngram_range": (1, 4)}),
+        ({"ngram_range": (1, 2)}, {"ngram_range": (1, 2)}),
+        ({"analyzer": "char", "ngram_range": (2, 3)}, {"analyzer": "char", "ngram_range": (2, 3)}),
+        (
+            {"analyzer": "char_wb", "ngram_range": (1, 4)},
+            {"analyzer": "char_wb", "ngram_range": (1, 4)},
+        ),
         ({"stop_words": "english"}, {"stop_words": "english"}),
-        ({"stop_words": ["at"], "ngrams": (1, 3)}, {"stop_words": ["at"], "ngram_range": (1, 3)}),
+        (
+            {"stop_words": ["at"], "ngram_range": (1, 3)},
+            {"stop_words": ["at"], "ngram_range": (1, 3)},
+        ),
         ({"lowercase": False}, {"lowercase": False}),
         ({"analyzer": str.split}, {"analyzer": str.split}),
     ],
@@ -182,7 +191,7 @@ def test_min_documents_and_max_words_are_the_vectorizers(readout):
     ours = model.fit(TEXTS, Y).predict_proba(NEW)
     assert sorted(model.words_) == sorted(vectorizer.get_feature_names_out())
     np.testing.assert_allclose(ours, peer.predict_proba(vectorizer.transform(NEW)), atol=1e-10)
-    limited = plain(readout, 1.0, max_words=12).fit(TEXTS, Y)
+    limited = plain(readout, 1.0, max_features=12).fit(TEXTS, Y)
     assert len(limited.words_) == 12
     assert {"cash", "prize", "at", "lunch"} <= set(limited.words_)
     assert not limited.statistics_.tables["text"].is_approximate
@@ -256,7 +265,7 @@ def test_read_outs_change_without_reading_again():
 
 
 def test_the_long_table_keeps_the_words_and_the_analyzer():
-    model = plain(ngrams=(1, 2), stop_words=["at"]).fit(TEXTS, Y)
+    model = plain(ngram_range=(1, 2), stop_words=["at"]).fit(TEXTS, Y)
     again = Statistics.from_arrow(model.statistics_.to_arrow())
     assert again == model.statistics_
     assert again.schema["text"].analyzer == model.statistics_.schema["text"].analyzer
@@ -274,12 +283,12 @@ def test_forgetting_what_was_never_learned_is_refused_and_loses_nothing():
 
 def test_words_split_differently_do_not_mix():
     with pytest.raises(SchemaError, match="split differently"):
-        plain().fit(TEXTS, Y).merge(plain(ngrams=(1, 2)).fit(TEXTS, Y))
+        plain().fit(TEXTS, Y).merge(plain(ngram_range=(1, 2)).fit(TEXTS, Y))
 
 
 def test_a_limit_keeps_the_vocabulary_bounded_and_says_what_it_dropped():
     rng = np.random.default_rng(1)
-    model = plain(max_words=50)
+    model = plain(max_features=50)
     for _ in range(20):
         texts = [" ".join(f"w{int(i)}" for i in rng.zipf(1.3, 40) % 5000) for _ in range(20)]
         model.partial_fit(texts, rng.integers(0, 2, 20))
@@ -369,15 +378,15 @@ def test_several_threads_count_the_same():
         (lambda: plain().fit([b"x"], ["a"]), "decode bytes"),
         (lambda: plain().fit(np.array([["a", "b"]]), ["a"]), "one column of texts"),
         (lambda: plain(analyzer="words").fit(["a"], ["a"]), "analyzer must be one of"),
-        (lambda: plain(ngrams=(2, 1)).fit(["a"], ["a"]), "ngrams must be a pair"),
+        (lambda: plain(ngram_range=(2, 1)).fit(["a"], ["a"]), "ngram_range must be a pair"),
         (lambda: plain(stop_words="german").fit(["a"], ["a"]), "'english' or a list"),
-        (lambda: plain(max_words=0).fit(["a"], ["a"]), "max_words"),
+        (lambda: plain(max_features=0).fit(["a"], ["a"]), "max_features"),
         (lambda: plain(readout="gauss").fit(["a"], ["a"]), "readout must be one of"),
         (lambda: plain(analyzer=lambda text: text).fit(["a"], ["a"]), "list of strings"),
         (lambda: plain(analyzer=lambda text: [1]).fit(["a"], ["a"]), "list of strings"),
         (lambda: Words("bernoulli", idf=True), "bernoulli"),
         (lambda: Words(min_documents=0), "min_documents"),
-        (lambda: plain(analyzer=Analyzer(), ngrams=(1, 2)).fit(["a"], ["a"]), "own options"),
+        (lambda: plain(analyzer=Analyzer(), ngram_range=(1, 2)).fit(["a"], ["a"]), "own options"),
         (lambda: plain(smoothing=-1).fit(["a"], ["a"]), "at least 0"),
     ],
 )
@@ -434,7 +443,7 @@ def test_the_explanation_shows_the_words():
 
 def test_most_informative_words_have_counts_and_log_odds():
     model = plain("multinomial", 1.0).fit(TEXTS, Y)
-    best = model.most_informative(3)
+    best = model.top_features(3)
     assert best["spam"][0].feature == "prize"
     assert best["spam"][0].count == 4
     table = np.exp(model.model_.terms[0].parameters.table)[model.words_.tolist().index("prize")]
@@ -451,7 +460,7 @@ def test_it_is_a_scikit_learn_estimator():
     assert clone(model).get_params() == model.get_params()
     texts, y = TEXTS * 4, np.tile(np.where(Y == "spam", 1, 0), 4)
     assert cross_val_score(model, texts, y, cv=4).mean() > 0.9
-    grid = GridSearchCV(model, {"smoothing": [0.1, 1.0], "ngrams": [(1, 1), (1, 2)]}, cv=2)
+    grid = GridSearchCV(model, {"smoothing": [0.1, 1.0], "ngram_range": [(1, 1), (1, 2)]}, cv=2)
     assert grid.fit(texts, y).best_score_ > 0.9
     again = pickle.loads(pickle.dumps(model.fit(texts, y)))
     np.testing.assert_array_equal(again.predict_proba(NEW), model.predict_proba(NEW))
@@ -552,7 +561,9 @@ def test_the_textbook_is_scikit_learns_at_any_size(readout):
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(["sun", "Sea", "the", "sky", "cat"], 6)) for _ in range(60)]
     y = rng.choice(["a", "b"], 60, p=[0.3, 0.7])
-    model = priory.TextNB.textbook(0.5, readout, stop_words=["the"], ngrams=(1, 2), lowercase=False)
+    model = priory.TextNB.textbook(
+        0.5, readout, stop_words=["the"], ngram_range=(1, 2), lowercase=False
+    )
     vectorizer = CountVectorizer(stop_words=["the"], ngram_range=(1, 2), lowercase=False)
     peer = {"multinomial": MultinomialNB, "bernoulli": BernoulliNB}[readout](alpha=0.5)
     peer.fit(vectorizer.fit_transform(texts), y)

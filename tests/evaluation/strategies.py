@@ -9,10 +9,10 @@ few = settings(max_examples=30, deadline=None)  # scikit-learn is slow to look a
 
 @st.composite
 def judged(draw, classes=(1, 4), rows=(1, 25), weighted=None):
-    """Return gold codes, probabilities and weights (or None)."""
+    """Return the codes of true labels, probabilities and weights (or None)."""
     k = draw(st.integers(*classes))
     n = draw(st.integers(*rows))
-    gold = draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n))
+    truth = draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n))
     cells = draw(st.lists(st.integers(0, 3), min_size=n * k, max_size=n * k))
     counts = np.array(cells, dtype=float).reshape(n, k)
     counts[counts.sum(axis=1) == 0] = 1
@@ -22,4 +22,4 @@ def judged(draw, classes=(1, 4), rows=(1, 25), weighted=None):
         drawn = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n))
         weights = np.array(drawn)
         weights[0] = weights[0] or 1.0
-    return np.array(gold), probabilities, weights
+    return np.array(truth), probabilities, weights

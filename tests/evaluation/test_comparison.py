@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, chi2, norm
 
-from priory import Comparison, Evaluation, compare
+from priory import compare
 from priory.base.errors import InputError, NoProbabilitiesError, SettingError
-from priory.evaluation import delong
+from priory.evaluation import Comparison, Evaluation, delong
 from priory.evaluation.comparison import mcnemar
 
 from .strategies import few, judged
@@ -43,17 +43,17 @@ def test_weighted_mcnemar():
 @few
 @given(judged(classes=(2, 3)), st.randoms(use_true_random=False))
 def test_differences(rows, random):
-    gold, p, w = rows
+    truth, p, w = rows
     k = p.shape[1]
-    order = list(range(len(gold)))
+    order = list(range(len(truth)))
     random.shuffle(order)
-    a, b = Evaluation(gold, p, range(k), w), Evaluation(gold, p[order], range(k), w)
+    a, b = Evaluation(truth, p, range(k), w), Evaluation(truth, p[order], range(k), w)
     c = compare(a, b, n_resamples=20)
     assert c.accuracy_difference == pytest.approx(b.accuracy - a.accuracy, abs=1e-12)
     assert c.log_loss_difference == pytest.approx(b.log_loss - a.log_loss, abs=1e-9)
     np.testing.assert_equal(c.auc_difference, b.auc - a.auc)
-    counted = np.ones(len(gold), dtype=bool) if w is None else w > 0
-    alone = [(x.right & ~y.right & counted).sum() for x, y in ((a, b), (b, a))]
+    counted = np.ones(len(truth), dtype=bool) if w is None else w > 0
+    alone = [(x.correct & ~y.correct & counted).sum() for x, y in ((a, b), (b, a))]
     assert c.right_alone == tuple(alone)
     back = compare(b, a, n_resamples=20)
     assert back.p_value == pytest.approx(c.p_value)
@@ -66,9 +66,9 @@ def two(n=300, seed=0):
     """Return a model that knows the classes' probabilities, and one that exaggerates them."""
     rng = np.random.default_rng(seed)
     p = rng.dirichlet([0.8, 0.8], n)
-    gold = (p[:, 1] > rng.random(n)).astype(int)
+    truth = (p[:, 1] > rng.random(n)).astype(int)
     sharp = p**4 / (p**4).sum(axis=1, keepdims=True)
-    return Evaluation(gold, p, [0, 1]), Evaluation(gold, sharp, [0, 1])
+    return Evaluation(truth, p, [0, 1]), Evaluation(truth, sharp, [0, 1])
 
 
 def test_what_is_said():
@@ -86,7 +86,7 @@ def test_what_is_said():
     assert "50 %" in str(narrow)
     assert c.to_dict()["names"] == ["true", "sharp"]
     assert c.to_dict()["log_loss_interval"] == list(c.log_loss_interval)
-    worse = Evaluation.of_predictions(true.labels, 1 - true.predicted, [0, 1])
+    worse = Evaluation.of_predictions(true.labels, 1 - true.predicted_codes, [0, 1])
     assert "accuracy: first is better" in str(compare(true, worse))
     assert "accuracy: second is better" in str(compare(worse, true))
 
@@ -99,7 +99,7 @@ def test_names_are_escaped_in_html():
 
 def test_of_predictions_alone():
     a = Evaluation.of_predictions([0, 1, 1], [0, 1, 0])
-    c = compare(a, two(3)[0]._with(gold=a.gold))
+    c = compare(a, two(3)[0]._with(true_codes=a.true_codes))
     assert (c.log_loss_difference, c.log_loss_interval, c.auc_difference) == (None, None, None)
     assert "log-loss" not in str(c)
     assert c.to_dict()["log_loss_difference"] is None
@@ -111,12 +111,12 @@ def test_classes_may_be_in_another_order():
     assert compare(a, b).accuracy_difference == 0
 
 
-def direct(gold, first, second):
+def direct(truth, first, second):
     """Return DeLong's standard error by his own formula: every pair, and matrices of covariance."""
-    m, n = int((gold == 1).sum()), int((gold == 0).sum())
+    m, n = int((truth == 1).sum()), int((truth == 0).sum())
     V10, V01 = np.empty((2, m)), np.empty((2, n))
     for r, score in enumerate((first, second)):
-        x, y = score[gold == 1], score[gold == 0]
+        x, y = score[truth == 1], score[truth == 0]
         kernel = (y[None] < x[:, None]) + 0.5 * (y[None] == x[:, None])
         V10[r], V01[r] = kernel.mean(axis=1), kernel.mean(axis=0)
     S = np.cov(V10) / m + np.cov(V01) / n
@@ -128,12 +128,12 @@ def direct(gold, first, second):
 @given(st.integers(2, 20), st.integers(2, 20), st.integers(1, 12), st.integers(0, 2**32 - 1))
 def test_delong_is_his_formula_ties_included(m, n, steps, seed):
     rng = np.random.default_rng(seed)
-    gold = rng.permutation([1] * m + [0] * n)
+    truth = rng.permutation([1] * m + [0] * n)
     p, q = rng.integers(0, steps + 1, (2, m + n)) / steps  # few values: many ties
-    a, b = Evaluation(gold, p, [0, 1]), Evaluation(gold, q, [0, 1])
+    a, b = Evaluation(truth, p, [0, 1]), Evaluation(truth, q, [0, 1])
     found = delong(a, b)
     assert found.difference == pytest.approx(b.auc - a.auc, abs=1e-12)
-    assert found.standard_error == pytest.approx(direct(gold, p, q), abs=1e-9)
+    assert found.standard_error == pytest.approx(direct(truth, p, q), abs=1e-9)
     if found.difference and found.standard_error > 1e-9:
         z = found.difference / found.standard_error
         assert found.p_value == pytest.approx(2 * norm.sf(abs(z)))
@@ -147,10 +147,10 @@ def test_delong_is_his_formula_ties_included(m, n, steps, seed):
 
 def noisy(rng, n, classes, strength):
     """Return labels and two models that are equally good, and not independent."""
-    gold = rng.permutation(np.arange(n) % classes)
-    common = strength * np.eye(classes)[gold] + rng.normal(size=(n, classes))
+    truth = rng.permutation(np.arange(n) % classes)
+    common = strength * np.eye(classes)[truth] + rng.normal(size=(n, classes))
     scores = [common + rng.normal(size=(n, classes)) for _ in range(2)]
-    return gold, [np.exp(s) / np.exp(s).sum(axis=1, keepdims=True) for s in scores]
+    return truth, [np.exp(s) / np.exp(s).sum(axis=1, keepdims=True) for s in scores]
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -158,19 +158,19 @@ def test_delong_finds_a_difference_where_there_is_none_one_time_in_twenty(classe
     rng = np.random.default_rng(classes)
     found, runs = 0, 1000
     for _ in range(runs):
-        gold, (p, q) = noisy(rng, 120, classes, 1.0)
-        a, b = (Evaluation(gold, x, range(classes)) for x in (p, q))
+        truth, (p, q) = noisy(rng, 120, classes, 1.0)
+        a, b = (Evaluation(truth, x, range(classes)) for x in (p, q))
         found += delong(a, b).p_value < 0.05
     assert 0.03 < found / runs < 0.07  # 0.05 ± 2.9 · √(0.05 · 0.95 / 1000)
 
 
 def test_delong_of_weights():
     rng = np.random.default_rng(0)
-    gold, (p, q) = noisy(rng, 80, 3, 1.0)
+    truth, (p, q) = noisy(rng, 80, 3, 1.0)
     some = rng.random(80) < 0.7
 
     def found(rows, weights):
-        return delong(*(Evaluation(gold[rows], x[rows], range(3), weights) for x in (p, q)))
+        return delong(*(Evaluation(truth[rows], x[rows], range(3), weights) for x in (p, q)))
 
     whole = found(slice(None), None)
     for weight in (1.0, 7.0, 1e30):  # equal weights say nothing
@@ -181,7 +181,7 @@ def test_delong_of_weights():
     assert out.standard_error == pytest.approx(found(some, None).standard_error)
     runs = []  # with weights drawn anew the differences vary as much as is said
     for _ in range(300):
-        gold, (p, q) = noisy(rng, 80, 3, 1.0)
+        truth, (p, q) = noisy(rng, 80, 3, 1.0)
         runs.append(found(slice(None), rng.exponential(size=80)))
     spread = np.std([run.difference for run in runs])
     assert np.mean([run.standard_error for run in runs]) == pytest.approx(spread, rel=0.15)
@@ -189,8 +189,8 @@ def test_delong_of_weights():
 
 def test_verdicts_on_the_area():
     rng = np.random.default_rng(1)
-    gold, (p, _) = noisy(rng, 300, 2, 2.0)
-    good, guess = Evaluation(gold, p, [0, 1]), Evaluation(gold, rng.random(300), [0, 1])
+    truth, (p, _) = noisy(rng, 300, 2, 2.0)
+    good, guess = Evaluation(truth, p, [0, 1]), Evaluation(truth, rng.random(300), [0, 1])
     c = compare(good, guess, ("good", "guess"))
     assert 0 < c.auc.p_value < 1e-6
     assert c.to_dict()["auc_p_value"] == c.auc.p_value
@@ -237,9 +237,9 @@ def test_what_it_refuses():
         compare(a, 0.5)
     with pytest.raises(InputError, match="the first has 2, the second 1"):
         compare(a, Evaluation([0], [0.2], [0, 1]))
-    with pytest.raises(InputError, match="the gold labels of row 1 are 1 and 0"):
+    with pytest.raises(InputError, match="the true labels of row 1 are 1 and 0"):
         compare(a, Evaluation([0, 0], [0.2, 0.7], [0, 1]))
-    with pytest.raises(InputError, match="the gold labels of row 0 are 0 and '0'"):
+    with pytest.raises(InputError, match="the true labels of row 0 are 0 and '0'"):
         compare(a, Evaluation(["0", "1"], [0.2, 0.7], ["0", "1"]))
     with pytest.raises(InputError, match="the same sample_weight in both"):
         compare(a, Evaluation([0, 1], [0.2, 0.7], [0, 1], [1, 2]))

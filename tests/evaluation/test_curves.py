@@ -5,8 +5,8 @@ import pytest
 from hypothesis import assume, given
 from sklearn import metrics
 
-from priory import Evaluation
 from priory.base.errors import InputError, SettingError
+from priory.evaluation import Evaluation
 from priory.evaluation.curves import macro_roc
 
 from .strategies import few, judged
@@ -14,10 +14,10 @@ from .strategies import few, judged
 
 def both(rows):
     """Return two classes as scikit-learn is to see them, both of them there."""
-    gold, p, w = rows
-    counted = gold if w is None else gold[w > 0]
+    truth, p, w = rows
+    counted = truth if w is None else truth[w > 0]
     assume(len(np.unique(counted)) == 2)
-    return Evaluation(gold, p, [0, 1], w), gold == 1, p[:, 1], w
+    return Evaluation(truth, p, [0, 1], w), truth == 1, p[:, 1], w
 
 
 @few
@@ -79,8 +79,8 @@ def test_gain(rows):
 @few
 @given(judged(classes=(3, 3)))
 def test_the_area_under_the_mean_curve_is_the_mean_area(rows):
-    gold, p, w = rows
-    e = Evaluation(gold, p, [0, 1, 2], w)
+    truth, p, w = rows
+    e = Evaluation(truth, p, [0, 1, 2], w)
     assume(np.isfinite(e.one_vs_rest_auc()).any())
     curves = [e.roc(k) for k in range(3) if np.isfinite(e.one_vs_rest_auc()[k])]
     false, true = macro_roc(curves)
@@ -104,8 +104,8 @@ def test_by_hand():
 
 def test_many_points_are_printed_in_part():
     rng = np.random.default_rng(0)
-    gold = rng.integers(2, size=300)
-    e = Evaluation(gold, np.clip(gold * 0.3 + rng.random(300) * 0.7, 0, 1), [0, 1])
+    truth = rng.integers(2, size=300)
+    e = Evaluation(truth, np.clip(truth * 0.3 + rng.random(300) * 0.7, 0, 1), [0, 1])
     for curve in (e.roc(), e.precision_recall()):
         lines = str(curve).splitlines()
         assert len(lines) == 15

@@ -152,7 +152,7 @@ def table(name):
 def test_worked_examples_to_the_digit(name, target):
     rows = table(name)
     classes, p = posteriors(rows, target)
-    gold = [classes.index(row[target]) for row in rows]
+    truth = [classes.index(row[target]) for row in rows]
     model = NaiveBayes.textbook(smoothing=0)
     X = [{column: row[column] for column in row if column != target} for row in rows]
     y = [row[target] for row in rows]
@@ -162,7 +162,7 @@ def test_worked_examples_to_the_digit(name, target):
     n = len(rows)
     called = [int(row[1] > row[0]) for row in p]
     counts = [
-        [sum((g, c) == (i, j) for g, c in zip(gold, called, strict=True)) for j in (0, 1)]
+        [sum((g, c) == (i, j) for g, c in zip(truth, called, strict=True)) for j in (0, 1)]
         for i in (0, 1)
     ]
     assert e.confusion_matrix.tolist() == counts
@@ -174,14 +174,14 @@ def test_worked_examples_to_the_digit(name, target):
     expected = Fraction(tp + tn, n), precision, recall, f, Fraction(fp, fp + tn)
     assert found == pytest.approx([float(x) for x in expected], rel=1e-14)
 
-    brier = sum((row[1] - g) ** 2 for row, g in zip(p, gold, strict=True)) / n
+    brier = sum((row[1] - g) ** 2 for row, g in zip(p, truth, strict=True)) / n
     assert e.brier == pytest.approx(float(brier), rel=1e-12)
-    loss = -sum(log(row[g]) for row, g in zip(p, gold, strict=True)) / n
+    loss = -sum(log(row[g]) for row, g in zip(p, truth, strict=True)) / n
     assert e.log_loss == pytest.approx(loss, rel=1e-12)
     ahead = [
         (a[1] > b[1]) + Fraction(a[1] == b[1], 2)
-        for a, g in zip(p, gold, strict=True)
-        for b, h in zip(p, gold, strict=True)
+        for a, g in zip(p, truth, strict=True)
+        for b, h in zip(p, truth, strict=True)
         if g == 1 and h == 0
     ]
     assert e.auc == pytest.approx(float(sum(ahead) / len(ahead)), rel=1e-14)

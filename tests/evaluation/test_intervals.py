@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, sem
 
-from priory import Evaluation
 from priory.base.errors import SettingError
+from priory.evaluation import Evaluation
 from priory.evaluation.evaluation import RESAMPLED
 from priory.evaluation.intervals import auc_of, bootstrap, calibration_of, mean_of, wilson
 from priory.evaluation.reliability import bins_of
@@ -38,14 +38,14 @@ def test_wilson_of_weighted_rows_has_fewer():
 @few
 @given(judged(classes=(2, 3), weighted=False))
 def test_shares(rows):
-    gold, p, _ = rows
-    e = Evaluation(gold, p, range(p.shape[1]))
+    truth, p, _ = rows
+    e = Evaluation(truth, p, range(p.shape[1]))
     k, predicted = 1, p.argmax(axis=1)
     shares = {
-        "precision": (predicted == k, gold == k),
-        "recall": (gold == k, predicted == k),
-        "specificity": (gold != k, predicted != k),
-        "false_positive_rate": (gold != k, predicted == k),
+        "precision": (predicted == k, truth == k),
+        "recall": (truth == k, predicted == k),
+        "specificity": (truth != k, predicted != k),
+        "false_positive_rate": (truth != k, predicted == k),
     }
     for name, (among, hits) in shares.items():
         n, x = int(among.sum()), int((among & hits).sum())
@@ -54,7 +54,7 @@ def test_shares(rows):
             told = binomtest(x, n).proportion_ci(0.9, method="wilson")
             expected = (told.low, told.high)
         assert e.interval(name, 0.9, positive=1) == pytest.approx(expected, abs=1e-12)
-    right, n = int((gold == predicted).sum()), len(gold)
+    right, n = int((truth == predicted).sum()), len(truth)
     told = binomtest(right, n).proportion_ci(method="wilson")
     assert e.interval() == pytest.approx((told.low, told.high), abs=1e-12)
     low, high = e.interval("error_rate")
@@ -65,9 +65,9 @@ def test_shares(rows):
 @given(judged())
 def test_what_is_bootstrapped_is_the_figure(rows):
     """Each figure as a function of weights, at the rows' own weights, is the figure."""
-    gold, p, w = rows
-    e = Evaluation(gold, p, range(p.shape[1]), w)
-    weights = (np.ones(len(gold)) if w is None else w)[None]
+    truth, p, w = rows
+    e = Evaluation(truth, p, range(p.shape[1]), w)
+    weights = (np.ones(len(truth)) if w is None else w)[None]
     for name in RESAMPLED:
         if name == "auc" and np.isnan(e.auc):
             with pytest.raises(SettingError, match="auc is not defined: all rows are of one class"):
@@ -80,20 +80,20 @@ def test_what_is_bootstrapped_is_the_figure(rows):
 @few
 @given(judged(classes=(3, 3)), st.data())
 def test_many_weights_at_once(rows, data):
-    gold, p, _ = rows
-    n = len(gold)
-    assume(len(np.unique(gold)) == 3)
+    truth, p, _ = rows
+    n = len(truth)
+    assume(len(np.unique(truth)) == 3)
     several = np.array(
         data.draw(st.lists(st.integers(1, 5), min_size=3 * n, max_size=3 * n)), dtype=float
     ).reshape(3, n)
-    right, confidence = (p.argmax(axis=1) == gold).astype(float), p.max(axis=1)
+    right, confidence = (p.argmax(axis=1) == truth).astype(float), p.max(axis=1)
     found = (
-        auc_of(gold, p, [0, 1, 2])(several),
+        auc_of(truth, p, [0, 1, 2])(several),
         calibration_of(confidence, right, bins_of(confidence, 15))(several),
         mean_of(right)(several),
     )
     for i, weights in enumerate(several):
-        e = Evaluation(gold, p, [0, 1, 2], weights)
+        e = Evaluation(truth, p, [0, 1, 2], weights)
         expected = e.auc, e.calibration_error, e.accuracy
         assert [figure[i] for figure in found] == pytest.approx(expected, abs=1e-12)
 
@@ -101,8 +101,8 @@ def test_many_weights_at_once(rows, data):
 def make(n=400, seed=0, k=3):
     rng = np.random.default_rng(seed)
     p = rng.dirichlet(np.ones(k), n)
-    gold = (p.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
-    return Evaluation(gold, p, range(k))
+    truth = (p.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
+    return Evaluation(truth, p, range(k))
 
 
 def test_the_bootstrap_of_a_mean_is_about_two_standard_errors():
@@ -134,8 +134,8 @@ def test_calibrated_probabilities_may_have_no_calibration_error():
 
 
 def test_strata_keep_every_class():
-    gold = [0] * 200 + [1] * 2
-    e = Evaluation(gold, [0.1] * 100 + [0.3] * 100 + [0.2, 0.9], [0, 1])
+    truth = [0] * 200 + [1] * 2
+    e = Evaluation(truth, [0.1] * 100 + [0.3] * 100 + [0.2, 0.9], [0, 1])
     low, high = e.interval("auc", n_resamples=200)  # one class alone would have no area
     assert 0 < low < high <= 1
 

@@ -18,9 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
-from priory import CategoricalNB, Classifier, NaiveBayes, TextNB, learning_curve
+from priory import Classifier, NaiveBayes, TextNB
 from priory.base.errors import InputError, SettingError
 from priory.data.reading import read_labels
+from priory.evaluation import learning_curve
 from priory.evaluation.learning_curves import Encoder, _split, take_rows
 
 mpl.use("Agg")

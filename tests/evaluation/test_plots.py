@@ -7,8 +7,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from priory import Evaluation, compare
+from priory import compare
 from priory.base.errors import SettingError
+from priory.evaluation import Evaluation
 
 from .test_rendering import many
 
@@ -78,9 +79,9 @@ def test_odd_evaluations():
 
 def scored(n=400, seed=0):
     rng = np.random.default_rng(seed)
-    gold = rng.integers(0, 2, n)
-    scores = 1 / (1 + np.exp(-(1.2 * (2 * gold - 1) + rng.normal(0, 1.5, n))))
-    return Evaluation(gold, scores, [0, 1])
+    truth = rng.integers(0, 2, n)
+    scores = 1 / (1 + np.exp(-(1.2 * (2 * truth - 1) + rng.normal(0, 1.5, n))))
+    return Evaluation(truth, scores, [0, 1])
 
 
 def points(axes):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from priory import Evaluation
+from priory.evaluation import Evaluation
 from priory.evaluation.rendering import shown
 
 from .strategies import few, judged
@@ -15,19 +15,19 @@ from .strategies import few, judged
 
 def many(k, n=500, names=None, how="10-fold"):
     rng = np.random.default_rng(k)
-    gold = rng.integers(k, size=n)
+    truth = rng.integers(k, size=n)
     scores = rng.normal(size=(n, k))
-    scores[np.arange(n), gold] += 2
+    scores[np.arange(n), truth] += 2
     p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     names = names or [f"class {i}" for i in range(k)]
-    return Evaluation([names[g] for g in gold], p, names, how=how)
+    return Evaluation([names[g] for g in truth], p, names, how=how)
 
 
 @few
 @given(judged())
 def test_json(rows):
-    gold, p, w = rows
-    e = Evaluation(gold, p, range(p.shape[1]), w)
+    truth, p, w = rows
+    e = Evaluation(truth, p, range(p.shape[1]), w)
     told = json.loads(json.dumps(e.to_dict(), allow_nan=False))
     assert told == e.to_dict()
     assert told["accuracy"] == e.accuracy
@@ -53,7 +53,7 @@ def test_text_fits_a_terminal(k):
     assert max(map(len, lines)) <= 80
     assert len(lines) < 60
     assert lines[0] == f"10-fold: 500 rows, {k} classes"
-    assert ("gold ↓ predicted →" in str(e)) == (k <= 5)
+    assert ("true ↓ predicted →" in str(e)) == (k <= 5)
     assert ("most often mistaken" in str(e)) == (k > 5)
     assert ("classes with fewer rows are not shown" in str(e)) == (k == 60)
     assert ("35 classes with fewer" in e._repr_html_()) == (k == 60)

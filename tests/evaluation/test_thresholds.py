@@ -5,15 +5,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from priory import Evaluation
 from priory.base.errors import SettingError
+from priory.evaluation import Evaluation
 
 from .strategies import few, judged
 
 
 def both(rows):
-    gold, p, w = rows
-    e = Evaluation(gold, p, [0, 1], w)
+    truth, p, w = rows
+    e = Evaluation(truth, p, [0, 1], w)
     assume((e.support > 0).all())
     return e
 
@@ -101,11 +101,11 @@ def check(e, found):
 @given(judged(classes=(2, 2)))
 def test_the_other_class_may_be_the_positive_one(rows):
     e = both(rows)
-    mirrored = Evaluation(1 - e.gold, e.probabilities[:, ::-1], [0, 1], e.weights)
+    mirrored = Evaluation(1 - e.true_codes, e.probabilities[:, ::-1], [0, 1], e.weights)
     one, other = e.threshold(recall=0.5, positive=0), mirrored.threshold(recall=0.5)
     assert one.threshold == other.threshold
     assert one.recall == other.recall
-    assert (e.at(one).predicted == 1 - mirrored.at(other).predicted).all()
+    assert (e.at(one).predicted_codes == 1 - mirrored.at(other).predicted_codes).all()
 
 
 def test_at():

@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from priory import Binomial, Categorical, Classifier, Gaussian, MEstimate, Settings, train
+from priory import Classifier, Settings, train
 from priory.base.errors import SettingError
 from priory.export import to_json
 from priory.export.onnx import to_onnx
 from priory.export.sql import to_sql
+from priory.families import Binomial, Categorical, Gaussian
+from priory.families.priors import MEstimate
 
 runtime = pytest.importorskip("onnxruntime")
 sqlglot = pytest.importorskip("sqlglot")

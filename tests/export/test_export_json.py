@@ -6,22 +6,13 @@ import warnings
 import numpy as np
 import pytest
 
-from priory import (
-    Binomial,
-    Categorical,
-    Classifier,
-    Gaussian,
-    MEstimate,
-    NaiveBayes,
-    Settings,
-    TextNB,
-    Words,
-)
+from priory import Classifier, NaiveBayes, Settings, TextNB
 from priory.base.errors import ImpossibleEvidenceWarning
 from priory.examples import play_tennis
 from priory.export import to_json
 from priory.export.plain import PARAMETERS
-from priory.families import FAMILY_TYPES
+from priory.families import FAMILY_TYPES, Binomial, Categorical, Gaussian, Words
+from priory.families.priors import MEstimate
 
 from .scorer import FAMILIES, posterior
 

@@ -5,10 +5,12 @@ import pytest
 import scipy.sparse as sp
 from sklearn.naive_bayes import BernoulliNB
 
-from priory import Bernoulli, Classifier, Dirichlet, Laplace, MEstimate, Settings
+from priory import Classifier, Settings
 from priory.base.errors import DriftWarning, InputError
 from priory.data.columns import Counts, Labels
+from priory.families import Bernoulli
 from priory.families.bernoulli import BernoulliParameters
+from priory.families.priors import Dirichlet, Laplace, MEstimate
 from priory.statistics.tables import LabelsTable
 
 BLOCK = {tuple(f"x{j}" for j in range(7)): "bernoulli"}

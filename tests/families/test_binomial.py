@@ -5,8 +5,10 @@ import pytest
 from scipy import stats
 from scipy.special import logsumexp
 
-from priory import Binomial, MEstimate, NaiveBayes
+from priory import NaiveBayes
 from priory.base.errors import InputError, SettingError
+from priory.families import Binomial
+from priory.families.priors import MEstimate
 
 TRIALS = 12
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import CategoricalNB
 
-from priory import Classifier, Dirichlet, Laplace, MEstimate, Settings
+from priory import Classifier, Settings
 from priory.base.errors import SettingError, UnseenValueError
 from priory.data.columns import Labels
 from priory.families import Categorical
+from priory.families.priors import Dirichlet, Laplace, MEstimate
 from priory.statistics.tables import LabelsTable
 
 

@@ -5,8 +5,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.naive_bayes import ComplementNB
 
-from priory import Complement, MEstimate, NaiveBayes
+from priory import NaiveBayes
 from priory.base.errors import NoLikelihoodError, SchemaError
+from priory.families import Complement
+from priory.families.priors import MEstimate
 
 
 @pytest.fixture

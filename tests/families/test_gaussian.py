@@ -6,9 +6,11 @@ from scipy import stats
 from scipy.special import logsumexp
 from sklearn.naive_bayes import GaussianNB
 
-from priory import Classifier, Gaussian, NormalInverseGamma, Settings
+from priory import Classifier, Settings
 from priory.base.errors import NotLinearError
+from priory.families import Gaussian
 from priory.families.gaussian import GaussianParameters
+from priory.families.priors import NormalInverseGamma
 
 BLOCK = {("x0", "x1", "x2", "x3"): "gaussian"}
 

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from priory import Classifier, Histogram, Laplace, MEstimate, Settings
+from priory import Classifier, Settings
 from priory.base.errors import SettingError
+from priory.families import Histogram
 from priory.families.histogram import HistogramParameters
+from priory.families.priors import Laplace, MEstimate
 
 
 @pytest.fixture

@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from priory import Joint, MEstimate, NaiveBayes
+from priory import NaiveBayes
 from priory.base.errors import SettingError
+from priory.families import Joint
+from priory.families.priors import MEstimate
 
 COLUMNS = ("colour", "size", "wet")
 DOMAINS = (("blue", "green", "red"), (1, 2, 3, 4), (False, True))

@@ -6,8 +6,9 @@ from scipy import stats
 from scipy.special import logsumexp
 from sklearn.neighbors import KernelDensity as Reference
 
-from priory import KernelDensity, NaiveBayes
+from priory import NaiveBayes
 from priory.base.errors import SettingError
+from priory.families import KernelDensity
 
 
 @pytest.fixture

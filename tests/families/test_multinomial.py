@@ -7,10 +7,12 @@ from scipy import stats
 from scipy.special import logsumexp
 from sklearn.naive_bayes import MultinomialNB
 
-from priory import Classifier, Laplace, MEstimate, Multinomial, Settings
+from priory import Classifier, Settings
 from priory.base.errors import InputError
 from priory.data.columns import Counts
+from priory.families import Multinomial
 from priory.families.multinomial import MultinomialParameters
+from priory.families.priors import Laplace, MEstimate
 
 
 @pytest.fixture

@@ -14,8 +14,9 @@ from sklearn.discriminant_analysis import (
     QuadraticDiscriminantAnalysis,
 )
 
-from priory import MultivariateGaussian, NaiveBayes
+from priory import NaiveBayes
 from priory.base.errors import InputError, NotLinearError, SettingError
+from priory.families import MultivariateGaussian
 
 
 @pytest.fixture

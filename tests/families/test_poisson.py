@@ -5,10 +5,12 @@ import pytest
 from scipy import stats
 from scipy.special import logsumexp
 
-from priory import Classifier, Dirichlet, Laplace, MEstimate, Poisson, Settings
+from priory import Classifier, Settings
 from priory.base.errors import InputError, SettingError
 from priory.data.columns import Numbers
+from priory.families import Poisson
 from priory.families.poisson import PoissonParameters
+from priory.families.priors import Dirichlet, Laplace, MEstimate
 
 
 @pytest.fixture

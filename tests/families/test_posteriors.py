@@ -5,22 +5,15 @@ import pytest
 from scipy import stats
 from sklearn.exceptions import NotFittedError
 
-from priory import (
-    Binomial,
-    Dirichlet,
-    KernelDensity,
-    Laplace,
-    MEstimate,
-    MultivariateGaussian,
-    NaiveBayes,
-    NormalInverseGamma,
-)
+from priory import NaiveBayes
 from priory.base.errors import NoPosteriorError, SchemaError, SettingError
+from priory.families import Binomial, KernelDensity, MultivariateGaussian
 from priory.families.posteriors import (
     DirichletPosterior,
     GammaPosterior,
     NormalInverseGammaPosterior,
 )
+from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
 
 
 @pytest.fixture

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from priory import Classifier, NormalInverseGamma, Settings, StudentT
+from priory import Classifier, Settings
 from priory.base.errors import NotLinearError
+from priory.families import StudentT
+from priory.families.priors import NormalInverseGamma
 
 
 @pytest.fixture

@@ -8,10 +8,11 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import logsumexp
 
-from priory import NaiveBayes, StudentT
+from priory import NaiveBayes
 from priory.base.errors import SettingError
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
+from priory.families import StudentT
 from priory.families.transforms import Identity, log_transform, rank_transform
 from priory.statistics.tables import NumbersTable
 

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from priory import BeliefNetwork, Classifier, MEstimate, NaiveBayes, Settings
+from priory import BeliefNetwork, Classifier, NaiveBayes, Settings
 from priory.base.errors import NoLikelihoodError, NotLinearError, SettingError
 from priory.data.pairing import Pairing
 from priory.families import Aode, Conditional, Edge
+from priory.families.priors import MEstimate
 
 CLASSES = ("a", "b", "c")
 

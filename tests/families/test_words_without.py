@@ -9,18 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from priory import Analyzer, Statistics, Words
 from priory.base.errors import ForgetError
 from priory.data.columns import Texts
 from priory.data.reading import infer, read, read_labels
 from priory.data.schema import Block, Kind
-from priory.families import Bernoulli, Gaussian
+from priory.families import Bernoulli, Gaussian, Words
 from priory.families.left_out import LeftOut
 from priory.families.priors import Dirichlet, Laplace, MEstimate
 from priory.families.words_without import closed_form
 from priory.kernels.text import encode_texts
 from priory.model.model import Choice, Model
+from priory.statistics import Statistics
 from priory.statistics.tables import WordsTable
+from priory.text import Analyzer
 from priory.tuning.leave_one_out import log_joint_without, term_scores_without
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -61,8 +62,8 @@ def words_of(texts, analyzer=None):
     return Texts(*encode_texts(texts), (analyzer or Analyzer()).splitter)
 
 
-def block_of(max_words=None):
-    return Block("text", ("text",), Kind.WORDS, analyzer=Analyzer(max_words=max_words))
+def block_of(max_features=None):
+    return Block("text", ("text",), Kind.WORDS, analyzer=Analyzer(max_features=max_features))
 
 
 def counted(column, y, weight=None, n_classes=4):
@@ -175,7 +176,7 @@ def test_many_classes(family):
 
 
 def test_words_that_a_limit_keeps_stay_the_same():
-    column, analyzer = words_of(TEXTS), block_of(max_words=5)
+    column, analyzer = words_of(TEXTS), block_of(max_features=5)
     table = WordsTable.count(analyzer, column, Y, None, 4)
     assert table.limit < table.n_words and not table.is_approximate
     kept = table.most_frequent(5)
@@ -193,7 +194,7 @@ def test_words_that_a_limit_keeps_stay_the_same():
 def test_sums_that_dropped_words_give_what_they_still_know():
     column = words_of([f"aa bb c{i}c d{i}d" for i in range(9)])
     y = np.arange(9, dtype=np.int32) % 2
-    table = WordsTable.count(block_of(max_words=3), column, y, None, 2)
+    table = WordsTable.count(block_of(max_features=3), column, y, None, 2)
     assert table.is_approximate
     for family in (Words(), Words("complement", term="log"), Words("bernoulli")):
         assert np.isfinite(

@@ -9,21 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from priory import (
-    BeliefNetwork,
-    Binomial,
-    Classifier,
-    Gaussian,
-    Hypotheses,
-    Laplace,
-    NaiveBayes,
-    NormalInverseGamma,
-    Settings,
-    StudentT,
-    TextNB,
-)
+from priory import BeliefNetwork, Classifier, Hypotheses, NaiveBayes, Settings, TextNB
 from priory.base.errors import NoLikelihoodError, NoPosteriorError, SettingError
-from priory.families import NAMED, as_family
+from priory.families import NAMED, Binomial, Gaussian, StudentT, as_family
+from priory.families.priors import Laplace, NormalInverseGamma
 from priory.statistics.information import bic
 
 
@@ -193,7 +182,7 @@ class TestEvidence:
         """A predictive density is that of the next row: their product is the evidence."""
         X, y = numbers(n=25)
         if family == "categorical":
-            from priory import Categorical
+            from priory.families import Categorical
 
             family = Categorical(values=tuple(range(10)))
         whole = Classifier(Settings.textbook(families={"v": family}, smoothing={"v": prior})).learn(

@@ -8,21 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from priory import (
-    Binomial,
-    Categorical,
-    Classifier,
-    Dirichlet,
-    Gaussian,
-    MEstimate,
-    NaiveBayes,
-    Settings,
-    TextNB,
-    Words,
-)
+from priory import Classifier, NaiveBayes, Settings, TextNB
 from priory.base.errors import SettingError
 from priory.examples import play_tennis
-from priory.families import FAMILY_TYPES
+from priory.families import FAMILY_TYPES, Binomial, Categorical, Gaussian, Words
+from priory.families.priors import Dirichlet, MEstimate
 
 TEXTS = ["red sea, red sky", "blue sea", "red red rose", "blue sky and sea", "a rose", "sky blue"]
 PRIORS = [0, 0.1, 1, MEstimate(2, "marginal"), MEstimate(3, "uniform")]

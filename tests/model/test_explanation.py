@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import logsumexp
 
-from priory import Binomial, Categorical, Classifier, Gaussian, Settings, TextNB, Words
+from priory import Classifier, Settings, TextNB
 from priory.base.errors import ImpossibleEvidenceWarning
+from priory.families import Binomial, Categorical, Gaussian, Words
 
 X = {
     "outlook": ["Sunny", "Rain", "Rain", "Sunny", "Rain"],

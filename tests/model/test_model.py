@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from priory import Bernoulli, Classifier, Model, Settings
+from priory import Classifier, Settings
 from priory.base.errors import ImpossibleEvidenceWarning, InputError, NotLinearError, SettingError
+from priory.families import Bernoulli
 from priory.families.priors import Laplace
+from priory.model import Model
 from priory.model.model import Choice
 
 X = {

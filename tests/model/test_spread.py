@@ -5,15 +5,10 @@ import warnings
 import numpy as np
 import pytest
 
-from priory import (
-    Classifier,
-    GaussianNB,
-    MultivariateGaussian,
-    NaiveBayes,
-    NormalInverseGamma,
-    Settings,
-)
+from priory import Classifier, GaussianNB, NaiveBayes, Settings
 from priory.base.errors import VanishingVarianceWarning
+from priory.families import MultivariateGaussian
+from priory.families.priors import NormalInverseGamma
 
 X = {"x": [1.5, 2.0, 2.5, 4.0], "z": [0.5, 0.1, 0.7, 0.2]}
 Y = ["a", "a", "a", "b"]

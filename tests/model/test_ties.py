@@ -11,15 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from priory import (
-    BernoulliNB,
-    CategoricalNB,
-    Evaluation,
-    Hypotheses,
-    MultinomialNB,
-    NaiveBayes,
-    TextNB,
-)
+from priory import BernoulliNB, CategoricalNB, Hypotheses, MultinomialNB, NaiveBayes, TextNB
+from priory.evaluation import Evaluation
 from priory.export.onnx import to_onnx
 from priory.export.sql import to_sql
 

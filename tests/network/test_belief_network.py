@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from priory import BeliefNetwork, Dirichlet, Hypotheses, JointTable, MEstimate
+from priory import BeliefNetwork, Hypotheses, JointTable
 from priory.base import errors
-from priory.families.priors import NormalInverseGamma
+from priory.families.priors import Dirichlet, MEstimate, NormalInverseGamma
 from priory.network import BDeu
 
 from .networks import enumerate_joint, example, probability, random_networks

@@ -19,7 +19,7 @@ TRUTHS = st.sampled_from(["true", "False", "TRUE", "", "tRUE"])
 TEXTS = st.text(st.characters(exclude_characters="\0\r", exclude_categories=["Cs"]), max_size=6)
 ODD = st.sampled_from(['say "a"', "a,b", "line\nline", " ", "-", "NA", "é", "日本"])
 ROWS = st.lists(st.tuples(NUMBERS, TRUTHS, TEXTS | ODD, st.sampled_from("xy")), min_size=1)
-FORMS = {"number": Form.NUMBER, "truth": Form.TRUTH, "text": Form.TEXT, "y": Form.TEXT}
+FORMS = {"number": Form.NUMBER, "truth": Form.BOOLEAN, "text": Form.TEXT, "y": Form.TEXT}
 
 
 def write(path, rows, **options):

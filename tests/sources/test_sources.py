@@ -26,10 +26,11 @@ from priory.base.errors import (
 )
 from priory.data.schema import Kind
 from priory.sources import forget, open_source, update
-from priory.sources.ahead import ahead
 from priory.sources.base import SAMPLE_ROWS, Form
 from priory.sources.counting import in_known_types, typed_classes
+from priory.sources.prefetch import prefetch
 from priory.sources.tables import format_of
+from priory.statistics import Statistics
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 TEXTBOOK = {"families": "plain", "smoothing": 1.0}
@@ -52,7 +53,7 @@ def frame() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def expected(frame) -> priory.Statistics:
+def expected(frame) -> Statistics:
     X, y = frame.drop(columns="class"), frame["class"]
     return Classifier(Settings.textbook(**TEXTBOOK)).learn(X, y).statistics
 
@@ -379,7 +380,7 @@ def test_a_stream_is_read_once():
     batch = pa.record_batch({"x": [1.0, 2.0], "y": ["a", "b"]})
     stream = pa.RecordBatchReader.from_batches(batch.schema, [batch] * 5)
     assert train(stream, "y").statistics.rows.tolist() == [5, 5]
-    assert not open_source(pa.RecordBatchReader.from_batches(batch.schema, [])).can_be_read_again
+    assert not open_source(pa.RecordBatchReader.from_batches(batch.schema, [])).is_repeatable
     with pytest.raises(InputError, match=r"stream has no rows"):
         train(stream, "y")
 
@@ -560,7 +561,7 @@ def test_reading_ahead_gives_everything_and_stops():
             seen.append(i)
             yield i
 
-    some = ahead(numbers())
+    some = prefetch(numbers())
     assert next(some) == 0
     some.close()
     assert len(seen) < 10
@@ -570,7 +571,7 @@ def test_reading_ahead_gives_everything_and_stops():
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
-        list(ahead(broken()))
+        list(prefetch(broken()))
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the folder shared/data is not there")

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from priory import Classifier, GaussianNB, NaiveBayes, Settings, Statistics
+from priory import Classifier, GaussianNB, NaiveBayes, Settings
 from priory.kernels.numbers import add_rows, class_moments
+from priory.statistics import Statistics
 
 K = 3
 

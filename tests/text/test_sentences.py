@@ -5,10 +5,11 @@ import warnings
 import numpy as np
 import pytest
 
-from priory import Analyzer, NaiveBayes
+from priory import NaiveBayes
 from priory.base.errors import IdentifierWarning
 from priory.data.reading import infer
 from priory.data.schema import Kind
+from priory.text import Analyzer
 from priory.text.sentences import CHARACTERS, as_text, text_setting
 
 WORDS = ["free", "money", "see", "you", "tomorrow", "now", "lunch", "cash"]

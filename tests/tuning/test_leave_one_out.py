@@ -51,12 +51,12 @@ def assert_same(scores, expected):
     """Hold scores to 1e-10, of their size where they are large.
 
     Where a variance has all but vanished with the row, many digits have with it: scores beyond
-    −100 are held to 1e-7, and beyond −10⁵ to 1e-3.
+    −30 are held to 1e-7, and beyond −10⁵ to 1e-3.
     """
     assert not np.isnan(scores).any()
     np.testing.assert_array_equal(np.isneginf(scores), np.isneginf(expected))
     some = np.isfinite(expected)
-    for bound, tolerance in ((-1e5, 1e-3), (-100.0, 1e-7)):
+    for bound, tolerance in ((-1e5, 1e-3), (-30.0, 1e-7)):
         far = some & (expected < bound)
         np.testing.assert_allclose(scores[far], expected[far], rtol=tolerance)
         some &= ~far

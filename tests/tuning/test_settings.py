@@ -7,16 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.naive_bayes import CategoricalNB
 
-from priory import (
-    Categorical,
-    Classifier,
-    Dirichlet,
-    Gaussian,
-    Laplace,
-    MEstimate,
-    NormalInverseGamma,
-    Settings,
-)
+from priory import Classifier, Settings
 from priory.base.errors import (
     IdentifierWarning,
     MissingValueError,
@@ -24,7 +15,8 @@ from priory.base.errors import (
     SettingError,
     UnseenValueError,
 )
-from priory.families.priors import as_prior
+from priory.families import Categorical, Gaussian
+from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma, as_prior
 
 X = {
     "word": ["red", "blue", "red", "green"],

@@ -16,14 +16,13 @@ from priory import (
     NaiveBayes,
     Settings,
     TextNB,
-    Words,
     cross_validate,
     evaluate,
     leave_one_out,
 )
 from priory.base.errors import SettingError
 from priory.data.reading import read
-from priory.families import StudentT
+from priory.families import StudentT, Words
 from priory.tuning.calibration import Rows, learn_weights, log_loss
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -15,13 +15,13 @@ from priory import (
     Classifier,
     ComplementNB,
     GaussianNB,
-    KernelDensity,
     MultinomialNB,
     NaiveBayes,
     Settings,
     TextNB,
 )
 from priory.base.errors import InputError
+from priory.families import KernelDensity
 
 N = 24
 RNG = np.random.default_rng(0)

@@ -12,7 +12,7 @@ __all__ = ["importer"]
 def importer(package: dict[str, Any], homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the `__getattr__` of a package, whose globals these are, for the module of each name.
 
-    >>> importer({"__name__": "priory"}, {"listing": "errors"})("listing").__name__
+    >>> importer({"__name__": "priory.base"}, {"listing": "errors"})("listing").__name__
     'listing'
     """
 

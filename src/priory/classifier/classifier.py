@@ -36,6 +36,7 @@ from priory.base.version import __version__
 from priory.classifier.drift import Learned, in_type_of
 from priory.classifier.provenance import Provenance
 from priory.data.columns import Frame, Labels, Numbers
+from priory.data.finite import LARGEST, refuse_large
 from priory.data.rawtables import RawTable
 from priory.data.reading import (
     NAMES_OR_TEXT,
@@ -51,7 +52,6 @@ from priory.data.schema import Kind, Schema
 from priory.model.model import Choice, LinearForm, Model, presence
 from priory.statistics.sampling import Pool, Sample, joined
 from priory.statistics.statistics import Statistics
-from priory.statistics.tables.sums import LARGEST, refuse_large
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import Tuning
 
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from priory.families.posteriors import ParameterPosterior
     from priory.model.description import ModelDescription
     from priory.model.explanation import Explanation
-    from priory.model.informative import Informative
+    from priory.model.top_features import TopFeatures
     from priory.tuning.leave_one_out import Left
 
 __all__ = ["Classifier", "load"]
@@ -738,23 +738,23 @@ class Classifier:
             f"{did_you_mean(column, known)}"
         )
 
-    def most_informative(self, n: int = 10) -> Informative:
+    def top_features(self, n: int = 10) -> TopFeatures:
         """Return the n words and values that weigh most for each class.
 
             log-odds = log P(v | k) − log P(v | any other class)
 
         >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
         >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
-        >>> print(classifier.most_informative(1))
+        >>> print(classifier.top_features(1))
         No             count  log-odds
         outlook=Sunny  2      1.10
         <BLANKLINE>
         Yes               count  log-odds
         outlook=Overcast  1      0.69
         """
-        from priory.model.informative import most_informative
+        from priory.model.top_features import top_features
 
-        return most_informative(self.model, self.statistics, n)
+        return top_features(self.model, self.statistics, n)
 
     @in_own_threads
     def explain(self, X: Any) -> Explanation:

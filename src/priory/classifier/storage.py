@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Stored", "read", "sealed", "write"]
 
-VERSION = 1
-"""The format of the file; a reader refuses a later one."""
+VERSION = 2
+"""The format of the file; a reader refuses any other."""
 
 HEADER = b"priory"
 SEAL = b"priory:1"
@@ -347,11 +347,12 @@ def _check_version(header: Any) -> None:
     version = header["model"].get("format")
     if type(version) is not int or version < 1:
         raise _DamageError(f"the version of its format is {version!r:.40}")
-    if version > VERSION:
+    if version != VERSION:
         by = str(header["model"].get("priory"))[:20]
+        hint = "Upgrade priory." if version > VERSION else "Train the model again."
         raise ModelFileError(
             f"has version {version} of the format, from priory {by}; this priory reads version "
-            f"{VERSION}. Upgrade priory."
+            f"{VERSION}. {hint}"
         )
 
 

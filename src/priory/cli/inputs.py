@@ -213,7 +213,7 @@ def parse_value(classifier: Classifier, name: str, text: str) -> Any:
     if text == "":
         return None
     form = form_of(block, classifier.statistics.tables.get(block.name), block.columns.index(name))
-    if form is Form.TRUTH and text.lower() in ("true", "false"):
+    if form is Form.BOOLEAN and text.lower() in ("true", "false"):
         return text.lower() == "true"
     if form is Form.NUMBER:
         try:

@@ -77,5 +77,5 @@ def judge(
     how = "on the rows given"
     if kept.share < 1:
         how += f", a random {kept.share:.3g} of {kept.n_rows:,}"
-    gold = Labels(truth.astype(np.int32), tuple(classes))
-    return Evaluation(gold, p, classes, how=how), without
+    labels = Labels(truth.astype(np.int32), tuple(classes))
+    return Evaluation(labels, p, classes, how=how), without

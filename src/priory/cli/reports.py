@@ -13,7 +13,7 @@ from priory.base.typing import FloatArray
 from priory.classifier.classifier import Classifier
 from priory.data.rawtables import RawTable
 from priory.data.schema import Kind
-from priory.model.explanation import WorkedRow
+from priory.model.explanation import RowExplanation
 from priory.model.information import column_information
 
 __all__ = [
@@ -143,7 +143,7 @@ def _words(classifier: Classifier) -> dict[str, list[str]]:
     """Return the words that weigh most for each class, where texts were learned."""
     if not any(block.kind is Kind.WORDS for block in classifier.statistics.schema.counted):
         return {}
-    best = classifier.most_informative(MOST_INFORMATIVE)
+    best = classifier.top_features(MOST_INFORMATIVE)
     return {str(label): [found.feature for found in best[label]] for label in best}
 
 
@@ -220,7 +220,7 @@ def tabulated(columns: dict[str, list[Any]]) -> str:
     return aligned([tuple(columns), *rows])
 
 
-def worked(row: WorkedRow) -> dict[str, Any]:
+def worked(row: RowExplanation) -> dict[str, Any]:
     """Return a worked sum as plain values; an impossible value has no logarithm."""
     classes = [str(label) for label in row.classes]
 

@@ -16,17 +16,8 @@ import numpy as np
 
 from priory.base.errors import InputError, SchemaError, did_you_mean, listing
 from priory.base.typing import FloatArray, Label
-from priory.data.columns import (
-    Column,
-    Combined,
-    Counts,
-    Frame,
-    Labels,
-    Numbers,
-    Pairs,
-    Texts,
-    integer_labels,
-)
+from priory.data.coding import integer_labels
+from priory.data.columns import Column, Combined, Counts, Frame, Labels, Numbers, Pairs, Texts
 from priory.data.pairing import Pairing
 from priory.data.rawtables import EXACT, SURROGATE, Natural, RawTable, natural, open_table, texts
 from priory.data.schema import Block, Kind, Schema, unit_of

@@ -23,9 +23,9 @@ from priory.families.posteriors import ParameterPosterior
 from priory.model.description import ModelDescription
 from priory.model.explanation import Explanation
 from priory.model.information import column_importances
-from priory.model.informative import Informative
 from priory.model.model import LinearForm, Model
 from priory.model.samples import column_types, like_table
+from priory.model.top_features import TopFeatures
 from priory.statistics.statistics import Statistics
 from priory.text.analyzer import as_analyzer
 from priory.tuning.leave_one_out import Left
@@ -318,9 +318,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the sum behind the prediction of every row, worked out."""
         return self._fitted().explain(self._rows(X))
 
-    def most_informative(self, n: int = 10) -> Informative:
+    def top_features(self, n: int = 10) -> TopFeatures:
         """Return the n words and values that weigh most for each class, with their log-odds."""
-        return self._fitted().most_informative(n)
+        return self._fitted().top_features(n)
 
     def sample(self, n: int, y: Any = None, random_state: Any = None) -> tuple[Any, AnyArray]:
         """Draw n new rows from P(x | k) P(k): a table like the one learned, and classes.

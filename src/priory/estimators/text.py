@@ -34,13 +34,13 @@ class TextNB(NaiveBayes):
         honest: repeated and related words make naive Bayes far too sure.
     analyzer : "word", "char", "char_wb", "html", "email", a function or an `Analyzer`
         What the words of a text are; as an `Analyzer` it brings the four options that follow.
-    ngrams : a pair of whole numbers
+    ngram_range : a pair of whole numbers
         The shortest and the longest run of words (or characters) to count as one.
     stop_words : None, "english" or a list of words
         Words to leave out.
     lowercase : bool
         Whether Word and word are the same.
-    max_words : None or a whole number
+    max_features : None or a whole number
         Keep memory bounded: only about so many words, the most frequent, are kept.
     class_prior : None, "uniform", "words", or a probability for each class
         None takes each class's share of the texts, "words" its share of the words.
@@ -57,7 +57,7 @@ class TextNB(NaiveBayes):
     >>> model = TextNB().fit(texts, ["spam", "spam", "ham", "ham"])
     >>> model.predict(["free cash", "lunch today"]).tolist()
     ['spam', 'ham']
-    >>> print(model.most_informative(1))
+    >>> print(model.top_features(1))
     ham    count  log-odds
     lunch  2      1.48
     <BLANKLINE>
@@ -71,10 +71,10 @@ class TextNB(NaiveBayes):
         smoothing: Any = "auto",
         weights: Any = "auto",
         analyzer: Any = "word",
-        ngrams: tuple[int, int] = (1, 1),
+        ngram_range: tuple[int, int] = (1, 1),
         stop_words: Any = None,
         lowercase: bool = True,
-        max_words: int | None = None,
+        max_features: int | None = None,
         class_prior: Any = None,
         missing: Any = "skip",
         n_threads: int | None = None,
@@ -84,10 +84,10 @@ class TextNB(NaiveBayes):
         self.smoothing = smoothing
         self.weights = weights
         self.analyzer = analyzer
-        self.ngrams = ngrams
+        self.ngram_range = ngram_range
         self.stop_words = stop_words
         self.lowercase = lowercase
-        self.max_words = max_words
+        self.max_features = max_features
         self.class_prior = class_prior
         self.missing = missing
         self.n_threads = n_threads
@@ -100,7 +100,7 @@ class TextNB(NaiveBayes):
         readout: Any = "multinomial",
         class_prior: Any = None,
         analyzer: Any = "word",
-        ngrams: tuple[int, int] = (1, 1),
+        ngram_range: tuple[int, int] = (1, 1),
         stop_words: Any = None,
         lowercase: bool = True,
         weights: Any = None,
@@ -121,7 +121,7 @@ class TextNB(NaiveBayes):
             smoothing,
             weights,
             analyzer,
-            ngrams,
+            ngram_range,
             stop_words,
             lowercase,
             class_prior=class_prior,
@@ -173,13 +173,13 @@ class TextNB(NaiveBayes):
         return Words(self.readout)
 
     def _analyzer(self) -> Analyzer:
-        options = (self.ngrams, self.stop_words, self.lowercase, self.max_words)
+        options = (self.ngram_range, self.stop_words, self.lowercase, self.max_features)
         if not isinstance(self.analyzer, Analyzer):
             return Analyzer(self.analyzer, *options)
         if options != ((1, 1), None, True, None):
             raise SettingError(
-                f"analyzer is {self.analyzer}, which brings its own options: give ngrams, "
-                "stop_words, lowercase and max_words there."
+                f"analyzer is {self.analyzer}, which brings its own options: give ngram_range, "
+                "stop_words, lowercase and max_features there."
             )
         return self.analyzer
 

@@ -1,6 +1,6 @@
-"""How good predictions are: figures, curves, intervals, thresholds, comparisons, pictures.
+"""How good predictions are: metrics, curves, intervals, thresholds, comparisons, plots.
 
-scikit-learn, SciPy and matplotlib are imported when a figure needs them, never before.
+scikit-learn, SciPy and matplotlib are imported when a metric needs them, never before.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from priory.evaluation.comparison import Comparison, compare
     from priory.evaluation.confusion import ConfusionTable, Outcomes
     from priory.evaluation.curves import Gain, PrecisionRecall, Roc
-    from priory.evaluation.evaluation import ClassFigures, Evaluation
-    from priory.evaluation.judge import evaluate
+    from priory.evaluation.evaluation import ClassMetrics, Evaluation
+    from priory.evaluation.held_out import evaluate
+    from priory.evaluation.intervals import Interval
     from priory.evaluation.learning_curves import LearningCurve, learning_curve
     from priory.evaluation.reliability import Reliability
     from priory.evaluation.thresholds import Threshold
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AucDifference",
-    "ClassFigures",
+    "ClassMetrics",
     "Comparison",
     "ConfusionTable",
     "Evaluation",
     "Gain",
+    "Interval",
     "LearningCurve",
     "Outcomes",
     "PrecisionRecall",
@@ -46,11 +48,12 @@ __getattr__ = importer(
     globals(),
     {
         "AucDifference": "auc_difference",
-        "ClassFigures": "evaluation",
+        "ClassMetrics": "evaluation",
         "Comparison": "comparison",
         "ConfusionTable": "confusion",
         "Evaluation": "evaluation",
         "Gain": "curves",
+        "Interval": "intervals",
         "LearningCurve": "learning_curves",
         "Outcomes": "confusion",
         "PrecisionRecall": "curves",
@@ -60,7 +63,7 @@ __getattr__ = importer(
         "compare": "comparison",
         "cross_validate": "validation",
         "delong": "auc_difference",
-        "evaluate": "judge",
+        "evaluate": "held_out",
         "learning_curve": "learning_curves",
         "leave_one_out": "validation",
     },

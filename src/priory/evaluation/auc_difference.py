@@ -12,8 +12,8 @@ import numpy as np
 from priory.base.errors import InputError, listing
 from priory.base.typing import FloatArray
 from priory.evaluation.evaluation import Evaluation
-from priory.evaluation.forecasts import check_same_rows
 from priory.evaluation.intervals import Interval
+from priory.evaluation.predictions import check_same_rows
 from priory.evaluation.rendering import plain
 from priory.families.posteriors import tails
 
@@ -105,7 +105,7 @@ def delong(first: Evaluation, second: Evaluation, level: float = 0.95) -> AucDif
     components = _components(second, weights) - _components(first, weights)
     variance = sum(
         _variance(components[rows], weights[rows])
-        for rows in (first.gold == k for k in np.flatnonzero(first.support))
+        for rows in (first.true_codes == k for k in np.flatnonzero(first.support))
     )
     difference = float(weights @ components) / 2  # either side's components add up to the area
     return AucDifference(difference, float(np.sqrt(variance)), level)
@@ -116,7 +116,7 @@ def _components(e: Evaluation, weights: FloatArray) -> FloatArray:
     places = [1] if len(e.classes) == 2 else e._separable
     total = np.zeros(e.n_rows)
     for k in places:
-        score, positive = e.probabilities[:, k], e.gold == k
+        score, positive = e.probabilities[:, k], e.true_codes == k
         for rows, others, sign in ((positive, ~positive, 1.0), (~positive, positive, -1.0)):
             shares = _share_below(sign * score[rows], sign * score[others], weights[others])
             total[rows] += shares / weights[rows].sum()
@@ -143,7 +143,7 @@ def _variance(components: FloatArray, weights: FloatArray) -> float:
 
 
 def _check_rows(e: Evaluation) -> None:
-    counted = e.gold if e.weights is None else e.gold[e.weights > 0]
+    counted = e.true_codes if e.weights is None else e.true_codes[e.weights > 0]
     rows = np.bincount(counted, minlength=len(e.classes))
     if (rows > 0).sum() < 2:
         raise InputError(

@@ -14,10 +14,10 @@ from priory.base.html import html_table, html_together, shown_once
 from priory.base.typing import FloatArray
 from priory.evaluation.auc_difference import AucDifference, delong
 from priory.evaluation.evaluation import Evaluation
-from priory.evaluation.forecasts import check_same_rows
 from priory.evaluation.intervals import Interval, bootstrap, mean_of
 from priory.evaluation.losses import log_losses
-from priory.evaluation.rendering import figure, plain, shown
+from priory.evaluation.predictions import check_same_rows
+from priory.evaluation.rendering import four_digits, plain, shown
 
 __all__ = ["Comparison", "compare"]
 
@@ -32,7 +32,7 @@ class Comparison:
     Differences are second minus first, with their intervals: DeLong's for the AUC, else by the
     bootstrap over the rows.
 
-    >>> from priory import Evaluation
+    >>> from priory.evaluation import Evaluation
     >>> labels = [0, 0, 0, 1, 1, 1] * 10
     >>> a = Evaluation(labels, [0.2, 0.3, 0.4, 0.6, 0.7, 0.8] * 10, [0, 1])
     >>> b = Evaluation(labels, [0.2, 0.3, 0.6, 0.6, 0.4, 0.8] * 10, [0, 1])
@@ -182,7 +182,7 @@ def compare(
 
     and with sample weights χ² = (Σ w d)² / Σ (w d)², d = ±1 where one alone is right.
 
-    >>> from priory import Evaluation
+    >>> from priory.evaluation import Evaluation
     >>> a = Evaluation.of_predictions([0, 1, 1, 0], [0, 1, 0, 0])
     >>> b = Evaluation.of_predictions([0, 1, 1, 0], [0, 0, 0, 0])
     >>> comparison = compare(a, b)
@@ -192,7 +192,7 @@ def compare(
     check_same_rows(first, second)
     if len(tuple(names)) != 2 or isinstance(names, str):
         raise SettingError(f"names must be two names, not {names!r}.")
-    d = second.right.astype(np.float64) - first.right
+    d = second.correct.astype(np.float64) - first.correct
     weights = np.ones(first.n_rows) if first.weights is None else first.weights
     counted = d[weights > 0]
     p_value, test = mcnemar(d, first.weights)
@@ -205,7 +205,7 @@ def compare(
 
     of_loss: tuple[float | None, Interval | None] = (None, None)
     if first.has_probabilities and second.has_probabilities:
-        losses = [log_losses(e.gold, e.probabilities) for e in (first, second)]
+        losses = [log_losses(e.true_codes, e.probabilities) for e in (first, second)]
         of_loss = difference(losses[1] - losses[0])
     return Comparison(
         first,
@@ -246,4 +246,4 @@ def _row(
     told = "–" if np.isnan(difference) else f"{difference:+.4f}"
     known = ends is not None and not np.isnan(ends.low)
     interval = f"{ends.low:+.4f} to {ends.high:+.4f}" if ends and known else ""
-    return name, figure(a), figure(b), told, interval
+    return name, four_digits(a), four_digits(b), told, interval

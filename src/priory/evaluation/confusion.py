@@ -28,12 +28,12 @@ class Outcomes(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConfusionTable:
-    """Hold the confusion matrix with its labels: rows are gold labels, columns predictions.
+    """Hold the confusion matrix with its labels: rows are true labels, columns predictions.
 
-    >>> from priory import Evaluation
+    >>> from priory.evaluation import Evaluation
     >>> e = Evaluation.of_predictions(["cat", "cat", "dog", "dog"], ["cat", "dog", "dog", "dog"])
     >>> print(e.confusion_table)
-    gold ↓ predicted →  cat  dog
+    true ↓ predicted →  cat  dog
     cat                   1    1
     dog                   0    2
     """
@@ -42,7 +42,7 @@ class ConfusionTable:
     counts: AnyArray
 
     def mistakes(self, n: int | None = None) -> list[tuple[Label, Label, float]]:
-        """Return (gold label, prediction, how many), the most frequent mistakes first.
+        """Return (true label, prediction, how many), the most frequent mistakes first.
 
         >>> ConfusionTable(("a", "b"), np.array([[5, 2], [1, 9]])).mistakes()
         [('a', 'b', 2), ('b', 'a', 1)]
@@ -74,7 +74,7 @@ class ConfusionTable:
             names = [
                 f"{head:>{len(heads[-1])}} {name}" for head, name in zip(heads, names, strict=True)
             ]
-        rows = [("gold ↓ predicted →", *heads)]
+        rows = [("true ↓ predicted →", *heads)]
         rows += [(names[k], *map(amount, row)) for k, row in enumerate(self.counts.tolist())]
         return aligned(rows, right=True)
 
@@ -84,4 +84,4 @@ class ConfusionTable:
     def _repr_html_(self) -> str:
         names = [shown(label, None) for label in self.classes]
         rows = [[name, *map(amount, row)] for name, row in zip(names, self.counts, strict=True)]
-        return html_table(["gold ↓ predicted →", *names], rows)
+        return html_table(["true ↓ predicted →", *names], rows)

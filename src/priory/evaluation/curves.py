@@ -12,7 +12,7 @@ from priory.base.formatting import aligned
 from priory.base.html import html_table, html_together
 from priory.base.labels import label_key
 from priory.base.typing import BoolArray, FloatArray, Label
-from priory.evaluation.rendering import figure, shown
+from priory.evaluation.rendering import four_digits, shown
 
 if TYPE_CHECKING:
     from priory.evaluation.thresholds import Threshold
@@ -43,7 +43,7 @@ class Roc:
     A row is called positive if P(positive | x) ≥ threshold; the first threshold is infinite
     and calls none so. Points on a straight line between others are left out.
 
-    >>> from priory import Evaluation
+    >>> from priory.evaluation import Evaluation
     >>> e = Evaluation([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0, 1])  # P(1 | x)
     >>> print(e.roc())
     ROC of 1, AUC 0.7500
@@ -74,7 +74,7 @@ class Roc:
 
     @property
     def _title(self) -> str:
-        return f"ROC of {shown(self.positive)}, AUC {figure(self.auc)}"
+        return f"ROC of {shown(self.positive)}, AUC {four_digits(self.auc)}"
 
     @property
     def _points(self) -> tuple[FloatArray, ...]:
@@ -108,7 +108,7 @@ class PrecisionRecall:
 
         AP = Σ_n (R_n − R_{n−1}) P_n
 
-    >>> from priory import Evaluation
+    >>> from priory.evaluation import Evaluation
     >>> e = Evaluation([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0, 1])
     >>> curve = e.precision_recall()
     >>> curve.precision.round(4).tolist(), curve.recall.tolist()
@@ -136,7 +136,7 @@ class PrecisionRecall:
 
     @property
     def _title(self) -> str:
-        return f"{shown(self.positive)}, average precision {figure(self.average_precision)}"
+        return f"{shown(self.positive)}, average precision {four_digits(self.average_precision)}"
 
     @property
     def _points(self) -> tuple[FloatArray, ...]:
@@ -163,7 +163,7 @@ class Gain:
     gain(s) = share of the positive rows that are among the share s of all rows that score
     highest; lift(s) = gain(s) / s.
 
-    >>> from priory import Evaluation
+    >>> from priory.evaluation import Evaluation
     >>> e = Evaluation([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0, 1])
     >>> gain = e.gain()
     >>> gain.share.tolist(), gain.found.tolist()
@@ -326,7 +326,7 @@ def _some(points: tuple[FloatArray, ...]) -> tuple[list[tuple[str, ...]], list[s
     if n > MOST_POINTS:
         places = np.unique(np.linspace(0, n - 1, MOST_POINTS).round().astype(np.int64))
     rows = [
-        (f"{points[0][i]:.4g}", *(figure(float(column[i])) for column in points[1:]))
+        (f"{points[0][i]:.4g}", *(four_digits(float(column[i])) for column in points[1:]))
         for i in places
     ]
     more = f"({n - len(rows)} points between these are not shown)"

@@ -27,14 +27,14 @@ from priory.evaluation.intervals import (
     mean_of,
     wilson,
 )
-from priory.evaluation.label_figures import check_average
-from priory.evaluation.loss_figures import LossFigures
+from priory.evaluation.label_metrics import check_average
+from priory.evaluation.loss_metrics import LossMetrics
 from priory.evaluation.losses import brier_scores, log_losses
 from priory.evaluation.reliability import BINS, Reliability, bins_of, reliability
 from priory.evaluation.rendering import as_dict, as_html, as_text, probability
 from priory.evaluation.thresholds import Threshold, choose
 
-__all__ = ["ClassFigures", "Evaluation"]
+__all__ = ["ClassMetrics", "Evaluation"]
 
 SHARES = ("accuracy", "error_rate", "precision", "recall", "specificity", "false_positive_rate")
 """Figures that are shares of rows: Wilson's interval."""
@@ -52,7 +52,7 @@ STRATIFIED = ("auc", "average_precision", "balanced_accuracy")
 """Those that need rows of every class: rows are drawn class by class."""
 
 
-class ClassFigures(NamedTuple):
+class ClassMetrics(NamedTuple):
     """Hold the figures of one class against the rest."""
 
     label: Label
@@ -66,7 +66,7 @@ class ClassFigures(NamedTuple):
     """NaN without probabilities, or if the class has no rows, or all."""
 
 
-class Evaluation(LossFigures):
+class Evaluation(LossMetrics):
     """Hold how good predictions are: every figure, with the curves and tables behind them.
 
     Two classes have a positive one, the second, unless `positive` names another. A figure of
@@ -77,7 +77,7 @@ class Evaluation(LossFigures):
 
     Parameters
     ----------
-    labels : the gold labels
+    labels : the true labels
         What is so, row by row.
     probabilities : rows × classes
         P(k | x); for two classes one number a row, P(second | x), also does.
@@ -112,7 +112,7 @@ class Evaluation(LossFigures):
     ham       4     1.0000  0.7500  0.8571  0.8750
     spam      2     0.6667  1.0000  0.8000  0.8750
     <BLANKLINE>
-    gold ↓ predicted →  ham  spam
+    true ↓ predicted →  ham  spam
     ham                   3     1
     spam                  0     2
     >>> evaluation.threshold(precision=0.9).threshold
@@ -122,7 +122,7 @@ class Evaluation(LossFigures):
     """
 
     @cached_property
-    def by_class(self) -> tuple[ClassFigures, ...]:
+    def by_class(self) -> tuple[ClassMetrics, ...]:
         """Return the figures of each class against the rest.
 
         >>> Evaluation.of_predictions(list("aab"), list("abb")).by_class[0].recall
@@ -138,31 +138,35 @@ class Evaluation(LossFigures):
             self.one_vs_rest_auc() if self.has_probabilities else np.full(n, np.nan),
         ]
         rows = np.column_stack(columns).tolist()
-        return tuple(ClassFigures(k, *row) for k, row in zip(self.classes, rows, strict=True))
+        return tuple(ClassMetrics(k, *row) for k, row in zip(self.classes, rows, strict=True))
 
     # Probabilities
 
     @cached_property
     def log_loss(self) -> float:
-        """Return the mean of −log P(gold label | x), P being no less than 2.2e-16.
+        """Return the mean of −log P(true label | x), P being no less than 2.2e-16.
 
         So scikit-learn has it; `impossible_rows` tells how many rows had P = 0.
         """
-        return float(np.average(log_losses(self.gold, self.probabilities), weights=self.weights))
+        return float(
+            np.average(log_losses(self.true_codes, self.probabilities), weights=self.weights)
+        )
 
     @property
     def impossible_rows(self) -> int:
-        """Return how many rows were given P = 0 for their gold label."""
-        zero = self.probabilities[np.arange(self.n_rows), self.gold] == 0
+        """Return how many rows were given P = 0 for their true label."""
+        zero = self.probabilities[np.arange(self.n_rows), self.true_codes] == 0
         return int((zero if self.weights is None else zero & (self.weights > 0)).sum())
 
     @cached_property
     def brier(self) -> float:
-        """Return the mean of Σ_k (P(k | x) − [k = gold])², from 0 to 2.
+        """Return the mean of Σ_k (P(k | x) − [k = y])², from 0 to 2.
 
         With two classes half of it, (P(second | x) − y)², from 0 to 1: as in scikit-learn.
         """
-        return float(np.average(brier_scores(self.gold, self.probabilities), weights=self.weights))
+        return float(
+            np.average(brier_scores(self.true_codes, self.probabilities), weights=self.weights)
+        )
 
     @property
     def calibration_error(self) -> float:
@@ -206,7 +210,7 @@ class Evaluation(LossFigures):
         areas = np.full(len(self.classes), np.nan)
         for k in self._separable:
             areas[k] = average_precision_score(
-                self.gold == k, self.probabilities[:, k], sample_weight=self.weights
+                self.true_codes == k, self.probabilities[:, k], sample_weight=self.weights
             )
         return float(areas[1]) if len(areas) == 2 else self._mean(areas, "macro")
 
@@ -228,7 +232,7 @@ class Evaluation(LossFigures):
 
     def interval(
         self,
-        figure: str = "accuracy",
+        metric: str = "accuracy",
         level: float = 0.95,
         *,
         positive: Label | None = None,
@@ -248,25 +252,25 @@ class Evaluation(LossFigures):
         >>> print(e.interval("accuracy"))
         0.5958–0.9821
         """
-        if figure in SHARES:
-            return wilson(*self._share(figure, positive), level)
-        if figure not in RESAMPLED:
+        if metric in SHARES:
+            return wilson(*self._share(metric, positive), level)
+        if metric not in RESAMPLED:
             known = (*SHARES, *RESAMPLED)
             raise SettingError(
-                f"There is no interval for {figure!r}, only for {listing(known, most=20)}."
-                f"{did_you_mean(str(figure), known)}"
+                f"There is no interval for {metric!r}, only for {listing(known, most=20)}."
+                f"{did_you_mean(str(metric), known)}"
             )
         weights = np.ones(self.n_rows) if self.weights is None else self.weights
         low, high = bootstrap(
-            self._statistic(figure),
+            self._statistic(metric),
             weights,
             level,
-            strata=self.gold if figure in STRATIFIED else None,
+            strata=self.true_codes if metric in STRATIFIED else None,
             n_resamples=n_resamples,
             random_state=random_state,
-            reflect=figure == "calibration_error",
+            reflect=metric == "calibration_error",
         )
-        if figure == "calibration_error":
+        if metric == "calibration_error":
             low, high = max(0.0, low), min(1.0, high)
         return Interval(low, high)
 
@@ -311,13 +315,13 @@ class Evaluation(LossFigures):
             threshold = threshold.threshold
         if threshold != np.inf:  # with that one no row is positive
             check_number("threshold", threshold)
-        k = self.place(positive)
+        k = self.class_index(positive)
         predicted = np.where(self.probabilities[:, k] >= threshold, k, 1 - k)
         if threshold == np.inf:
             how = f"{self.how}, no row called {self.classes[k]}"
         else:
             how = f"{self.how}, {self.classes[k]} from {probability(threshold)} on"
-        return self._with(predicted=predicted, how=how)
+        return self._with(predicted_codes=predicted, how=how)
 
     # For people and machines
 
@@ -360,7 +364,7 @@ class Evaluation(LossFigures):
         areas = np.full(len(self.classes), np.nan)
         for k in self._separable:
             areas[k] = roc_auc_score(
-                self.gold == k, self.probabilities[:, k], sample_weight=self.weights
+                self.true_codes == k, self.probabilities[:, k], sample_weight=self.weights
             )
         return areas
 
@@ -370,44 +374,44 @@ class Evaluation(LossFigures):
         return float(np.average(areas[some], weights=weights)) if some.any() else float("nan")
 
     def _confidence(self) -> tuple[FloatArray, FloatArray]:
-        confidence = self.probabilities[np.arange(self.n_rows), self.predicted]
-        return confidence, self.right.astype(np.float64)
+        confidence = self.probabilities[np.arange(self.n_rows), self.predicted_codes]
+        return confidence, self.correct.astype(np.float64)
 
     def _one_against_rest(
         self, positive: Label | None
     ) -> tuple[Label, BoolArray, FloatArray, FloatArray | None]:
-        k = self.place(positive)
-        return self.classes[k], self.gold == k, self.probabilities[:, k], self.weights
+        k = self.class_index(positive)
+        return self.classes[k], self.true_codes == k, self.probabilities[:, k], self.weights
 
-    def _share(self, figure: str, positive: Label | None) -> tuple[BoolArray, FloatArray | None]:
+    def _share(self, metric: str, positive: Label | None) -> tuple[BoolArray, FloatArray | None]:
         """Return which rows count as hits of a share, of the rows that it is a share of."""
-        if figure in ("accuracy", "error_rate"):
+        if metric in ("accuracy", "error_rate"):
             if positive is not None:
-                raise SettingError(f"{figure} is of all classes: positive has no meaning for it.")
-            return (self.right if figure == "accuracy" else ~self.right), self.weights
-        k = self.place(positive)
-        gold, called = self.gold == k, self.predicted == k
+                raise SettingError(f"{metric} is of all classes: positive has no meaning for it.")
+            return (self.correct if metric == "accuracy" else ~self.correct), self.weights
+        k = self.class_index(positive)
+        is_true, called = self.true_codes == k, self.predicted_codes == k
         hits, among = {
-            "precision": (gold, called),
-            "recall": (called, gold),
-            "specificity": (~called, ~gold),
-            "false_positive_rate": (called, ~gold),
-        }[figure]
+            "precision": (is_true, called),
+            "recall": (called, is_true),
+            "specificity": (~called, ~is_true),
+            "false_positive_rate": (called, ~is_true),
+        }[metric]
         return hits[among], None if self.weights is None else self.weights[among]
 
-    def _statistic(self, figure: str) -> Any:
+    def _statistic(self, metric: str) -> Any:
         """Return a figure as a function of many weights of the rows."""
-        if figure == "log_loss":
-            return mean_of(log_losses(self.gold, self.probabilities))
-        if figure == "brier":
-            return mean_of(brier_scores(self.gold, self.probabilities))
-        if figure == "calibration_error":
+        if metric == "log_loss":
+            return mean_of(log_losses(self.true_codes, self.probabilities))
+        if metric == "brier":
+            return mean_of(brier_scores(self.true_codes, self.probabilities))
+        if metric == "calibration_error":
             confidence, right = self._confidence()
             return calibration_of(confidence, right, bins_of(confidence, BINS))
-        if figure == "auc":
+        if metric == "auc":
             places = self._separable
             if not places:
                 raise SettingError("auc is not defined: all rows are of one class.")
             places = [1] if len(self.classes) == 2 else places
-            return auc_of(self.gold, self.probabilities, places)
-        return lambda weights: np.array([getattr(self._with(weights=w), figure) for w in weights])
+            return auc_of(self.true_codes, self.probabilities, places)
+        return lambda weights: np.array([getattr(self._with(weights=w), metric) for w in weights])

@@ -88,8 +88,8 @@ def bootstrap(
     ends = tails(level)
     rng = np.random.default_rng(random_state)
     drawn = _draw(rng, weights, strata, n_resamples)
-    figures = np.concatenate([statistic(batch) for batch in drawn])
-    low, high = np.nanquantile(figures, ends)
+    values = np.concatenate([statistic(batch) for batch in drawn])
+    low, high = np.nanquantile(values, ends)
     if reflect:
         at = float(statistic(weights[None])[0])
         low, high = 2 * at - high, 2 * at - low
@@ -129,7 +129,7 @@ def calibration_of(confidence: FloatArray, right: FloatArray, places: IntArray) 
     return lambda weights: np.abs(weights @ gaps).sum(axis=1) / weights.sum(axis=1)
 
 
-def auc_of(gold: IntArray, scores: FloatArray, places: list[int]) -> Statistic:
+def auc_of(true_codes: IntArray, scores: FloatArray, places: list[int]) -> Statistic:
     """Return the area under the ROC curve as a function of the rows' weights.
 
         AUC = P(score of a positive row > score of a negative one) + ½ P(they are equal)
@@ -138,7 +138,7 @@ def auc_of(gold: IntArray, scores: FloatArray, places: list[int]) -> Statistic:
     """
     prepared = []
     for k in places:
-        score, is_positive = scores[:, k], gold == k
+        score, is_positive = scores[:, k], true_codes == k
         positive, negative = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
         negative = negative[np.argsort(score[negative], kind="stable")]
         below, up_to = (

@@ -70,7 +70,7 @@ class LearningCurve:
 
     @property
     def log_loss(self) -> FloatArray:
-        """Return the mean of −log P(gold label | x), models × sizes."""
+        """Return the mean of −log P(true label | x), models × sizes."""
         return np.asarray(self.log_losses.mean(axis=2))
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class LearningCurve:
 
         plt = pyplot()
         figure, places = plt.subplots(1, 2, figsize=(8.4, 3.6), layout="constrained")
-        for place, (title, values) in zip(places, self._figures(), strict=True):
+        for place, (title, values) in zip(places, self._metrics(), strict=True):
             mean, spread = values.mean(axis=2), _spread(values)
             for i, name in enumerate(self.names):
                 colour = COLOURS[i % len(COLOURS)]
@@ -122,7 +122,7 @@ class LearningCurve:
 
     def _tables(self) -> Iterator[list[tuple[str, ...]]]:
         """Yield the rows of both tables, the head first."""
-        for title, values in self._figures():
+        for title, values in self._metrics():
             rows: list[tuple[str, ...]] = [(f"{title}, rows learned", *self.names)]
             mean, spread = values.mean(axis=2), _spread(values)
             for j, size in enumerate(self.sizes.tolist()):
@@ -130,7 +130,7 @@ class LearningCurve:
                 rows.append((f"{size:,}", *cells))
             yield rows
 
-    def _figures(self) -> Iterator[tuple[str, FloatArray]]:
+    def _metrics(self) -> Iterator[tuple[str, FloatArray]]:
         yield "error", self.errors
         yield "log-loss", self.log_losses
 

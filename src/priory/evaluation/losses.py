@@ -24,24 +24,24 @@ MARGIN_LOSSES = ("squared", "hinge", "exponential")
 LOSSES = ("zero-one", "log", "brier", *MARGIN_LOSSES)
 
 
-def log_losses(gold: IntArray, probabilities: FloatArray) -> FloatArray:
-    """Return −log P(gold label | x) of each row, P being no less than 2.2e-16.
+def log_losses(true_codes: IntArray, probabilities: FloatArray) -> FloatArray:
+    """Return −log P(true label | x) of each row, P being no less than 2.2e-16.
 
     >>> log_losses(np.array([0, 1]), np.array([[0.5, 0.5], [1.0, 0.0]])).round(4).tolist()
     [0.6931, 36.0437]
     """
-    told = probabilities[np.arange(len(gold)), gold]
+    told = probabilities[np.arange(len(true_codes)), true_codes]
     return -np.log(np.clip(told, SMALLEST, 1.0)) + 0.0  # no −0
 
 
-def brier_scores(gold: IntArray, probabilities: FloatArray) -> FloatArray:
-    """Return Σ_k (P(k | x) − [k = gold])² of each row; with two classes half of it.
+def brier_scores(true_codes: IntArray, probabilities: FloatArray) -> FloatArray:
+    """Return Σ_k (P(k | x) − [k = y])² of each row; with two classes half of it.
 
     >>> brier_scores(np.array([1]), np.array([[0.4, 0.6]])).round(4).tolist()
     [0.16]
     """
     truth = np.zeros_like(probabilities)
-    truth[np.arange(len(gold)), gold] = 1
+    truth[np.arange(len(true_codes)), true_codes] = 1
     scores = ((probabilities - truth) ** 2).sum(axis=1)
     return scores / 2 if probabilities.shape[1] == 2 else scores
 

@@ -90,7 +90,7 @@ def plot_comparison(c: Comparison) -> Figure:
     several = len(c.first.classes) > 2
     title = "ROC, mean of the classes" if several else f"ROC of {_name(c.first.classes[1])}"
     _finish_square(left, "false positive rate", "true positive rate", title)
-    _finish_square(right, "confidence", "share right, with 95 %", "reliability")
+    _finish_square(right, "confidence", "accuracy, with 95 % intervals", "reliability")
     for axes in (left, right):  # below, where they hide nothing
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), fontsize=8, frameon=False)
     figure.suptitle(f"{c.first.n_rows} rows, McNemar's p = {c.p_value:.2g}", fontsize=11)
@@ -162,7 +162,7 @@ def _threshold(value: float) -> str:
 
 
 def _draw_confusion(axes: Axes, e: Evaluation) -> None:
-    """Draw the matrix: colours are shares of each gold label, numbers are rows."""
+    """Draw the matrix: colours are shares of each true label, numbers are rows."""
     counts, k = np.asarray(e.confusion_matrix, dtype=np.float64), len(e.classes)
     total = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
@@ -182,7 +182,7 @@ def _draw_confusion(axes: Axes, e: Evaluation) -> None:
     axes.set_xticks(ticks, names, rotation=0 if upright else 90, fontsize=8)
     axes.set_yticks(ticks, names, fontsize=8)
     axes.set_xlabel("predicted")
-    axes.set_ylabel("gold label")
+    axes.set_ylabel("true label")
     axes.set_title("confusion matrix", fontsize=10)
     axes.tick_params(length=0)
     axes.set_xticks(np.arange(k + 1) - 0.5, minor=True)
@@ -232,14 +232,14 @@ def _draw_roc(axes: Axes, e: Evaluation) -> None:
 
 def _rates(e: Evaluation, positive: Label) -> tuple[float, float]:
     """Return the false and the true positive rate of the predictions."""
-    k = e.place(positive)
+    k = e.class_index(positive)
     return float(e.false_positive_rate()[k]), float(e.recall()[k])
 
 
 def _decision(e: Evaluation, curve: Roc) -> str:
     """Return from which threshold on rows were predicted positive, if that is how they were."""
-    k = e.place(curve.positive)
-    called = e.predicted == k
+    k = e.class_index(curve.positive)
+    called = e.predicted_codes == k
     least = e.probabilities[called, k].min(initial=np.inf)
     below = e.probabilities[~called, k].max(initial=-np.inf)
     if least <= below:
@@ -255,7 +255,7 @@ def _draw_reliability(axes: Axes, e: Evaluation) -> None:
     _finish_square(
         axes,
         "confidence (grey: share of the rows)",
-        "share right, with 95 %",
+        "accuracy, with 95 % intervals",
         f"reliability, error {table.error:.3f}",
     )
 
@@ -263,7 +263,7 @@ def _draw_reliability(axes: Axes, e: Evaluation) -> None:
 def _draw_bins(axes: Axes, table: Reliability, **style: Any) -> None:
     """Draw a point for each bin, the larger the more it weighs, with its interval."""
     some = table.weight > 0
-    x, y = table.confidence[some], table.right[some]
+    x, y = table.confidence[some], table.accuracy[some]
     ends = np.clip([y - table.low[some], table.high[some] - y], 0, None)
     size = 18 + 82 * table.weight[some] / table.weight.sum()
     axes.errorbar(x, y, yerr=ends, fmt="none", elinewidth=0.9, ecolor=style["color"], zorder=3)

@@ -25,12 +25,12 @@ class Reliability:
 
     The confidence is the probability of the predicted class (top-label calibration error).
 
-    >>> from priory import Evaluation
+    >>> from priory.evaluation import Evaluation
     >>> p = [[0.9, 0.1], [0.9, 0.1], [0.3, 0.7], [0.2, 0.8]]
     >>> print(Evaluation(["a", "b", "b", "b"], p, ["a", "b"]).reliability(bins=5))
-    confidence  rows    mean   right           95 %
-    0.60–0.80      1  0.7000  1.0000  0.2065–1.0000
-    0.80–1.00      3  0.8667  0.6667  0.2077–0.9385
+    confidence  rows    mean  accuracy           95 %
+    0.60–0.80      1  0.7000    1.0000  0.2065–1.0000
+    0.80–1.00      3  0.8667    0.6667  0.2077–0.9385
     """
 
     edges: FloatArray
@@ -41,7 +41,7 @@ class Reliability:
     """How much they weigh."""
     confidence: FloatArray
     """The mean confidence of each bin; NaN where it is empty."""
-    right: FloatArray
+    accuracy: FloatArray
     """The share of each bin that was predicted right; NaN where it is empty."""
     low: FloatArray
     """Where Wilson's 95 % interval of that share begins."""
@@ -52,7 +52,7 @@ class Reliability:
     def error(self) -> float:
         """Return the calibration error."""
         some = self.weight > 0
-        gaps = np.abs(self.confidence[some] - self.right[some])
+        gaps = np.abs(self.confidence[some] - self.accuracy[some])
         return float(np.average(gaps, weights=self.weight[some]))
 
     def __repr__(self) -> str:
@@ -67,10 +67,10 @@ class Reliability:
 
     def _table(self) -> list[tuple[str, ...]]:
         """Return the head and a row for each bin that has rows."""
-        rows: list[tuple[str, ...]] = [("confidence", "rows", "mean", "right", "95 %")]
+        rows: list[tuple[str, ...]] = [("confidence", "rows", "mean", "accuracy", "95 %")]
         for b in np.flatnonzero(self.weight):
             ends = f"{self.edges[b]:.2f}–{self.edges[b + 1]:.2f}"
-            means = f"{self.confidence[b]:.4f}", f"{self.right[b]:.4f}"
+            means = f"{self.confidence[b]:.4f}", f"{self.accuracy[b]:.4f}"
             interval = Interval(float(self.low[b]), float(self.high[b]))
             rows.append((ends, str(self.rows[b]), *means, str(interval)))
         return rows

@@ -20,7 +20,7 @@ __all__ = [
     "as_dict",
     "as_html",
     "as_text",
-    "figure",
+    "four_digits",
     "plain",
     "probability",
     "shown",
@@ -41,10 +41,10 @@ def shown(label: Label, longest: int | None = LONGEST_LABEL) -> str:
     return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"
 
 
-def figure(value: float | None) -> str:
+def four_digits(value: float | None) -> str:
     """Return a figure in four digits, and a dash for what is not defined.
 
-    >>> figure(2 / 3), figure(float("nan")), figure(None)
+    >>> four_digits(2 / 3), four_digits(float("nan")), four_digits(None)
     ('0.6667', '–', '–')
     """
     return "–" if value is None or math.isnan(value) else f"{value:.4f}"
@@ -97,7 +97,7 @@ def as_text(e: Evaluation) -> str:
         parts.append(str(table))
     elif mistakes := table.mistakes(MOST_MISTAKES):
         lines = [("most often mistaken", "for", e.amounts)]
-        lines += [(shown(gold), shown(taken), amount(n)) for gold, taken, n in mistakes]
+        lines += [(shown(label), shown(taken), amount(n)) for label, taken, n in mistakes]
         parts.append(aligned(lines))
     return "\n\n".join(parts)
 
@@ -140,7 +140,7 @@ def as_dict(e: Evaluation) -> dict[str, Any]:
                 "rows": table.rows,
                 "weight": table.weight,
                 "confidence": table.confidence,
-                "right": table.right,
+                "accuracy": table.accuracy,
             },
         }
     result["by_class"] = [figures._asdict() for figures in e.by_class]
@@ -157,19 +157,19 @@ def _title(e: Evaluation) -> str:
 
 def _headline(e: Evaluation) -> list[tuple[str, str, str]]:
     rows = [
-        ("accuracy", figure(e.accuracy), f"95 %: {e.interval('accuracy')}"),
-        ("balanced accuracy", figure(e.balanced_accuracy), "mean recall"),
-        ("Matthews correlation", figure(e.matthews), ""),
+        ("accuracy", four_digits(e.accuracy), f"95 %: {e.interval('accuracy')}"),
+        ("balanced accuracy", four_digits(e.balanced_accuracy), "mean recall"),
+        ("Matthews correlation", four_digits(e.matthews), ""),
     ]
     if e.has_probabilities:
         several = "mean of each class against the rest"
         of = several if len(e.classes) > 2 else f"of {shown(e.classes[-1])}"
         rows += [
-            ("log-loss", figure(e.log_loss), "lower is better, as in the next two"),
-            ("Brier score", figure(e.brier), ""),
-            ("calibration error", figure(e.calibration_error), ""),
-            ("AUC", figure(e.auc), of),
-            ("average precision", figure(e.average_precision), of),
+            ("log-loss", four_digits(e.log_loss), "lower is better, as in the next two"),
+            ("Brier score", four_digits(e.brier), ""),
+            ("calibration error", four_digits(e.calibration_error), ""),
+            ("AUC", four_digits(e.auc), of),
+            ("average precision", four_digits(e.average_precision), of),
         ]
     return rows
 
@@ -189,6 +189,6 @@ def _by_class(e: Evaluation) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     rows = []
     for figures in (e.by_class[k] for k in places):
         row = [shown(figures.label), amount(figures.rows)]
-        row += map(figure, (figures.precision, figures.recall, figures.f1))
-        rows.append((*row, *([figure(figures.auc)] if e.has_probabilities else [])))
+        row += map(four_digits, (figures.precision, figures.recall, figures.f1))
+        rows.append((*row, *([four_digits(figures.auc)] if e.has_probabilities else [])))
     return (*head, *(["AUC"] if e.has_probabilities else [])), rows

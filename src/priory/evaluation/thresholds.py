@@ -13,7 +13,7 @@ from priory.base.formatting import aligned
 from priory.base.html import html_table
 from priory.base.typing import BoolArray, FloatArray, Label
 from priory.evaluation.curves import Sweep
-from priory.evaluation.rendering import figure, plain, probability, shown
+from priory.evaluation.rendering import four_digits, plain, probability, shown
 
 __all__ = ["Threshold", "choose"]
 
@@ -27,7 +27,7 @@ class Threshold:
 
     It was chosen on these rows, so on others it will attain a little less.
 
-    >>> from priory import Evaluation
+    >>> from priory.evaluation import Evaluation
     >>> e = Evaluation([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0, 1])  # P(1 | x)
     >>> print(e.threshold(recall=0.9))
     threshold            0.35  for a recall of at least 0.9
@@ -66,9 +66,9 @@ class Threshold:
         )
         rows = [
             ("threshold", f"{told}  {self.asked}"),
-            ("precision", figure(self.precision)),
-            ("recall", figure(self.recall)),
-            ("false positive rate", figure(self.false_positive_rate)),
+            ("precision", four_digits(self.precision)),
+            ("recall", four_digits(self.recall)),
+            ("false positive rate", four_digits(self.false_positive_rate)),
         ]
         if self.cost is not None:
             rows.append(("cost of a row", f"{self.cost:.4g}"))

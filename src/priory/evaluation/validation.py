@@ -17,7 +17,7 @@ from priory.tuning.leave_one_out import Left
 
 __all__ = ["cross_validate", "leave_one_out", "trained"]
 
-MOST_FIGURES = 1_000_000
+MOST_ROWS = 1_000_000
 """So many copies of rows are counted one by one; more are counted by weight."""
 
 
@@ -49,11 +49,11 @@ def trained(classifier: Classifier, sample: Sample) -> Evaluation:
     """
     tuning = classifier.tuning
     if tuning is None or tuning.scored is None:
-        frame, y, weight = sample.spelled_out(MOST_FIGURES)
+        frame, y, weight = sample.spelled_out(MOST_ROWS)
         frame = with_pairs(frame, classifier.statistics.schema)
         return _evaluation(classifier.left_out(frame, y, weight))
     scored = tuning.scored
-    times = scored.rows if scored.rows.sum() <= MOST_FIGURES else np.ones_like(scored.rows)
+    times = scored.rows if scored.rows.sum() <= MOST_ROWS else np.ones_like(scored.rows)
     every = np.repeat(np.arange(len(times)), times)
     weight = (scored.weight / times)[every]
     rows = Labels(scored.labels[every], tuning.classes)

@@ -1,4 +1,4 @@
-"""The immutable model, and what is read from it: explanations, information, bits, samples."""
+"""The immutable model, and what follows from it: explanations, information, bits, samples."""
 
 from __future__ import annotations
 
@@ -7,18 +7,47 @@ from typing import TYPE_CHECKING
 from priory.base.lazy import importer
 
 if TYPE_CHECKING:
-    from priory.model.explanation import Explanation
-    from priory.model.informative import Informative
+    from priory.model.description import DescriptionLength, DescriptionPart, ModelDescription
+    from priory.model.explanation import Explanation, RowExplanation, RowFactor
+    from priory.model.information import (
+        column_importances,
+        column_information,
+        word_importances,
+    )
     from priory.model.model import LinearForm, Model
+    from priory.model.top_features import TopFeature, TopFeatures
 
-__all__ = ["Explanation", "Informative", "LinearForm", "Model"]
+__all__ = [
+    "DescriptionLength",
+    "DescriptionPart",
+    "Explanation",
+    "LinearForm",
+    "Model",
+    "ModelDescription",
+    "RowExplanation",
+    "RowFactor",
+    "TopFeature",
+    "TopFeatures",
+    "column_importances",
+    "column_information",
+    "word_importances",
+]
 
 __getattr__ = importer(
     globals(),
     {
+        "DescriptionLength": "description",
+        "DescriptionPart": "description",
         "Explanation": "explanation",
-        "Informative": "informative",
         "LinearForm": "model",
         "Model": "model",
+        "ModelDescription": "description",
+        "RowExplanation": "explanation",
+        "RowFactor": "explanation",
+        "TopFeature": "top_features",
+        "TopFeatures": "top_features",
+        "column_importances": "information",
+        "column_information": "information",
+        "word_importances": "information",
     },
 )

@@ -25,8 +25,8 @@ from priory.statistics.statistics import Statistics
 
 __all__ = [
     "DescriptionLength",
+    "DescriptionPart",
     "ModelDescription",
-    "Part",
     "bits_of_classes",
     "bits_of_parameter",
     "describe",
@@ -45,7 +45,7 @@ class DescriptionLength(NamedTuple):
         return self.hypothesis + self.data
 
 
-class Part(NamedTuple):
+class DescriptionPart(NamedTuple):
     """Hold what the classes, or one block of columns, add to a description."""
 
     title: str
@@ -69,7 +69,7 @@ class ModelDescription:
     """
 
     n_rows: float
-    parts: tuple[Part, ...]
+    parts: tuple[DescriptionPart, ...]
     """The classes first, then each block; gaps that speak for themselves are parts of their own."""
     classes_given_rows: float | None = None
 
@@ -166,14 +166,16 @@ def describe(
     counted = class_prior is None or (isinstance(class_prior, str) and class_prior == "words")
     free = int((statistics.rows > 0).sum()) - 1 if counted else 0
     of_classes = -times(statistics.weight, model.log_prior)
-    parts = [Part("the classes", free, DescriptionLength(each * free, _bits(of_classes)))]
+    parts = [
+        DescriptionPart("the classes", free, DescriptionLength(each * free, _bits(of_classes)))
+    ]
     for term in model.terms:
         name, prior = term.block.name, choices[term.block.name].prior
         table: Any = statistics.tables[name]
         if term.about == "missing":
             table, prior = presence(term.block, table, statistics.weight, prior)
         free, nats = _length(term.family, table, prior, term.parameters)
-        parts.append(Part(term.title, free, DescriptionLength(each * free, _bits(nats))))
+        parts.append(DescriptionPart(term.title, free, DescriptionLength(each * free, _bits(nats))))
     return ModelDescription(n_rows, tuple(parts), classes_given_rows)
 
 

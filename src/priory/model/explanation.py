@@ -15,7 +15,7 @@ from priory.data.columns import Frame
 from priory.families.parts import Part, Parts
 from priory.model.model import Model, Term
 
-__all__ = ["Explanation", "Factor", "Line", "WorkedRow", "explain"]
+__all__ = ["Explanation", "Line", "RowExplanation", "RowFactor", "explain"]
 
 MOST_CLASSES = 6
 MOST_PARTS = 8
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Factor:
+class RowFactor:
     """Hold one factor of one row: what it is about and log P(value | k) of each class."""
 
     column: str
@@ -54,7 +54,7 @@ class Factor:
     noun: str = "columns"
 
     def __repr__(self) -> str:
-        return f"<Factor {self.column} = {shown(self.value)}>"
+        return f"<RowFactor {self.column} = {shown(self.value)}>"
 
     def lines(self) -> list[Line]:
         """Return the lines of the factor; their numbers multiply to it."""
@@ -93,7 +93,7 @@ class Factor:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WorkedRow:
+class RowExplanation:
     """Hold the sum of one row; print it to see it written out.
 
     The numbers of `lines` multiply to that of the line under them, which is e^log_joint; divided by
@@ -111,7 +111,7 @@ class WorkedRow:
 
     classes: tuple[Label, ...]
     log_prior: FloatArray
-    factors: tuple[Factor, ...]
+    factors: tuple[RowFactor, ...]
     log_joint: FloatArray
     posterior: FloatArray
     bias: FloatArray | None = None
@@ -157,7 +157,7 @@ class WorkedRow:
 
     def __repr__(self) -> str:
         best = int(np.argmax(self.posterior))
-        return f"<WorkedRow: {self.classes[best]}, P = {self.posterior[best]:.4f}>"
+        return f"<RowExplanation: {self.classes[best]}, P = {self.posterior[best]:.4f}>"
 
     def _repr_html_(self) -> str:
         ((_, classes), *rows), remarks = self.cells()
@@ -179,7 +179,7 @@ class WorkedRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """Hold the worked sums of some rows: a sequence of `WorkedRow`.
+    """Hold the worked sums of some rows: a sequence of `RowExplanation`.
 
     >>> from priory import Classifier
     >>> classifier = Classifier().learn({"x": ["a", "b", "b"]}, [0, 1, 1])
@@ -188,15 +188,15 @@ class Explanation:
     (2, 'x')
     """
 
-    rows: tuple[WorkedRow, ...]
+    rows: tuple[RowExplanation, ...]
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, row: int) -> WorkedRow:
+    def __getitem__(self, row: int) -> RowExplanation:
         return self.rows[row]
 
-    def __iter__(self) -> Iterator[WorkedRow]:
+    def __iter__(self) -> Iterator[RowExplanation]:
         return iter(self.rows)
 
     def __repr__(self) -> str:
@@ -239,21 +239,21 @@ def explain(model: Model, frame: Frame) -> Explanation:
             for term, column, out, score in zip(model.terms, columns, left_out, scores, strict=True)
         )
         of_row = (log_joint[i], posterior[i], None if bias is None else bias[i], is_score)
-        rows.append(WorkedRow(model.classes, model.log_prior, factors, *of_row))
+        rows.append(RowExplanation(model.classes, model.log_prior, factors, *of_row))
     return Explanation(tuple(rows))
 
 
-def _factor(term: Term, row: Any, score: FloatArray, left_out: bool) -> Factor:
+def _factor(term: Term, row: Any, score: FloatArray, left_out: bool) -> RowFactor:
     block, value = term.block, row.value(0)
     name = block.columns[-1] if term.about == "missing" else block.title
     told = (name, _value(term, value), term.about, left_out, score, term.weight)
     if left_out:
-        return Factor(*told)
+        return RowFactor(*told)
     if term.about == "missing":
-        return Factor(*told, formula=f"P({name} is {'missing' if value else 'there'} | class)")
+        return RowFactor(*told, formula=f"P({name} is {'missing' if value else 'there'} | class)")
     parts = term.family.parts(block, row, term.parameters, len(score)) or Parts(())
     is_one_line = not parts.each and not parts.together
-    return Factor(
+    return RowFactor(
         *told,
         tuple(parts.each),
         tuple(parts.together),

@@ -23,7 +23,7 @@ class Form(StrEnum):
 
     NATURAL = "natural"
     NUMBER = "numbers"
-    TRUTH = "truths"
+    BOOLEAN = "booleans"
     DATE = "dates"
     TEXT = "text"
 
@@ -59,7 +59,7 @@ class Source(ABC):
         return False
 
     @property
-    def can_be_read_again(self) -> bool:
+    def is_repeatable(self) -> bool:
         """Return whether the rows can be asked for more than once."""
         return True
 
@@ -75,7 +75,7 @@ class Source(ABC):
     def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
         """Return the rows of some columns, at most so many."""
 
-    def share_done(self) -> float | None:
+    def fraction_done(self) -> float | None:
         """Return which share of the rows was read so far, where that is known."""
         return None
 

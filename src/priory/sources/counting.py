@@ -22,8 +22,8 @@ from priory.data.columns import Labels
 from priory.data.rawtables import natural
 from priory.data.reading import infer, infer_empty, read, read_labels, read_weights
 from priory.data.schema import Block, Kind, Schema
-from priory.sources.ahead import ahead
 from priory.sources.base import SAMPLE_ROWS, Batch, Form, Source
+from priory.sources.prefetch import prefetch
 from priory.sources.progress import Progress
 from priory.statistics.sampling import Pool
 from priory.statistics.statistics import Statistics
@@ -313,7 +313,7 @@ def _classes(column: Any, target: str) -> Labels:
 
 
 def _ahead(source: Source, forms: Mapping[str, Form]) -> Iterator[Batch]:
-    with closing(ahead(source.batches(forms))) as batches:
+    with closing(prefetch(source.batches(forms))) as batches:
         yield from batches
 
 

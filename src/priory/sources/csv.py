@@ -70,9 +70,9 @@ class CsvSource(Source):
                 columns = {name: column[known:] for name, column in batch.columns.items()}
                 yield Batch(columns, batch.n_rows - known, batch.misread)
 
-    def share_done(self) -> float | None:
+    def fraction_done(self) -> float | None:
         """Return the share of the bytes that were parsed."""
-        return self._slowly.share_done() if self._done is None else self._done / self._size
+        return self._slowly.fraction_done() if self._done is None else self._done / self._size
 
     def example(self, column: str, form: Form) -> str | None:
         """Return the first value of a column that is not of a form."""
@@ -87,7 +87,7 @@ class CsvSource(Source):
         import pyarrow as pa
         from pyarrow import csv
 
-        types = {Form.NUMBER: pa.float64(), Form.TRUTH: pa.bool_(), Form.TEXT: pa.string()}
+        types = {Form.NUMBER: pa.float64(), Form.BOOLEAN: pa.bool_(), Form.TEXT: pa.string()}
         convert = csv.ConvertOptions(
             column_types={name: types[form] for name, form in forms.items()},
             null_values=list(self._gaps),

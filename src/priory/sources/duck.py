@@ -87,7 +87,7 @@ class DuckSource(Source):
         """Return what the text of the first rows can be read as; numbers go before text."""
         tests = {
             Form.NUMBER: "TRY_CAST({0} AS DOUBLE) IS NULL",
-            Form.TRUTH: f"{{0}} NOT IN {(*TRUE, *FALSE)}",
+            Form.BOOLEAN: f"{{0}} NOT IN {(*TRUE, *FALSE)}",
             Form.DATE: "TRY_CAST({0} AS TIMESTAMP) IS NULL",
         }
         counts = ", ".join(
@@ -143,7 +143,7 @@ class DuckSource(Source):
             if waiting:
                 yield pa.Table.from_batches(waiting)
 
-    def share_done(self) -> float | None:
+    def fraction_done(self) -> float | None:
         """Return what DuckDB says of its progress."""
         with contextlib.suppress(Exception):
             percent = float(self._connection.query_progress())
@@ -184,7 +184,7 @@ class DuckSource(Source):
             return f"TRY_CAST({sql} AS DOUBLE)"
         if form is Form.DATE:
             return f"TRY_CAST({sql} AS TIMESTAMP)"
-        if form is Form.TRUTH:
+        if form is Form.BOOLEAN:
             return f"CASE WHEN {sql} IN {TRUE} THEN true WHEN {sql} IN {FALSE} THEN false END"
         if form is Form.NATURAL and self._na_values:
             gaps = ", ".join(map(literal, self._na_values))
@@ -355,7 +355,7 @@ def _json(
             f"DESCRIBE SELECT * FROM {read}, sample_size = {sample}, union_by_name = true)"
         ).fetchall()
     forms = dict.fromkeys(("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE"), Form.NUMBER)
-    forms |= {"BOOLEAN": Form.TRUTH, "DATE": Form.DATE, "TIMESTAMP": Form.DATE}
+    forms |= {"BOOLEAN": Form.BOOLEAN, "DATE": Form.DATE, "TIMESTAMP": Form.DATE}
     names = [row[0] for row in described]
     texts = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in names)
     gaps = ", ".join(map(literal, na_values))

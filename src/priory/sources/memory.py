@@ -27,7 +27,7 @@ class TableSource(Source):
         yield Batch({name: raw.get(raw.places[name]) for name in forms}, raw.n_rows)
         self._done = 1.0
 
-    def share_done(self) -> float | None:
+    def fraction_done(self) -> float | None:
         """Return 1 once the table was given."""
         return self._done
 
@@ -45,7 +45,7 @@ class StreamSource(Source):
             raise InputError("Two columns of the stream have one name; give each its own.")
 
     @property
-    def can_be_read_again(self) -> bool:
+    def is_repeatable(self) -> bool:
         """Return False: what has flowed by is gone."""
         return False
 

@@ -42,7 +42,7 @@ class Progress:
             return
         if self._bar is None:
             self._start()
-        share = self._source.share_done()
+        share = self._source.fraction_done()
         self._bar.update(
             self._task,
             total=None if share is None else 1.0,

@@ -141,7 +141,7 @@ def train(
             )
         ) as opened,
     ):
-        if settings.together and not opened.can_be_read_again:
+        if settings.together and not opened.is_repeatable:
             raise SettingError(
                 "A stream can be read once, but structure and pairs are chosen on a sample of it "
                 "before they are counted. Write it to a file, or learn it piece by piece: "
@@ -314,7 +314,7 @@ def form_of(block: Block, table: Any, place: int) -> Form:
         if any(isinstance(label, str) for label in labels):
             return Form.TEXT
         truths = bool(labels) and all(isinstance(label, bool) for label in labels)
-        return Form.TRUTH if truths else Form.NUMBER
+        return Form.BOOLEAN if truths else Form.NUMBER
     if block.kind is Kind.NUMBERS and block.why.startswith("date"):
         return Form.DATE
     numbers = (Kind.NUMBERS, Kind.MOMENTS, Kind.COUNTS, Kind.SCATTER, Kind.EMPTY)

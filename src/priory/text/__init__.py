@@ -1,4 +1,4 @@
-"""Text before it is counted: words, mail, markup, character sets."""
+"""Text before it is counted: analyzers, e-mail, markup, character sets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from priory.base.lazy import importer
 
 if TYPE_CHECKING:
     from priory.text.analyzer import Analyzer
+    from priory.text.markup import html_text
+    from priory.text.messages import email_words
 
-__all__ = ["Analyzer"]
+__all__ = ["Analyzer", "email_words", "html_text"]
 
-__getattr__ = importer(globals(), {"Analyzer": "analyzer"})
+__getattr__ = importer(
+    globals(), {"Analyzer": "analyzer", "email_words": "messages", "html_text": "markup"}
+)

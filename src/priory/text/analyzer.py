@@ -31,19 +31,19 @@ class Analyzer:
     `unit` is "word"; "char" or "char_wb" for runs of characters (across words, or within them);
     "html" for the words of a page's visible text; "email" for those of a message, its headers
     tagged (`subject:free`), addresses and links kept whole; or a function that returns the words
-    of a text. `ngrams=(1, 2)` takes pairs of neighbours too (for characters: the lengths).
-    `stop_words` are left out: "english", or words of your own. `max_words` bounds the vocabulary:
-    the most frequent words stay, and memory stays bounded however long the stream.
+    of a text. `ngram_range=(1, 2)` takes pairs of neighbours too (for characters: the lengths).
+    `stop_words` are left out: "english", or words of your own. `max_features` bounds the
+    vocabulary, and so memory: the most frequent words are kept, however long the stream.
 
-    >>> Analyzer(ngrams=(1, 2)).split("To be, or not")
+    >>> Analyzer(ngram_range=(1, 2)).split("To be, or not")
     ['to', 'be', 'to be', 'or', 'be or', 'not', 'or not']
     """
 
     unit: str | Callable[[str], Iterable[str]] = "word"
-    ngrams: tuple[int, int] = (1, 1)
+    ngram_range: tuple[int, int] = (1, 1)
     stop_words: tuple[str, ...] | None = None
     lowercase: bool = True
-    max_words: int | None = None
+    max_features: int | None = None
 
     def __post_init__(self) -> None:
         if not (callable(self.unit) or self.unit in UNITS):
@@ -51,15 +51,16 @@ class Analyzer:
                 f"analyzer must be one of {', '.join(map(repr, UNITS))}, or a function from a text "
                 f"to its words, not {self.unit!r}."
             )
-        object.__setattr__(self, "ngrams", _ngrams(self.ngrams))
+        object.__setattr__(self, "ngram_range", _ngram_range(self.ngram_range))
         object.__setattr__(self, "stop_words", _stop_words(self.stop_words))
         if self.stop_words is not None and self.unit in ("char", "char_wb"):
             raise SettingError(f"stop_words are words; they have no meaning for {self.unit!r}.")
         if not isinstance(self.lowercase, bool | np.bool_):
             raise SettingError(f"lowercase must be True or False, not {self.lowercase!r}.")
-        if self.max_words is not None and not _is_count(self.max_words):
+        most = self.max_features
+        if most is not None and not _is_count(most):
             raise SettingError(
-                f"max_words must be None or a whole number of at least 1, not {self.max_words!r}."
+                f"max_features must be None or an integer of at least 1, not {most!r}."
             )
 
     def split(self, text: str) -> list[str]:
@@ -73,8 +74,8 @@ class Analyzer:
         unit: Any = self.unit if self.unit in ("char", "char_wb") else "word"
         if self._makes_words:
             # A function's words stay as it gave them; e-mail was put in lower case before.
-            return Splitter("given", False, self.ngrams, self.stop_words)
-        return Splitter(unit, self.lowercase, self.ngrams, self.stop_words)
+            return Splitter("given", False, self.ngram_range, self.stop_words)
+        return Splitter(unit, self.lowercase, self.ngram_range, self.stop_words)
 
     @property
     def _makes_words(self) -> bool:
@@ -140,7 +141,7 @@ class Analyzer:
 
     def __str__(self) -> str:
         parts = [repr(self._name) if callable(self.unit) else repr(self.unit)]
-        for name, default in (("ngrams", (1, 1)), ("lowercase", True), ("max_words", None)):
+        for name, default in (("ngram_range", (1, 1)), ("lowercase", True), ("max_features", None)):
             if getattr(self, name) != default:
                 parts.append(f"{name}={getattr(self, name)!r}")
         if self.stop_words is not None:
@@ -151,10 +152,10 @@ class Analyzer:
         """Return the options as plain JSON values; of a function, its name alone."""
         plain = {
             "unit": "function" if callable(self.unit) else self.unit,
-            "ngrams": list(self.ngrams),
+            "ngram_range": list(self.ngram_range),
             "stop_words": None if self.stop_words is None else list(self.stop_words),
             "lowercase": self.lowercase,
-            "max_words": self.max_words,
+            "max_features": self.max_features,
         }
         return plain | ({"function": self._name} if callable(self.unit) else {})
 
@@ -164,10 +165,10 @@ class Analyzer:
         unit = LostFunction(plain["function"]) if plain["unit"] == "function" else plain["unit"]
         return cls(
             unit,
-            tuple(plain["ngrams"]),
+            tuple(plain["ngram_range"]),
             plain["stop_words"],
             plain["lowercase"],
-            plain["max_words"],
+            plain["max_features"],
         )
 
 
@@ -194,11 +195,11 @@ def as_analyzer(given: Any) -> Analyzer:
     return given if isinstance(given, Analyzer) else Analyzer(given)
 
 
-def _ngrams(given: Any) -> tuple[int, int]:
+def _ngram_range(given: Any) -> tuple[int, int]:
     pair = tuple(given) if isinstance(given, tuple | list) else (given,)
     if len(pair) != 2 or not all(map(_is_count, pair)) or pair[0] > pair[1]:
         raise SettingError(
-            f"ngrams must be a pair of whole numbers, the shortest and the longest, such as "
+            f"ngram_range must be a pair of whole numbers, the shortest and the longest, such as "
             f"(1, 2), not {given!r}."
         )
     return int(pair[0]), int(pair[1])

@@ -18,15 +18,7 @@ from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import priory
-from priory import (
-    BernoulliNB,
-    CategoricalNB,
-    ComplementNB,
-    GaussianNB,
-    MEstimate,
-    MultinomialNB,
-    NaiveBayes,
-)
+from priory import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
 from priory.base.errors import (
     DriftWarning,
     ForgetError,
@@ -34,6 +26,7 @@ from priory.base.errors import (
     SettingError,
     UnseenValueError,
 )
+from priory.families.priors import MEstimate
 
 ALL = [BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB]
 DISCRETE = [BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB]

@@ -16,7 +16,7 @@ from priory.data.columns import Combined
 from priory.data.pairing import every_pair
 from priory.data.schema import Block
 from priory.kernels.labels import count_labels
-from priory.statistics.longtable import Entries
+from priory.statistics.longtable import BlockParts, Part
 from priory.statistics.tables.base import Table, difference, spread_keys
 
 __all__ = ["PairsTable"]
@@ -209,7 +209,7 @@ class PairsTable(Table):
             pair_weight=self.pair_weight * together,
         )._tidy()
 
-    def entries(self, block: Block) -> list[Entries]:
+    def parts(self, block: Block) -> list[Part]:
         """Return a row for each value and class, and one for each group of values and class."""
         named = [
             (c, v) for c, values in zip(block.columns, self.labels, strict=True) for v in values
@@ -218,17 +218,14 @@ class PairsTable(Table):
         places = zip(*(place.tolist() for place in self.places), strict=True)
         pairs = tuple(label_token(tuple(x for i in group for x in named[i])) for group in places)
         return [
-            Entries.of_grid("values", tokens, self.rows, self.weight),
-            Entries.of_grid("pairs", pairs, self.pair_rows, self.pair_weight),
+            Part.of_grid("values", tokens, self.rows, self.weight),
+            Part.of_grid("pairs", pairs, self.pair_rows, self.pair_weight),
         ]
 
     @classmethod
-    def from_entries(
-        cls, block: Block, n_classes: int, header: Mapping[str, Any], parts: Mapping[str, Entries]
-    ) -> PairsTable:
-        """Return the table of such rows."""
-        values = parts.get("values", Entries.none("values"))
-        pairs = parts.get("pairs", Entries.none("pairs"))
+    def from_parts(cls, block: Block, n_classes: int, parts: BlockParts) -> PairsTable:
+        """Make the table of such rows."""
+        values, pairs = parts["values"], parts["pairs"]
         column = {name: j for j, name in enumerate(block.columns)}
         named = [_named(token, column, 1) for token in values.tokens]
         labels = tuple(

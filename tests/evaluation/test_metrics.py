@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from priory import Evaluation
 from priory.base.errors import InputError, NoProbabilitiesError, SettingError
+from priory.evaluation import Evaluation
 
 from .strategies import few, judged
 
@@ -24,34 +24,34 @@ def quietly(oracle, *args, **kwargs):
 
 
 def evaluation(rows):
-    gold, probabilities, weights = rows
+    truth, probabilities, weights = rows
     k = probabilities.shape[1]
-    return Evaluation([NAMES[g] for g in gold], probabilities, NAMES[:k], weights)
+    return Evaluation([NAMES[g] for g in truth], probabilities, NAMES[:k], weights)
 
 
 def kept(rows):
     """Return the rows that weigh something, as scikit-learn is to see them."""
-    gold, probabilities, weights = rows
+    truth, probabilities, weights = rows
     if weights is None:
-        return gold, probabilities, None
+        return truth, probabilities, None
     some = weights > 0
-    return gold[some], probabilities[some], weights[some]
+    return truth[some], probabilities[some], weights[some]
 
 
 @few
 @given(judged())
 def test_right_or_wrong(rows):
     e = evaluation(rows)
-    gold, probabilities, w = kept(rows)
+    truth, probabilities, w = kept(rows)
     predicted = probabilities.argmax(axis=1)
     places = np.arange(probabilities.shape[1])
-    assert e.accuracy == pytest.approx(metrics.accuracy_score(gold, predicted, sample_weight=w))
+    assert e.accuracy == pytest.approx(metrics.accuracy_score(truth, predicted, sample_weight=w))
     assert e.error_rate == pytest.approx(1 - e.accuracy)
-    balanced = quietly(metrics.balanced_accuracy_score, gold, predicted, sample_weight=w)
+    balanced = quietly(metrics.balanced_accuracy_score, truth, predicted, sample_weight=w)
     assert e.balanced_accuracy == pytest.approx(balanced)
-    matthews = quietly(metrics.matthews_corrcoef, gold, predicted, sample_weight=w)
+    matthews = quietly(metrics.matthews_corrcoef, truth, predicted, sample_weight=w)
     assert e.matthews == pytest.approx(matthews, abs=1e-7)
-    matrix = quietly(metrics.confusion_matrix, gold, predicted, labels=places, sample_weight=w)
+    matrix = quietly(metrics.confusion_matrix, truth, predicted, labels=places, sample_weight=w)
     np.testing.assert_allclose(e.confusion_matrix, matrix)
     np.testing.assert_allclose(e.support, matrix.sum(axis=1))
 
@@ -60,12 +60,12 @@ def test_right_or_wrong(rows):
 @given(judged(), st.sampled_from([0.5, 1.0, 2.0]))
 def test_precision_recall_and_f(rows, beta):
     e = evaluation(rows)
-    gold, probabilities, w = kept(rows)
+    truth, probabilities, w = kept(rows)
     predicted = probabilities.argmax(axis=1)
     for average in ("macro", "micro", "weighted"):
         expected = quietly(
             metrics.precision_recall_fscore_support,
-            gold,
+            truth,
             predicted,
             beta=beta,
             average=average,
@@ -73,9 +73,9 @@ def test_precision_recall_and_f(rows, beta):
         )[:3]
         found = e.precision(average), e.recall(average), e.f(beta, average)
         assert found == pytest.approx(expected)
-    places = np.unique([gold, predicted])  # no figure for a class that is nowhere
+    places = np.unique([truth, predicted])  # no figure for a class that is nowhere
     expected = quietly(
-        metrics.precision_recall_fscore_support, gold, predicted, beta=beta, sample_weight=w
+        metrics.precision_recall_fscore_support, truth, predicted, beta=beta, sample_weight=w
     )
     for found, score in zip((e.precision(), e.recall(), e.f(beta)), expected, strict=False):
         np.testing.assert_allclose(found[places], score)
@@ -86,19 +86,19 @@ def test_precision_recall_and_f(rows, beta):
 @given(judged())
 def test_log_loss_and_brier(rows):
     e = evaluation(rows)
-    gold, probabilities, w = kept(rows)
+    truth, probabilities, w = kept(rows)
     k = probabilities.shape[1]
     if k == 1:  # scikit-learn refuses a single class
         assert (e.log_loss, e.brier) == (0, 0)
         return
     places = np.arange(k)
-    told = quietly(metrics.log_loss, gold, probabilities, labels=places, sample_weight=w)
+    told = quietly(metrics.log_loss, truth, probabilities, labels=places, sample_weight=w)
     assert e.log_loss == pytest.approx(told, abs=1e-14)
     if k == 2:
         arguments = {"pos_label": 1, "y_proba": probabilities[:, 1]}
     else:
         arguments = {"labels": places, "y_proba": probabilities}
-    brier = quietly(metrics.brier_score_loss, gold, sample_weight=w, **arguments)
+    brier = quietly(metrics.brier_score_loss, truth, sample_weight=w, **arguments)
     assert e.brier == pytest.approx(brier, abs=1e-14)
 
 
@@ -116,9 +116,9 @@ def slow_auc(positive, score, w):
 @given(judged())
 def test_auc_counts_pairs(rows):
     e = evaluation(rows)
-    gold, probabilities, w = rows
-    w = np.ones(len(gold)) if w is None else w
-    areas = [slow_auc(gold == k, probabilities[:, k], w) for k in range(len(e.classes))]
+    truth, probabilities, w = rows
+    w = np.ones(len(truth)) if w is None else w
+    areas = [slow_auc(truth == k, probabilities[:, k], w) for k in range(len(e.classes))]
     np.testing.assert_allclose(e.one_vs_rest_auc(), areas)
     some = ~np.isnan(areas)
     if not some.any():
@@ -133,16 +133,16 @@ def test_auc_counts_pairs(rows):
 @few
 @given(judged(classes=(3, 3)))
 def test_auc_and_average_precision_of_several_classes(rows):
-    gold, probabilities, w = kept(rows)
-    if len(np.unique(gold)) < 3:
+    truth, probabilities, w = kept(rows)
+    if len(np.unique(truth)) < 3:
         return
     e = evaluation(rows)
     for average in ("macro", "weighted"):
         expected = metrics.roc_auc_score(
-            gold, probabilities, multi_class="ovr", average=average, sample_weight=w
+            truth, probabilities, multi_class="ovr", average=average, sample_weight=w
         )
         assert e.one_vs_rest_auc(average) == pytest.approx(expected)
-    expected = metrics.average_precision_score(gold, probabilities, sample_weight=w)
+    expected = metrics.average_precision_score(truth, probabilities, sample_weight=w)
     assert e.average_precision == pytest.approx(expected)
 
 
@@ -150,9 +150,9 @@ def test_auc_and_average_precision_of_several_classes(rows):
 @given(judged(), st.integers(1, 20))
 def test_reliability(rows, bins):
     e = evaluation(rows)
-    gold, p, w = kept(rows)
-    w = np.ones(len(gold)) if w is None else w
-    confidence, right = p.max(axis=1), p.argmax(axis=1) == gold
+    truth, p, w = kept(rows)
+    w = np.ones(len(truth)) if w is None else w
+    confidence, right = p.max(axis=1), p.argmax(axis=1) == truth
     place = np.minimum((confidence * bins).astype(int), bins - 1)
     error = sum(abs((w * (confidence - right))[place == b].sum()) / w.sum() for b in range(bins))
     table = e.reliability(bins)
@@ -161,16 +161,16 @@ def test_reliability(rows, bins):
     np.testing.assert_allclose(table.weight, np.bincount(place, w, bins))
     assert e.calibration_error == e.reliability(15).error
     some = table.weight > 0
-    assert (table.low[some] <= table.right[some] + 1e-12).all()
-    assert (table.right[some] <= table.high[some] + 1e-12).all()
+    assert (table.low[some] <= table.accuracy[some] + 1e-12).all()
+    assert (table.accuracy[some] <= table.high[some] + 1e-12).all()
 
 
 @few
 @given(judged(classes=(2, 2)))
 def test_losses_of_a_margin(rows):
     e = evaluation(rows)
-    gold, p, w = rows
-    y = np.where(gold == 1, 1, -1)
+    truth, p, w = rows
+    y = np.where(truth == 1, 1, -1)
     with np.errstate(divide="ignore", over="ignore"):
         h = np.log(p[:, 1]) - np.log(p[:, 0])
         expected = {
@@ -196,13 +196,13 @@ def test_losses_of_a_margin(rows):
 @given(judged())
 def test_losses_of_any_number_of_classes(rows):
     e = evaluation(rows)
-    gold, _, w = rows
+    truth, _, w = rows
     bare = Evaluation.of_predictions(e.labels, e.predictions, e.classes, w)
-    wrong = metrics.zero_one_loss(gold, e.predicted, sample_weight=w)
+    wrong = metrics.zero_one_loss(truth, e.predicted_codes, sample_weight=w)
     for one in (e, bare):
         assert one.empirical_risk() == one.empirical_risk("zero-one")
         assert one.empirical_risk("zero-one") == pytest.approx(wrong, abs=1e-12)
-        np.testing.assert_array_equal(one.losses("zero-one"), gold != e.predicted)
+        np.testing.assert_array_equal(one.losses("zero-one"), truth != e.predicted_codes)
     assert e.empirical_risk("log") == pytest.approx(e.log_loss)
     assert e.empirical_risk("brier") == pytest.approx(e.brier)
 
@@ -216,14 +216,14 @@ def test_zero_one_is_of_what_is_predicted():
 @few
 @given(judged(classes=(2, 2)), st.integers(0, 2**32 - 1))
 def test_losses_of_scores(rows, seed):
-    gold, _, w = rows
-    h = np.random.default_rng(seed).normal(0, 2, len(gold)).round(1)
-    e = Evaluation.of_scores(np.array(["a", "b"])[gold], h, ["a", "b"], w)
+    truth, _, w = rows
+    h = np.random.default_rng(seed).normal(0, 2, len(truth)).round(1)
+    e = Evaluation.of_scores(np.array(["a", "b"])[truth], h, ["a", "b"], w)
     assert not e.has_probabilities
-    assert (e.predicted == (h > 0)).all()
-    y = np.where(gold == 1, 1, -1)
+    assert (e.predicted_codes == (h > 0)).all()
+    y = np.where(truth == 1, 1, -1)
     expected = {
-        "zero-one": (h > 0) != (gold == 1),
+        "zero-one": (h > 0) != (truth == 1),
         "squared": (h - y) ** 2,
         "hinge": np.maximum(0, 1 - y * h),
         "exponential": np.exp(-y * h),
@@ -256,11 +256,11 @@ def test_scores_that_are_refused():
 @given(judged())
 def test_outcomes_and_their_rates(rows):
     e = evaluation(rows)
-    gold, p, w = rows
-    w = np.ones(len(gold)) if w is None else w
+    truth, p, w = rows
+    w = np.ones(len(truth)) if w is None else w
     predicted = p.argmax(axis=1)
     for k, label in enumerate(e.classes):
-        there, called = gold == k, predicted == k
+        there, called = truth == k, predicted == k
         tp, fp, fn, tn = (
             w[rows].sum()
             for rows in (there & called, ~there & called, there & ~called, ~there & ~called)
@@ -305,19 +305,19 @@ def test_rows_that_weigh_nothing_are_no_rows(rows):
 @few
 @given(judged(weighted=False), st.data())
 def test_a_whole_weight_is_so_many_rows(rows, data):
-    gold, p, _ = rows
-    times = data.draw(st.lists(st.integers(1, 3), min_size=len(gold), max_size=len(gold)))
-    again = np.repeat(gold, times), np.repeat(p, times, axis=0), None
-    weighted = evaluation((gold, p, np.array(times, dtype=float)))
+    truth, p, _ = rows
+    times = data.draw(st.lists(st.integers(1, 3), min_size=len(truth), max_size=len(truth)))
+    again = np.repeat(truth, times), np.repeat(p, times, axis=0), None
+    weighted = evaluation((truth, p, np.array(times, dtype=float)))
     assert scalars(evaluation(again)) == {name: getattr(weighted, name) for name in SCALARS}
 
 
 @few
 @given(judged(classes=(3, 4)), st.randoms(use_true_random=False))
 def test_the_order_of_rows_and_classes_is_free(rows, random):
-    gold, p, w = rows
+    truth, p, w = rows
     e = evaluation(rows)
-    order = list(range(len(gold)))
+    order = list(range(len(truth)))
     columns = list(range(p.shape[1]))
     random.shuffle(order)
     random.shuffle(columns)

@@ -15,11 +15,11 @@ from priory.base.typing import FloatArray, Label
 from priory.model.model import Model
 from priory.statistics.statistics import Statistics
 
-__all__ = ["Informative", "Weighty", "most_informative"]
+__all__ = ["TopFeature", "TopFeatures", "top_features"]
 
 
 @dataclass(frozen=True)
-class Weighty:
+class TopFeature:
     """Hold one word or value: how often its class had it, and how far it tips the odds."""
 
     feature: str
@@ -30,7 +30,7 @@ class Weighty:
 
 
 @dataclass(frozen=True, repr=False)
-class Informative:
+class TopFeatures:
     """Hold the words and values that weigh most for each class; print it to see them.
 
     log-odds = log P(v | k) − log P(v | any other class), the other classes by their priors.
@@ -39,14 +39,14 @@ class Informative:
 
     >>> from priory import TextNB
     >>> texts, labels = ["free cash", "cash now", "at noon"], ["spam", "spam", "ham"]
-    >>> best = TextNB.textbook().fit(texts, labels).most_informative(1)
+    >>> best = TextNB.textbook().fit(texts, labels).top_features(1)
     >>> best["spam"][0].feature, best["spam"][0].count
     ('cash', 2.0)
     """
 
-    by_class: dict[Label, tuple[Weighty, ...]]
+    by_class: dict[Label, tuple[TopFeature, ...]]
 
-    def __getitem__(self, label: Label) -> tuple[Weighty, ...]:
+    def __getitem__(self, label: Label) -> tuple[TopFeature, ...]:
         return self.by_class[label]
 
     def __iter__(self) -> Iterator[Label]:
@@ -57,7 +57,7 @@ class Informative:
 
     def __repr__(self) -> str:
         n = sum(map(len, self.by_class.values()))
-        return f"<Informative: {n} words and values of {len(self)} classes>"
+        return f"<TopFeatures: {n} words and values of {len(self)} classes>"
 
     def __str__(self) -> str:
         return "\n\n".join(map(aligned, self._tables()))
@@ -79,11 +79,11 @@ class Informative:
         }
 
 
-def most_informative(model: Model, statistics: Statistics, n: int) -> Informative:
+def top_features(model: Model, statistics: Statistics, n: int) -> TopFeatures:
     """Return the n words or values that weigh most for each class."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise SettingError(f"n must be a whole number of at least 1, not {n!r}.")
-    best: list[list[Weighty]] = [[] for _ in model.classes]
+    best: list[list[TopFeature]] = [[] for _ in model.classes]
     for term in model.terms:
         if term.about != "value":
             continue
@@ -96,12 +96,14 @@ def most_informative(model: Model, statistics: Statistics, n: int) -> Informativ
             for k, so_far in enumerate(best):
                 top = np.argsort(-mean[:, k], kind="stable")[:n]
                 so_far += [
-                    Weighty(features[v], float(counts[v, k]), float(odds[v, k]), float(mean[v, k]))
+                    TopFeature(
+                        features[v], float(counts[v, k]), float(odds[v, k]), float(mean[v, k])
+                    )
                     for v in top.tolist()
                     if mean[v, k] > 0
                 ]
                 best[k] = nlargest(n, so_far, key=lambda found: found.weight)
-    return Informative(dict(zip(model.classes, map(tuple, best), strict=True)))
+    return TopFeatures(dict(zip(model.classes, map(tuple, best), strict=True)))
 
 
 def _log_odds(weights: FloatArray, log_prior: FloatArray) -> FloatArray:

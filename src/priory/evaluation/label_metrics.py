@@ -10,30 +10,30 @@ import numpy as np
 from priory.base.errors import SettingError, check_number, did_you_mean, listing
 from priory.base.typing import AnyArray, BoolArray, FloatArray, Label
 from priory.evaluation.confusion import ConfusionTable, Outcomes
-from priory.evaluation.forecasts import Forecasts
+from priory.evaluation.predictions import Predictions
 
-__all__ = ["LabelFigures", "check_average"]
+__all__ = ["LabelMetrics", "check_average"]
 
 Average: TypeAlias = Literal["macro", "micro", "weighted"]
 
 
-class LabelFigures(Forecasts):
+class LabelMetrics(Predictions):
     """Give what follows from labels and predictions: accuracy, confusions, precision, recall."""
 
     @property
-    def right(self) -> BoolArray:
+    def correct(self) -> BoolArray:
         """Return whether each row was predicted right."""
-        return np.asarray(self.gold == self.predicted)
+        return np.asarray(self.true_codes == self.predicted_codes)
 
     @property
     def accuracy(self) -> float:
         """Return the share of rows predicted right."""
-        return float(np.average(self.right, weights=self.weights))
+        return float(np.average(self.correct, weights=self.weights))
 
     @property
     def error_rate(self) -> float:
         """Return the share of rows predicted wrong, 1 − accuracy."""
-        return float(np.average(~self.right, weights=self.weights))
+        return float(np.average(~self.correct, weights=self.weights))
 
     @cached_property
     def balanced_accuracy(self) -> float:
@@ -42,8 +42,8 @@ class LabelFigures(Forecasts):
 
         return float(
             recall_score(
-                self.gold,
-                self.predicted,
+                self.true_codes,
+                self.predicted_codes,
                 labels=np.flatnonzero(self.support),
                 average="macro",
                 sample_weight=self.weights,
@@ -61,19 +61,23 @@ class LabelFigures(Forecasts):
         """
         from sklearn.metrics import matthews_corrcoef
 
-        if (self.gold == self.gold[0]).all() and self.right.all():
+        if (self.true_codes == self.true_codes[0]).all() and self.correct.all():
             return 0.0  # one class and nothing else: scikit-learn would warn
-        return float(matthews_corrcoef(self.gold, self.predicted, sample_weight=self.weights))
+        return float(
+            matthews_corrcoef(self.true_codes, self.predicted_codes, sample_weight=self.weights)
+        )
 
     @cached_property
     def confusion_matrix(self) -> AnyArray:
         """Return how many rows of each class (row) were predicted as each (column).
 
-        >>> LabelFigures.of_predictions(list("aab"), list("abb")).confusion_matrix.tolist()
+        >>> LabelMetrics.of_predictions(list("aab"), list("abb")).confusion_matrix.tolist()
         [[1, 1], [0, 1]]
         """
         k = len(self.classes)
-        counts = np.bincount(self.gold * k + self.predicted, self.weights, k * k).reshape(k, k)
+        counts = np.bincount(
+            self.true_codes * k + self.predicted_codes, self.weights, k * k
+        ).reshape(k, k)
         counts.flags.writeable = False
         return counts
 
@@ -85,10 +89,10 @@ class LabelFigures(Forecasts):
     def outcomes(self, positive: Label | None = None) -> Outcomes:
         """Return the true and false positives and negatives of one class against the rest.
 
-        >>> LabelFigures.of_predictions([0, 0, 1, 1, 1], [0, 1, 1, 1, 0]).outcomes()
+        >>> LabelMetrics.of_predictions([0, 0, 1, 1, 1], [0, 1, 1, 1, 0]).outcomes()
         Outcomes(true_positives=2, false_positives=1, false_negatives=1, true_negatives=1)
         """
-        k = self.place(positive)
+        k = self.class_index(positive)
         counts = self.confusion_matrix
         hits, called, there = counts[k, k], counts[:, k].sum(), counts[k].sum()
         rest = counts.sum() - called - there + hits
@@ -106,7 +110,7 @@ class LabelFigures(Forecasts):
         "macro" is the mean over the classes, "weighted" the mean by how often they occur,
         "micro" the share of all rows together (the accuracy).
 
-        >>> e = LabelFigures.of_predictions([0, 0, 1, 1, 1], [0, 1, 1, 1, 0])
+        >>> e = LabelMetrics.of_predictions([0, 0, 1, 1, 1], [0, 1, 1, 1, 0])
         >>> e.precision().round(4).tolist(), round(e.precision("macro"), 4)
         ([0.5, 0.6667], 0.5833)
         """
@@ -131,7 +135,7 @@ class LabelFigures(Forecasts):
 
             F_β = (β² + 1) P R / (β² P + R)
 
-        >>> e = LabelFigures.of_predictions([0, 0, 1, 1, 1], [0, 1, 1, 1, 1])
+        >>> e = LabelMetrics.of_predictions([0, 0, 1, 1, 1], [0, 1, 1, 1, 1])
         >>> e.f(2).round(4).tolist()  # class 1: P = 3/4, R = 1, F_2 = 5 · 0.75 / (4 · 0.75 + 1)
         [0.5556, 0.9375]
         """
@@ -160,11 +164,11 @@ class LabelFigures(Forecasts):
         from sklearn.metrics import precision_recall_fscore_support
 
         check_average(average, ("macro", "micro", "weighted"))
-        called = np.bincount(self.predicted, self.weights, len(self.classes))
+        called = np.bincount(self.predicted_codes, self.weights, len(self.classes))
         there = np.flatnonzero(self.support + called)
         found = precision_recall_fscore_support(
-            self.gold,
-            self.predicted,
+            self.true_codes,
+            self.predicted_codes,
             beta=beta,
             labels=there,
             average=average,

@@ -6,7 +6,7 @@ import numpy as np
 
 from priory.base.errors import SettingError, did_you_mean, listing
 from priory.base.typing import FloatArray, Label
-from priory.evaluation.label_figures import LabelFigures
+from priory.evaluation.label_metrics import LabelMetrics
 from priory.evaluation.losses import (
     LOSSES,
     MARGIN_LOSSES,
@@ -16,21 +16,21 @@ from priory.evaluation.losses import (
     margin_losses,
 )
 
-__all__ = ["LossFigures"]
+__all__ = ["LossMetrics"]
 
 
-class LossFigures(LabelFigures):
+class LossMetrics(LabelMetrics):
     """Give the losses of h(x), be it a label, a number or P(k | x)."""
 
     def log_odds(self, positive: Label | None = None) -> FloatArray:
         """Return log P(positive | x) / P(negative | x) of each row, for two classes."""
         self._check_two("log_odds")
-        return log_odds(self.probabilities, self.place(positive))
+        return log_odds(self.probabilities, self.class_index(positive))
 
     def margin(self, positive: Label | None = None) -> FloatArray:
         """Return h(x) of each row, for two classes: the scores that were given, or the log-odds.
 
-        >>> from priory import Evaluation
+        >>> from priory.evaluation import Evaluation
         >>> e = Evaluation.of_scores(["no", "yes"], [-1.5, 0.5])
         >>> e.margin().tolist(), e.margin("no").tolist()
         ([-1.5, 0.5], [1.5, -0.5])
@@ -38,16 +38,16 @@ class LossFigures(LabelFigures):
         self._check_two("margin")
         if self._margin is None:
             return self.log_odds(positive)
-        return self._margin if self.place(positive) == 1 else -self._margin
+        return self._margin if self.class_index(positive) == 1 else -self._margin
 
     def losses(self, loss: str, positive: Label | None = None) -> FloatArray:
         """Return the loss of each row.
 
         For any number of classes, "zero-one" from predictions alone:
 
-            "zero-one"     [prediction ≠ gold label]
-            "log"          −log P(gold label | x)
-            "brier"        Σ_k (P(k | x) − [k = gold])², with two classes half of it
+            "zero-one"     [prediction ≠ true label]
+            "log"          −log P(true label | x)
+            "brier"        Σ_k (P(k | x) − [k = y])², with two classes half of it
 
         For two classes, y = ±1 and h(x) the margin:
 
@@ -55,7 +55,7 @@ class LossFigures(LabelFigures):
             "hinge"        max(0, 1 − y·h(x))
             "exponential"  exp(−y·h(x))
 
-        >>> from priory import Evaluation
+        >>> from priory.evaluation import Evaluation
         >>> Evaluation.of_predictions(["a", "b", "c"], ["a", "c", "c"]).losses("zero-one").tolist()
         [0.0, 1.0, 0.0]
         """
@@ -67,13 +67,13 @@ class LossFigures(LabelFigures):
         if loss not in MARGIN_LOSSES and positive is not None:
             raise SettingError(f"{loss} is of all classes: positive has no meaning for it.")
         if loss == "zero-one":
-            return (~self.right).astype(np.float64)
+            return (~self.correct).astype(np.float64)
         if loss == "log":
-            return log_losses(self.gold, self.probabilities)
+            return log_losses(self.true_codes, self.probabilities)
         if loss == "brier":
-            return brier_scores(self.gold, self.probabilities)
+            return brier_scores(self.true_codes, self.probabilities)
         h = self.margin(positive)
-        y = np.where(self.gold == self.place(positive), 1.0, -1.0)
+        y = np.where(self.true_codes == self.class_index(positive), 1.0, -1.0)
         return margin_losses(loss, y, h)
 
     def empirical_risk(self, loss: str = "zero-one", positive: Label | None = None) -> float:
@@ -81,7 +81,7 @@ class LossFigures(LabelFigures):
 
             R(h) = Σ_i w_i L(h(x_i), y_i) / Σ_i w_i
 
-        >>> from priory import Evaluation
+        >>> from priory.evaluation import Evaluation
         >>> e = Evaluation([1, 1, 0], [0.8, 0.4, 0.2], [0, 1])  # h = log 4, −log 1.5, −log 4
         >>> [round(e.empirical_risk(loss), 4) for loss in ("zero-one", "hinge", "exponential")]
         [0.3333, 0.4685, 0.6667]

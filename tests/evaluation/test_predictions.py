@@ -7,8 +7,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from priory import Evaluation
 from priory.base.errors import InputError, SettingError
+from priory.evaluation import Evaluation
 
 P = [[0.7, 0.2, 0.1], [0.1, 0.5, 0.4]]
 
@@ -65,7 +65,7 @@ def test_it_does_not_change():
     e = Evaluation([0, 1], p, [0, 1, 2], w)
     with pytest.raises(AttributeError, match="An evaluation does not change: how cannot be set"):
         e.how = "guessed"
-    for array in (e.probabilities, e.gold, e.predicted, e.weights, e.confusion_matrix):
+    for array in (e.probabilities, e.true_codes, e.predicted_codes, e.weights, e.confusion_matrix):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
     p[:], w[:] = 0, 0  # what was given is the giver's

@@ -15,19 +15,19 @@ from priory.data.columns import Labels
 from priory.data.reading import read_labels, read_weights
 from priory.kernels.score import argmax_rows
 
-__all__ = ["Forecasts", "check_same_rows"]
+__all__ = ["Predictions", "check_same_rows"]
 
 
-class Forecasts:
-    """Hold the gold label of each row, its prediction and, where given, P(k | x) or h(x)."""
+class Predictions:
+    """Hold the true label of each row, its prediction and, where given, P(k | x) or h(x)."""
 
     classes: tuple[Label, ...]
     """The classes, in the order of the columns of `probabilities`."""
     how: str
     """How the predictions came about, such as "held-out" or "10-fold"."""
-    gold: IntArray
-    """The place of each row's gold label in `classes`."""
-    predicted: IntArray
+    true_codes: IntArray
+    """The place of each row's true label in `classes`."""
+    predicted_codes: IntArray
     """The place of each row's prediction in `classes`."""
     weights: FloatArray | None
     """How much each row counts; None if each counts 1."""
@@ -46,15 +46,15 @@ class Forecasts:
         predictions: Any = None,
     ) -> None:
         known = _read_classes(classes)
-        gold = _codes(labels, known, "labels")
-        n = _check_rows(gold)
+        true_codes = _codes(labels, known, "labels")
+        n = _check_rows(true_codes)
         matrix = _read_probabilities(probabilities, n, known)
         if predictions is None:
-            predicted = _most_probable(matrix)
+            predicted_codes = _most_probable(matrix)
         else:
-            predicted = _codes(predictions, known, "predictions")
-            _check_length("predictions", predicted, n)
-        self._hold(known, gold, predicted, matrix, _read_weights(sample_weight, n), how)
+            predicted_codes = _codes(predictions, known, "predictions")
+            _check_length("predictions", predicted_codes, n)
+        self._hold(known, true_codes, predicted_codes, matrix, _read_weights(sample_weight, n), how)
 
     @classmethod
     def of_predictions(
@@ -75,12 +75,12 @@ class Forecasts:
             known = sorted_labels(found)
         else:
             known = _read_classes(classes)
-        gold = _codes(labels, known, "labels")
-        predicted = _codes(predictions, known, "predictions")
-        n = _check_rows(gold)
-        _check_length("predictions", predicted, n)
+        true_codes = _codes(labels, known, "labels")
+        predicted_codes = _codes(predictions, known, "predictions")
+        n = _check_rows(true_codes)
+        _check_length("predictions", predicted_codes, n)
         result = cls.__new__(cls)
-        result._hold(known, gold, predicted, None, _read_weights(sample_weight, n), how)
+        result._hold(known, true_codes, predicted_codes, None, _read_weights(sample_weight, n), how)
         return result
 
     @classmethod
@@ -98,7 +98,7 @@ class Forecasts:
         Without `classes` they are the two labels that occur. The losses of a margin need no more;
         what needs probabilities is refused.
 
-        >>> from priory import Evaluation
+        >>> from priory.evaluation import Evaluation
         >>> e = Evaluation.of_scores([-1, 1, 1], [-2.0, 0.5, -0.25])  # h(x) of three rows
         >>> e.predictions.tolist(), round(e.empirical_risk("hinge"), 4)
         ([-1, 1, -1], 0.5833)
@@ -110,11 +110,11 @@ class Forecasts:
             raise InputError(
                 f"Scores h(x) are for two classes; there are {len(known)}: {listing(known)}.{hint}"
             )
-        gold = _codes(labels, known, "labels")
-        h = _read_scores(scores, _check_rows(gold))
-        weights = _read_weights(sample_weight, len(gold))
+        true_codes = _codes(labels, known, "labels")
+        h = _read_scores(scores, _check_rows(true_codes))
+        weights = _read_weights(sample_weight, len(true_codes))
         result = cls.__new__(cls)
-        result._hold(known, gold, (h > 0).astype(np.int64), None, weights, how, h)
+        result._hold(known, true_codes, (h > 0).astype(np.int64), None, weights, how, h)
         return result
 
     @classmethod
@@ -127,26 +127,26 @@ class Forecasts:
         how: str,
     ) -> Self:
         """Return the evaluation of a model's own P(k | x), which nobody else holds: no copy."""
-        gold = _codes(labels, classes, "labels")
-        weights = _read_weights(weights, _check_rows(gold))
+        true_codes = _codes(labels, classes, "labels")
+        weights = _read_weights(weights, _check_rows(true_codes))
         result = cls.__new__(cls)
-        result._hold(classes, gold, _most_probable(posterior), posterior, weights, how)
+        result._hold(classes, true_codes, _most_probable(posterior), posterior, weights, how)
         return result
 
     @property
     def n_rows(self) -> int:
         """Return how many rows there are."""
-        return len(self.gold)
+        return len(self.true_codes)
 
     @property
     def labels(self) -> AnyArray:
-        """Return the gold label of each row."""
-        return label_array(self.classes)[self.gold]
+        """Return the true label of each row."""
+        return label_array(self.classes)[self.true_codes]
 
     @property
     def predictions(self) -> AnyArray:
         """Return the predicted label of each row."""
-        return label_array(self.classes)[self.predicted]
+        return label_array(self.classes)[self.predicted_codes]
 
     @property
     def has_probabilities(self) -> bool:
@@ -168,9 +168,9 @@ class Forecasts:
     @property
     def support(self) -> FloatArray:
         """Return how much the rows of each class weigh; without weights, how many there are."""
-        return np.bincount(self.gold, self.weights, len(self.classes)).astype(np.float64)
+        return np.bincount(self.true_codes, self.weights, len(self.classes)).astype(np.float64)
 
-    def place(self, positive: Label | None = None) -> int:
+    def class_index(self, positive: Label | None = None) -> int:
         """Return the place of the positive class: of two, the second unless another is named."""
         if positive is None:
             if len(self.classes) == 2:
@@ -192,8 +192,8 @@ class Forecasts:
         """Return the same with something changed."""
         kept: dict[str, Any] = dict(
             classes=self.classes,
-            gold=self.gold,
-            predicted=self.predicted,
+            true_codes=self.true_codes,
+            predicted_codes=self.predicted_codes,
             probabilities=self._probabilities,
             weights=self.weights,
             how=self.how,
@@ -206,8 +206,8 @@ class Forecasts:
     def _hold(
         self,
         classes: tuple[Label, ...],
-        gold: IntArray,
-        predicted: IntArray,
+        true_codes: IntArray,
+        predicted_codes: IntArray,
         probabilities: FloatArray | None,
         weights: FloatArray | None,
         how: str,
@@ -215,13 +215,13 @@ class Forecasts:
     ) -> None:
         if not isinstance(how, str):
             raise SettingError(f"how must be a few words, such as 'held-out', not {how!r}.")
-        for array in (gold, predicted, probabilities, weights, margin):
+        for array in (true_codes, predicted_codes, probabilities, weights, margin):
             if array is not None:
                 array.flags.writeable = False
         self.__dict__.update(
             classes=classes,
-            gold=gold,
-            predicted=predicted,
+            true_codes=true_codes,
+            predicted_codes=predicted_codes,
             weights=weights,
             how=how,
             _probabilities=probabilities,
@@ -232,10 +232,10 @@ class Forecasts:
         raise AttributeError(f"An evaluation does not change: {name} cannot be set.")
 
 
-def check_same_rows(first: Forecasts, second: Forecasts) -> None:
+def check_same_rows(first: Predictions, second: Predictions) -> None:
     """Refuse two that are not of the same rows, with the same labels and weights."""
     for e in (first, second):
-        if not isinstance(e, Forecasts):
+        if not isinstance(e, Predictions):
             raise SettingError(f"compare takes two evaluations, not {e!r:.60}.")
     if first.n_rows != second.n_rows:
         raise InputError(
@@ -244,20 +244,20 @@ def check_same_rows(first: Forecasts, second: Forecasts) -> None:
         )
     place = {label_key(label): k for k, label in enumerate(first.classes)}
     there = np.array([place.get(label_key(label), -1) for label in second.classes])
-    differ = there[second.gold] != first.gold
+    differ = there[second.true_codes] != first.true_codes
     if differ.any():
         row = int(np.argmax(differ))
         raise InputError(
-            "compare needs evaluations of the same rows: the gold labels of row "
-            f"{row} are {_gold(first, row)!r} and {_gold(second, row)!r}."
+            "compare needs evaluations of the same rows: the true labels of row "
+            f"{row} are {_true_label(first, row)!r} and {_true_label(second, row)!r}."
         )
     a, b = (np.ones(e.n_rows) if e.weights is None else e.weights for e in (first, second))
     if not np.array_equal(a, b):
         raise InputError("compare needs the same sample_weight in both evaluations.")
 
 
-def _gold(e: Forecasts, row: int) -> Label:
-    return e.classes[e.gold[row]]
+def _true_label(e: Predictions, row: int) -> Label:
+    return e.classes[e.true_codes[row]]
 
 
 def _read_classes(classes: Any) -> tuple[Label, ...]:
@@ -303,10 +303,10 @@ def _kind(label: Label) -> str:
     return "a string" if isinstance(label, str) else f"of type {type(label).__name__}"
 
 
-def _check_rows(gold: IntArray) -> int:
-    if not len(gold):
+def _check_rows(true_codes: IntArray) -> int:
+    if not len(true_codes):
         raise InputError("There are no rows to evaluate: labels is empty.")
-    return len(gold)
+    return len(true_codes)
 
 
 def _check_length(name: str, array: AnyArray, n: int) -> None:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Generator, Iterable
 from typing import TypeVar
 
-__all__ = ["ahead"]
+__all__ = ["prefetch"]
 
 T = TypeVar("T")
 
@@ -16,12 +16,12 @@ class _End:
     """Stand behind the last item."""
 
 
-def ahead(items: Iterable[T], most: int = 1) -> Generator[T, None, None]:
+def prefetch(items: Iterable[T], most: int = 1) -> Generator[T, None, None]:
     """Return the same items, so many of them fetched by another thread before they are wanted.
 
     What goes wrong there goes wrong here; and who stops early stops the other thread too.
 
-    >>> list(ahead(range(5)))
+    >>> list(prefetch(range(5)))
     [0, 1, 2, 3, 4]
     """
     waiting: queue.Queue[T | _End] = queue.Queue(most)
@@ -47,7 +47,7 @@ def ahead(items: Iterable[T], most: int = 1) -> Generator[T, None, None]:
         finally:
             put(_End())
 
-    thread = threading.Thread(target=fetch, name="priory-ahead", daemon=True)
+    thread = threading.Thread(target=fetch, name="priory-prefetch", daemon=True)
     thread.start()
     try:
         while not isinstance(item := waiting.get(), _End):

@@ -1,0 +1,149 @@
+"""Columns of texts, as Arrow holds them or as Python strings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NoReturn
+
+import numpy as np
+
+from priory.base.errors import InputError
+from priory.base.typing import AnyArray, BoolArray
+from priory.kernels.text import Splitter, borrow_texts, encode_texts, text_sizes
+
+__all__ = ["Strings", "Texts"]
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """A column of texts as Arrow holds it: UTF-8 bytes, text i from offsets[i] to offsets[i + 1].
+
+    `gaps` says which are missing, None where none is; `splitter` what the words of a text are.
+    """
+
+    data: AnyArray
+    offsets: AnyArray
+    gaps: BoolArray | None
+    splitter: Splitter
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def missing(self) -> BoolArray:
+        """Which rows have no text; an empty text is a text."""
+        return np.zeros(len(self), dtype=np.bool_) if self.gaps is None else self.gaps
+
+    @property
+    def buffers(self) -> tuple[Any, AnyArray | None, BoolArray | None]:
+        """What the kernels read: bytes, where each text begins, and which are missing."""
+        return self.data, self.offsets, self.gaps
+
+    @property
+    def n_bytes(self) -> int:
+        """About how many bytes the texts have."""
+        return int(self.starts[-1] - self.starts[0])
+
+    @property
+    def starts(self) -> AnyArray:
+        """About where each text begins, in bytes, and where the last one ends."""
+        return self.offsets
+
+    def split_by(self, splitter: Splitter) -> Texts:
+        """Let something else be the words of the same texts."""
+        return replace(self, splitter=splitter)
+
+    def take(self, rows: Any) -> Texts:
+        """Take rows by an index, a slice or a mask; a slice copies nothing."""
+        gaps = None if self.gaps is None else self.gaps[rows]
+        if isinstance(rows, slice) and rows.step in (None, 1):
+            start, stop, _ = rows.indices(len(self))
+            offsets = self.offsets[start : max(start, stop) + 1]
+            return Texts(self.data, offsets, gaps, self.splitter)
+        chosen = np.arange(len(self))[rows]
+        pieces = [self.data[self.offsets[i] : self.offsets[i + 1]] for i in chosen.tolist()]
+        lengths = np.array([len(piece) for piece in pieces], dtype=np.int64)
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        data = np.concatenate([np.zeros(0, dtype=np.uint8), *pieces])
+        return Texts(data, offsets, gaps, self.splitter)
+
+    def stretches(self, n_bytes: int) -> list[slice]:
+        """Part the rows into stretches of about so many bytes."""
+        starts, n = self.starts, len(self)
+        cuts = np.arange(int(starts[0]) + n_bytes, int(starts[-1]), n_bytes)
+        ends = np.unique(np.searchsorted(starts[1:], cuts)) + 1
+        return [slice(a, b) for a, b in pairwise([0, *ends[ends < n].tolist(), n])]
+
+    def value(self, row: int) -> str | None:
+        """Look up one text, None where it is missing."""
+        if self.gaps is not None and self.gaps[row]:
+            return None
+        text = self.data[self.offsets[row] : self.offsets[row + 1]].tobytes()
+        return text.replace(b"\xff", b" ").decode("utf-8", "replace")  # \xff parts given words
+
+    def as_labels(self) -> NoReturn:
+        """Refuse: a text is not a label."""
+        raise InputError("a text cannot be read as a label; name a family for words")
+
+
+class Strings(Texts):
+    """A column of Python strings, to be encoded when their bytes are asked for.
+
+    The kernels read them where they are, except those that are not ASCII: whoever takes them piece
+    by piece never has a second copy of all of them.
+    """
+
+    def __init__(
+        self, values: list[Any], ends: AnyArray, gaps: BoolArray | None, splitter: Splitter
+    ) -> None:
+        given = {"values": values, "ends": ends, "gaps": gaps, "splitter": splitter}
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+
+    values: list[Any]
+    ends: AnyArray
+
+    @cached_property
+    def _encoded(self) -> tuple[AnyArray, AnyArray]:
+        data, offsets, _ = encode_texts(self.values)
+        return data, offsets
+
+    @property
+    def data(self) -> AnyArray:
+        """The bytes."""
+        return self._encoded[0]
+
+    @property
+    def offsets(self) -> AnyArray:
+        """Where each text begins, and where the last one ends."""
+        return self._encoded[1]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def buffers(self) -> tuple[Any, AnyArray | None, BoolArray | None]:
+        """What the kernels read, without a copy of the strings that are ASCII."""
+        data, _, _ = borrow_texts(self.values)
+        return data, None, self.gaps
+
+    @property
+    def starts(self) -> AnyArray:
+        """Where each string would begin if all had the most bytes they can have."""
+        return self.ends
+
+    def split_by(self, splitter: Splitter) -> Strings:
+        """Let something else be the words of the same texts."""
+        return Strings(self.values, self.ends, self.gaps, splitter)
+
+    def take(self, rows: Any) -> Texts:
+        """Take rows by an index, a slice or a mask."""
+        gaps = None if self.gaps is None else self.gaps[rows]
+        if isinstance(rows, slice) and rows.step in (None, 1):
+            start, stop, _ = rows.indices(len(self))
+            ends = self.ends[start : max(start, stop) + 1]
+            return Strings(self.values[rows], ends, gaps, self.splitter)
+        values = [self.values[i] for i in np.arange(len(self))[rows].tolist()]
+        return Strings(values, text_sizes(values)[0], gaps, self.splitter)

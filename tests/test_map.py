@@ -1,0 +1,26 @@
+"""The map in CONTRIBUTING is that of the imports, and the tests stand in the same folders."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "priory"
+
+
+def test_the_map_is_current():
+    command = [sys.executable, ROOT / "scripts" / "floor_plan.py", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_module_is_in_a_package():
+    loose = {path.name for path in SOURCE.glob("*.py")}
+    assert loose == {"__init__.py", "__main__.py"}
+
+
+def test_the_tests_mirror_the_packages():
+    packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    assert folders <= packages
+    assert packages - folders == {"examples"}
