@@ -21,6 +21,7 @@ from sklearn.svm import LinearSVC
 from priory import Classifier, NaiveBayes, TextNB
 from priory.base.errors import InputError, SettingError
 from priory.data.reading import read_labels
+from priory.estimators import CategoricalNB
 from priory.evaluation import learning_curve
 from priory.evaluation.learning_curves import Encoder, _split, take_rows
 

@@ -218,16 +218,17 @@ class Combined:
 
     def as_labels(self) -> Labels:
         """Code combinations of values as labels; a row with a missing value has none."""
-        whole = ~self.missing
-        codes = np.stack([part.codes[whole] for part in self.parts], axis=1)
-        distinct, where = np.unique(codes, axis=0, return_inverse=True)
-        combined = np.full(len(self), -1, dtype=np.int32)
-        combined[whole] = where.ravel()
+        from priory.data.combinations import distinct_combinations  # few models need it
+
+        parts = self.parts
+        distinct, where = distinct_combinations(
+            [part.codes for part in parts], [len(part.labels) for part in parts]
+        )
         labels = [
             tuple(part.labels[code] for part, code in zip(self.parts, place, strict=True))
             for place in distinct.tolist()
         ]
-        return Labels(combined, tuple(labels))
+        return Labels(where.astype(np.int32), tuple(labels))
 
 
 @dataclass(frozen=True, eq=False)

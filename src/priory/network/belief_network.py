@@ -23,6 +23,7 @@ from priory.base.formatting import aligned
 from priory.base.graph import Graph
 from priory.base.labels import label_key
 from priory.base.typing import AnyArray, FloatArray, Label
+from priory.data.combinations import joined_codes
 from priory.data.reading import open_table, read_weights
 from priory.families.base import log
 from priory.families.priors import DiscretePrior, as_prior
@@ -64,7 +65,6 @@ from priory.network.variables import (
     label_column,
     read_coded,
 )
-from priory.statistics.combinations import joined_codes
 
 __all__ = ["BeliefNetwork"]
 

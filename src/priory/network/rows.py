@@ -9,12 +9,12 @@ import numpy as np
 
 from priory.base.graph import Graph
 from priory.base.typing import AnyArray, FloatArray, IntArray
+from priory.data.combinations import joined_codes
 from priory.families.base import log
 from priory.kernels.labels import encode_integers
 from priory.network.elimination import Plans
 from priory.network.factors import Factor
 from priory.network.variables import Coded
-from priory.statistics.combinations import joined_codes
 
 __all__ = ["batched", "expected_counts", "log_p_rows", "row_groups", "stretches"]
 

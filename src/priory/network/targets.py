@@ -16,11 +16,11 @@ import numpy as np
 from priory.base.errors import TooLargeError
 from priory.base.graph import Graph
 from priory.base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from priory.data.combinations import joined_codes
 from priory.families.base import log
 from priory.network.elimination import Plans
 from priory.network.rows import batched, row_groups, stretches
 from priory.network.variables import Coded
-from priory.statistics.combinations import joined_codes
 
 __all__ = ["log_joint_rows"]
 
