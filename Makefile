@@ -4,14 +4,14 @@
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
 # make quality  judge the defaults beside other models, into benchmarks/quality.md (some minutes)
 # make honesty  compare the figures that the default reports with true ones, into benchmarks/honesty.md (some minutes)
-# make bench  set up and compare with other libraries, into benchmarks/results.md and texts.md (half an hour)
+# make bench  set up and compare with other libraries, into benchmarks/results.md (an hour; PART=texts: a part of it)
 # All need only python3, a C compiler and make. PYTHON=... chooses another interpreter.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-BUILD_TOOLS := "setuptools>=77" wheel "cython>=3.0.11" "numpy>=2.0"
-# What the compiled package depends on: when one of these changes it is installed again.
+BUILD_TOOLS := "pip>=25.1" "setuptools>=77" "cython>=3.2" "numpy>=2.0"
+# When one of these changes the package is installed again, and what changed of the kernels is compiled again.
 SOURCES := pyproject.toml setup.py $(wildcard src/priory/kernels/*.pyx src/priory/kernels/*.pxd src/priory/kernels/*.h)
 # What `make bench` compares with, beside scikit-learn, as far as it can be installed.
 PEERS := mlpack river wnb polars vowpalwabbit fasttext
@@ -76,25 +76,22 @@ $(VENV)/.installed: $(VENV)/.created $(SOURCES)
 	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.installed-test: $(VENV)/.created $(SOURCES)
-	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[test]"
-	@touch $@ $(VENV)/.installed
-
-$(VENV)/.installed-docs: $(VENV)/.created $(SOURCES)
-	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[docs]"
-	@touch $@ $(VENV)/.installed
+# The tools come beside the package: what is compiled stays as it is.
+$(VENV)/.installed-test $(VENV)/.installed-docs: $(VENV)/.installed-%: pyproject.toml | $(VENV)/.installed
+	@$(BIN)/python -m pip install --quiet --group $*
+	@touch $@
 
 # A peer that cannot be installed is left out, and none may change the versions of what is there.
-$(VENV)/.installed-bench: $(VENV)/.created $(SOURCES)
-	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[bench]"
+$(VENV)/.installed-bench: pyproject.toml | $(VENV)/.installed
+	@$(BIN)/python -m pip install --quiet --group bench
 	@$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/constraints.txt
 	@for peer in $(PEERS); do \
 	    $(BIN)/python -m pip install --quiet --only-binary :all: --constraint $(VENV)/constraints.txt $$peer || true; \
 	done
-	@touch $@ $(VENV)/.installed
+	@touch $@
 
 # Some systems ship python3 without ensurepip: then pip comes from the interpreter's own pip.
-$(VENV)/.created:
+$(VENV)/.created: Makefile
 	@test -x $(BIN)/python -a -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { \
 	    $(PYTHON) -m venv --clear --without-pip $(VENV) && { \
 	        $(BIN)/python -m ensurepip --default-pip >/dev/null 2>&1 || \
@@ -105,5 +102,5 @@ $(VENV)/.created:
 	        exit 1; \
 	    }; \
 	}
-	@$(BIN)/python -m pip install --quiet $(BUILD_TOOLS)
+	@$(BIN)/python -m pip install --quiet --upgrade $(BUILD_TOOLS)
 	@touch $@
