@@ -1,5 +1,6 @@
 # make demo   set up and show the classifier at work
 # make test   set up, check the style, the types and the imports, and run the tests
+# make style  set up and check the style, the types and the imports alone
 # make docs   set up and build the documentation into site/
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
 # make quality  judge the defaults beside other models, into benchmarks/quality.md (some minutes)
@@ -16,22 +17,27 @@ SOURCES := pyproject.toml setup.py $(wildcard src/priory/kernels/*.pyx src/prior
 # What `make bench` compares with, beside scikit-learn, as far as it can be installed.
 PEERS := mlpack river wnb polars vowpalwabbit fasttext
 
+# Python compiles a module when it is first imported; pip would compile all that are there.
+export PIP_NO_COMPILE := 1
+
 # Shows a command as a reader would type it, and runs it.
 shown = @printf '\n$$ priory %s\n\n' '$(1)'; $(BIN)/priory $(1)
 
-.PHONY: demo test docs fuzz quality honesty bench build format map clean
+.PHONY: demo test style docs fuzz quality honesty bench build format map clean
 
 demo: $(VENV)/.installed
 	@mkdir -p build
 	$(call shown,train examples/play_tennis.csv --target play --textbook -o build/play.priory)
 	$(call shown,explain build/play.priory --set outlook=Sunny --set temperature=Cool --set humidity=High --set wind=Strong)
 
-test: $(VENV)/.installed-test
+test: style
+	@$(BIN)/pytest -n auto
+
+style: $(VENV)/.installed-test
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/pytest -n auto
 
 docs: $(VENV)/.installed-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
