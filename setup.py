@@ -11,13 +11,13 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNELS = Path("src/priory/kernels")
-TEXT = ("vocabulary", "text", "pairs", "words", "word_scores")
+TEXT = ("vocabulary", "utf8", "text", "pairs", "words", "word_scores")
 """What `make fuzz` watches."""
 SHARED = "priory.kernels._shared"
 """Cython's own code for memory views and the like, compiled once for all kernels."""
 
 WINDOWS, LINUX = sys.platform == "win32", sys.platform == "linux"
-# No -march: one build runs on every CPU, and loops.h picks AVX2 at run time. No -ffast-math and
+# No -march: one build runs on every CPU, and clones.h picks AVX2 at run time. No -ffast-math and
 # no contraction to fma: double-double sums need every operation rounded exactly as written.
 # That nobody reads the floating-point traps or errno changes no result, and lets masks vectorise.
 FLAGS = (

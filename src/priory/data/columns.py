@@ -17,14 +17,9 @@ import numpy as np
 from priory.base.errors import InputError
 from priory.base.parallel import in_parallel, stretches, thread_count
 from priory.base.typing import AnyArray, BoolArray, FloatArray, Label
-from priory.kernels.labels import (
-    count_codes,
-    encode_integers,
-    encode_range,
-    pack_codes,
-    value_range,
-)
-from priory.kernels.text import Splitter, borrow_texts, encode_texts, text_sizes
+from priory.kernels.labels import count_codes, encode_integers, encode_range, pack_codes
+from priory.kernels.text import Splitter
+from priory.kernels.utf8 import borrow_texts, encode_texts, text_sizes
 
 __all__ = [
     "Column",
@@ -448,10 +443,9 @@ def integer_labels(values: AnyArray) -> Labels:
     """
     values = np.ascontiguousarray(values, dtype=np.int64)
     if len(values) >= SMALL:
-        parts = stretches(len(values), 1, thread_count())
-        ends = in_parallel([partial(value_range, values[rows]) for rows in parts], len(parts))
-        low, high = min(low for low, _ in ends), max(high for _, high in ends)
+        low, high = int(values.min()), int(values.max())
         if high - low < CLOSE:
+            parts = stretches(len(values), 1, thread_count())
             return _close_integers(values, low, high, parts)
     codes, distinct = encode_integers(values)
     return Labels(codes, tuple(distinct.tolist()))

@@ -21,7 +21,7 @@ from priory.data.columns import (
     Strings,
     Texts,
 )
-from priory.kernels.text import text_sizes
+from priory.kernels.utf8 import text_sizes
 
 __all__ = ["stack", "stack_labels"]
 
