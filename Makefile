@@ -5,7 +5,7 @@
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
 # make quality  judge the defaults beside other models, into benchmarks/quality.md (some minutes)
 # make honesty  compare the figures that the default reports with true ones, into benchmarks/honesty.md (some minutes)
-# make bench  set up and compare with other libraries, into benchmarks/results.md (an hour; PART=texts: a part of it)
+# make bench  set up and compare with other libraries, into benchmarks/results.md (two hours; PART=texts: a part of it)
 # All need only python3, a C compiler and make. PYTHON=... chooses another interpreter.
 
 PYTHON ?= python3
@@ -60,7 +60,7 @@ honesty: $(VENV)/.installed-bench
 	@$(BIN)/python -m benchmarks.honesty $(HONESTY)
 
 bench: $(VENV)/.installed-bench
-	@$(BIN)/python -m benchmarks $(BENCH)
+	@$(BIN)/python -m benchmarks $(if $(PART),--part $(PART)) $(BENCH)
 
 build: $(VENV)/.created
 	@$(BIN)/python setup.py --quiet build_ext --inplace
