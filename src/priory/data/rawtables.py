@@ -19,7 +19,8 @@ from priory.data.columns import Column, Labels, Numbers, Texts
 from priory.data.texts import Strings
 from priory.kernels.labels import encode_integers, encode_objects
 from priory.kernels.strings import encode_fixed_strings, encode_strings
-from priory.kernels.text import Splitter, text_sizes
+from priory.kernels.text import Splitter
+from priory.kernels.utf8 import text_sizes
 
 __all__ = ["Natural", "RawTable", "natural", "open_table", "texts"]
 

@@ -21,7 +21,7 @@ from priory.data.columns import Column, Combined, Counts, Frame, Labels, Numbers
 from priory.data.pairing import Pairing
 from priory.data.rawtables import EXACT, SURROGATE, Natural, RawTable, natural, open_table, texts
 from priory.data.schema import Block, Kind, Schema, unit_of
-from priory.kernels.text import encode_texts
+from priory.kernels.utf8 import encode_texts
 from priory.text.analyzer import Analyzer
 
 __all__ = [
