@@ -234,7 +234,9 @@ def _words(term: Term, by_class: _ByClass) -> dict[str, Any]:
     }
     weights = term.parameters.table
     if family.readout == "bernoulli":
-        present, absent = (np.exp(log_p.T) for log_p in family.log_presence(term.parameters))
+        weights_of = term.parameters.weights
+        log_presence = weights_of.log_presence(np.flatnonzero(weights_of.kept))
+        present, absent = (np.exp(log_p.T) for log_p in log_presence)
         return {**told, "present": by_class(present), "absent": by_class(absent)}
     if family.readout == "multinomial" and not family.idf:
         return {**told, "probability": by_class(np.exp(weights.T))}

@@ -12,11 +12,14 @@ from priory.base.errors import NoLikelihoodError
 from priory.base.typing import AnyArray, CodeArray, FloatArray
 from priory.data.columns import Counts
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Family, Linear, log
+from priory.families.base import Adder, Family, Linear
+from priory.families.counted import add_counts, row_adder, share_parts, sparse_rows
+from priory.families.counts_without import CountedPairs, shares_without
 from priory.families.left_out import LeftOut
-from priory.families.multinomial import Entries, add_counts, rest
-from priory.families.parts import Part, Parts
-from priory.families.priors import DiscretePrior, MEstimate
+from priory.families.parts import Parts
+from priory.families.priors import DiscretePrior
+from priory.families.readouts import complement
+from priory.families.sums import Grid
 from priory.statistics.tables import CountsTable
 
 if TYPE_CHECKING:
@@ -50,13 +53,10 @@ class Complement(Family):
     norm: bool = False
 
     def parameters(self, table: CountsTable, prior: DiscretePrior) -> ComplementParameters:
-        """Return −log P(j | not k) for each column."""
-        total = table.s1.sum(axis=0)
-        pseudo = prior.pseudo_counts(range(len(total)), total)
-        others = _of_others(table.s1) + pseudo
-        weights = log(others / others.sum(axis=1, keepdims=True))
-        weights = weights / weights.sum(axis=1, keepdims=True) if self.norm else -weights
-        return ComplementParameters(np.ascontiguousarray(weights.T))
+        """Estimate −log P(j | not k) of each column."""
+        sums = Grid(table.s1)
+        weights = complement(sums, sums.pseudo_counts(prior), norm=self.norm)
+        return ComplementParameters(weights.rows)
 
     def add_log_likelihood(
         self, column: Counts, parameters: ComplementParameters, out: FloatArray
@@ -67,45 +67,12 @@ class Complement(Family):
     def adder_without(
         self, column: Counts, left_out: LeftOut, table: CountsTable, prior: DiscretePrior
     ) -> Adder:
-        """Take the row's counts from the complements of the classes that are not its own.
-
-        P(j | not k) = (N_j − n_jk − x_j + α) / Σ_j (N_j − n_jk − x_j + α)   for k ≠ y
-        """
-        looks_at_counts = isinstance(prior, MEstimate) and prior.p == "marginal"
-        if looks_at_counts and self.norm:  # then every weight of every column changes
+        """Take the row's counts from the complements of the classes that are not its own."""
+        pairs = CountedPairs.of_columns(table)
+        scores = shares_without(pairs, Grid(table.s1), "complement", prior, norm=self.norm)
+        if scores is None:  # every weight of every column changes
             return super().adder_without(column, left_out, table, prior)
-        total = table.s1.sum(axis=0)
-        pseudo = prior.pseudo_counts(range(len(total)), total)
-        before = total + pseudo - table.s1
-        counted = total - table.s1
-        logs_before = log(before).sum(axis=1)
-
-        def add(rows: slice, out: FloatArray) -> None:
-            part, left = column.take(rows), left_out.take(rows)
-            some = Entries.of(part)
-            taken = left.amount[some.row] * some.x
-            a, a_sum = pseudo[some.column], pseudo.sum()
-            if looks_at_counts:
-                m = float(prior.m)  # type: ignore[attr-defined]
-                everything = rest(total.sum(), left.amount * some.total) + len(total)
-                a, a_sum = m * (total[some.column] - taken + 1.0) / everything[some.row], m
-            for k in range(len(before)):
-                other = left.y != k
-                mine = np.maximum(counted[k, some.column] - taken * other[some.row], 0.0) + a
-                n = rest(counted[k].sum(), left.amount * some.total * other) + a_sum
-                log_n, log_mine = log(n), log(mine)
-                weights = log_mine - log_n[some.row]
-                score = np.bincount(some.row, weights=some.x * weights, minlength=len(left))
-                if self.norm:
-                    change = log_mine - log(before[k, some.column])
-                    logs = logs_before[k] + np.bincount(
-                        some.row, weights=change, minlength=len(left)
-                    )
-                    out[:, k] += score / (logs - len(total) * log_n)
-                else:
-                    out[:, k] -= score
-
-        return add
+        return row_adder(column, left_out, scores)
 
     @property
     def is_likelihood(self) -> bool:
@@ -115,15 +82,11 @@ class Complement(Family):
     def parts(
         self, block: Block, row: Counts, parameters: ComplementParameters, n_classes: int
     ) -> Parts:
-        """Return P(j | not k)^−x_j of each column that is not 0, or with `norm` its weight."""
-        some = Entries.of(row)
-        title, sign = ("e^weight of {}", 1.0) if self.norm else ("P({} | not class)", -1.0)
-        return Parts(
-            [
-                Part(title.format(block.columns[j]), x * parameters.weights[j], sign * x)
-                for j, x in zip(some.column.tolist(), some.x.tolist(), strict=True)
-            ]
-        )
+        """Write P(j | not k)^−x_j of each column that is not 0, or with `norm` its weight."""
+        some = sparse_rows(row)
+        names = [block.columns[j] for j in some.indices.tolist()]
+        weights = parameters.weights[some.indices]
+        return share_parts(names, some.data, weights, "weight" if self.norm else "not class")
 
     def log_base_measure(self, column: Counts, parameters: ComplementParameters) -> FloatArray:
         """Refuse: there is no likelihood to complete."""
@@ -177,15 +140,3 @@ _REASON = (
     "complement scores a class by the counts of the other classes; that is no probability of the "
     "data, so there is no evidence and nothing to sample. Use 'multinomial' for those."
 )
-
-
-def _of_others(s1: FloatArray) -> FloatArray:
-    """Return the sums of all classes but each, with no difference that a heavy class would drown.
-
-    >>> _of_others(np.array([[1e100], [1.0], [2.0]])).tolist()
-    [[3.0], [1e+100], [1e+100]]
-    """
-    before, after = np.zeros_like(s1), np.zeros_like(s1)
-    np.cumsum(s1[:-1], axis=0, out=before[1:])
-    np.cumsum(s1[:0:-1], axis=0, out=after[-2::-1])
-    return before + after
