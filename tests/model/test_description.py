@@ -152,7 +152,7 @@ class TestDescriptionLength:
         with pytest.raises(NoLikelihoodError, match="complement scores a class by"):
             model.description_length()
         texts = TextNB("complement").fit(["red sea", "blue sky"], [0, 1])
-        with pytest.raises(NoLikelihoodError, match="complement read-out scores a text"):
+        with pytest.raises(NoLikelihoodError, match="complement scores a class by"):
             texts.description_length()
         with pytest.raises(SettingError, match="takes rows and their classes, or neither"):
             model.description_length(counts)

@@ -410,8 +410,8 @@ class _Graph:
 WRITERS: dict[type, Callable[[_Graph, Term], str]] = {
     Categorical: _Graph.categorical,
     Bernoulli: _Graph.bernoulli,
-    Multinomial: lambda graph, term: graph.counts(term, term.parameters.log_p),
-    Complement: lambda graph, term: graph.counts(term, term.parameters.weights),
+    Multinomial: lambda graph, term: graph.counts(term, term.parameters.table),
+    Complement: lambda graph, term: graph.counts(term, term.parameters.table),
     Gaussian: _Graph.gaussian,
     StudentT: _Graph.student,
     Histogram: _Graph.histogram,

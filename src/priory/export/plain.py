@@ -124,11 +124,11 @@ def _binomial(term: Term, by_class: _ByClass) -> dict[str, Any]:
 
 
 def _multinomial(term: Term, by_class: _ByClass) -> dict[str, Any]:
-    return {"probability": by_class(np.exp(term.parameters.log_p.T))}
+    return {"probability": by_class(np.exp(term.parameters.table.T))}
 
 
 def _complement(term: Term, by_class: _ByClass) -> dict[str, Any]:
-    return {"weight": by_class(term.parameters.weights.T)}
+    return {"weight": by_class(term.parameters.table.T)}
 
 
 def _as_named(term: Term, by_class: _ByClass) -> dict[str, Any]:

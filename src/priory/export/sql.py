@@ -203,16 +203,12 @@ def _bernoulli(term: Term, k: int) -> str:
     )
 
 
-def _counts(weights: Callable[[Any], Any]) -> Callable[[Term, int], str]:
-    def write(term: Term, k: int) -> str:
-        w = weights(term.parameters)
-        return _sum(
-            f"CASE WHEN {_column(c)} > 0 THEN {_column(c)} * {_number(w[j, k])} "
-            f"ELSE {_number(0.0)} END"
-            for j, c in enumerate(term.block.columns)
-        )
-
-    return write
+def _counts(term: Term, k: int) -> str:
+    w = term.parameters.table
+    return _sum(
+        f"CASE WHEN {_column(c)} > 0 THEN {_column(c)} * {_number(w[j, k])} ELSE {_number(0.0)} END"
+        for j, c in enumerate(term.block.columns)
+    )
 
 
 def _of_numbers(write: Callable[[Any, str, int, int], str]) -> Callable[[Term, int], str]:
@@ -319,8 +315,8 @@ def _binomial(term: Term, x: str, j: int, k: int) -> str:
 WRITERS: dict[type, Callable[[Term, int], str]] = {
     Categorical: _categorical,
     Bernoulli: _bernoulli,
-    Multinomial: _counts(lambda p: p.log_p),
-    Complement: _counts(lambda p: p.weights),
+    Multinomial: _counts,
+    Complement: _counts,
     Gaussian: _of_numbers(_gaussian),
     StudentT: _of_numbers(_student),
     Histogram: _of_numbers(_histogram),

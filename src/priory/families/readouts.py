@@ -181,6 +181,7 @@ def _marks(sums: PairSums, marked: BoolArray) -> Weights | None:
         return None
     kept = np.zeros(len(sums.kept), dtype=np.bool_)
     kept[sums.word[marked]] = True
-    some = PairSums(sums.word[marked], sums.label[marked], sums.n[marked], kept, sums.n_classes)
+    word, label, n = sums.word[marked], sums.label[marked], sums.n[marked]
+    some = replace(sums, n=n, word=word, label=label, is_kept=kept)
     nothing = np.zeros(len(kept))
     return Weights.of_pairs(some, np.ones(len(some.n)), nothing, np.zeros(sums.n_classes))

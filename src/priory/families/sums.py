@@ -1,13 +1,10 @@
 """The sums n_wk of words and classes: what multinomial, Bernoulli and complement are read out of.
 
-A column of counts is a word, and so is whatever an analyzer finds in a text. A vocabulary is large
-and most of its words are in few classes, so it has an entry for each pair that was seen; a matrix
-of counts has one for every pair.
+A column of counts is a word, and so is whatever an analyzer finds in a text.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,68 +16,21 @@ from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 from priory.families.priors import DiscretePrior
 from priory.kernels.pairs import sum_by
 
-__all__ = ["CHUNK", "Grid", "PairSums", "Sums"]
+__all__ = ["CHUNK", "PairSums", "Sums"]
 
 CHUNK = 4_000_000
 """So many weights at most are written out at once."""
 
 
-class Sums(ABC):
-    """Hold n_wk; `kept` says which words are read out, and the others have no sums."""
-
-    kept: BoolArray
-
-    @property
-    @abstractmethod
-    def total(self) -> FloatArray:
-        """The sum of each word over the classes."""
-
-    @property
-    @abstractmethod
-    def size(self) -> FloatArray:
-        """The sum of each class over the words."""
-
-    @property
-    @abstractmethod
-    def grid(self) -> FloatArray:
-        """The sums as classes × words."""
-
-    @abstractmethod
-    def of_classes(self) -> Iterator[tuple[int, Any, FloatArray]]:
-        """Yield each class that has sums, an index of its words, and n of these."""
-
-    @abstractmethod
-    def stretches(self) -> Iterator[tuple[AnyArray, CodeArray | None, FloatArray]]:
-        """Yield some words, their classes, and n of each; without classes n is words × classes."""
-
-    def names(self) -> Sequence[Label]:
-        """Name the words as a prior does that speaks of each."""
-        return range(len(self.kept))
-
-    def pseudo_counts(self, prior: DiscretePrior) -> FloatArray:
-        """Ask a prior for the pseudo-count of each word; words that are left out have none."""
-        kept = self.kept
-        if kept.all() and not prior.values():
-            pseudo = prior.pseudo_counts(range(len(kept)), self.total)
-            return np.broadcast_to(np.asarray(pseudo, dtype=np.float64), kept.shape)
-        values: Sequence[Label] = range(int(kept.sum()))
-        if prior.values():
-            names = self.names()
-            values = [names[w] for w in np.flatnonzero(kept).tolist()]
-        pseudo = np.zeros(len(kept))
-        pseudo[kept] = prior.pseudo_counts(values, self.total[kept])
-        return pseudo
-
-
 @dataclass(frozen=True, eq=False)
-class Grid(Sums):
+class Sums:
     """Hold n of every class and word, classes × words."""
 
     n: FloatArray
 
     @property
-    def kept(self) -> BoolArray:  # type: ignore[override]
-        """All the words."""
+    def kept(self) -> BoolArray:
+        """Which words are read out; the others have no sums."""
         return np.ones(self.n.shape[1], dtype=np.bool_)
 
     @cached_property
@@ -98,26 +48,54 @@ class Grid(Sums):
         """The sums as classes × words."""
         return self.n
 
-    def of_classes(self) -> Iterator[tuple[int, Any, FloatArray]]:
-        """Yield each class that has sums, an index of its words, and n of these."""
-        for k in np.flatnonzero(self.size).tolist():
-            yield k, slice(None), self.n[k]
+    def of_class(self, k: int) -> tuple[Any, FloatArray]:
+        """Look up the words that a class has, as an index, and n of these."""
+        return slice(None), self.n[k]
 
     def stretches(self) -> Iterator[tuple[AnyArray, CodeArray | None, FloatArray]]:
-        """Yield all the words at once."""
+        """Yield words, their classes and n, some at a time; n of all classes, words × classes."""
         yield np.arange(self.n.shape[1]), None, self.n.T
+
+    def names(self) -> Sequence[Label]:
+        """Name the words as a prior does that speaks of each."""
+        return range(self.n.shape[1])
+
+    def pseudo_counts(self, prior: DiscretePrior) -> FloatArray:
+        """Ask a prior for the pseudo-count of each word; words that are left out have none."""
+        kept = self.kept
+        if kept.all() and not prior.values():
+            pseudo = prior.pseudo_counts(range(len(kept)), self.total)
+            return np.broadcast_to(np.asarray(pseudo, dtype=np.float64), kept.shape)
+        values: Sequence[Label] = range(int(kept.sum()))
+        if prior.values():
+            names = self.names()
+            values = [names[w] for w in np.flatnonzero(kept).tolist()]
+        pseudo = np.zeros(len(kept))
+        pseudo[kept] = prior.pseudo_counts(values, self.total[kept])
+        return pseudo
 
 
 @dataclass(frozen=True, eq=False)
 class PairSums(Sums):
-    """Hold n of the words and classes that were seen together, in the order of word and label."""
+    """Hold n of the words and classes that were seen together, in the order of word and label.
+
+    A vocabulary is large, and most of its words are in few classes.
+    """
 
     word: CodeArray
     label: CodeArray
-    n: FloatArray
-    kept: BoolArray
+    is_kept: BoolArray
     n_classes: int
-    words: Callable[[], Sequence[Label]] | None = None
+    words: Callable[[], Sequence[Label]]
+
+    @property
+    def kept(self) -> BoolArray:
+        """Which words are read out; the others have no sums."""
+        return self.is_kept
+
+    def names(self) -> Sequence[Label]:
+        """Name the words as a prior does that speaks of each."""
+        return self.words()
 
     @cached_property
     def total(self) -> FloatArray:
@@ -136,22 +114,17 @@ class PairSums(Sums):
         grid[self.label, self.word] = self.n
         return grid
 
-    def of_classes(self) -> Iterator[tuple[int, Any, FloatArray]]:
-        """Yield each class that has sums, an index of its words, and n of these."""
-        for k in np.flatnonzero(self.size).tolist():
-            some = self.label == k
-            yield k, self.word[some], self.n[some]
+    def of_class(self, k: int) -> tuple[Any, FloatArray]:
+        """Look up the words that a class has, as an index, and n of these."""
+        some = self.label == k
+        return self.word[some], self.n[some]
 
     def stretches(self) -> Iterator[tuple[AnyArray, CodeArray | None, FloatArray]]:
-        """Yield so many pairs at once that not too many weights are written out for them."""
+        """Yield words, their classes and n, some at a time."""
         height = max(1, CHUNK // self.n_classes)
         for first in range(0, len(self.word), height):
             some = slice(first, first + height)
             yield self.word[some], self.label[some], self.n[some]
-
-    def names(self) -> Sequence[Label]:
-        """Name the words as a prior does that speaks of each."""
-        return super().names() if self.words is None else self.words()
 
     def pooled(self, unknown: BoolArray) -> PairSums:
         """Give the classes that nothing is known of the sums of all: they must not decide."""

@@ -129,10 +129,15 @@ class Weights:
         """Which words have weights."""
         return np.asarray(self.place != DROPPED)
 
+    @property
+    def table(self) -> FloatArray:
+        """The weights of the words that are kept, words × classes."""
+        return self.of(np.flatnonzero(self.kept)) if (self.place == NO_ROW).any() else self.rows
+
     @cached_property
     def words_of_class(self) -> FloatArray:
         """The sum of the weights of each class: of `certain`, how many words there are."""
-        return self.of(np.flatnonzero(self.kept)).sum(axis=0)
+        return self.table.sum(axis=0)
 
     def of(self, words: AnyArray) -> FloatArray:
         """Look up some words, words × classes; a dropped word has no weights."""

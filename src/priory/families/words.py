@@ -5,38 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from priory.base.errors import NoLikelihoodError, SettingError
-from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
+from priory.base.errors import SettingError
+from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.data.columns import SparseRows, Texts
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Family, Linear
-from priory.families.counted import (
-    log_evidence,
-    log_orders,
-    orders_left_out,
-    posterior,
-    presence_parts,
-    share_parts,
-    word_counts,
-)
-from priory.families.counts_without import CountedPairs, Scores, presence_without, shares_without
+from priory.families.base import Adder, Linear
+from priory.families.counted import Counted, CountedParameters
+from priory.families.counts_without import CountedPairs, Scores, presence_without
 from priory.families.left_out import LeftOut
-from priory.families.parts import Parts, listed
+from priory.families.parts import listed
 from priory.families.priors import DiscretePrior
-from priory.families.readouts import bernoulli, complement, multinomial
+from priory.families.readouts import bernoulli
 from priory.families.sums import CHUNK, PairSums
 from priory.families.weights import Weights
 from priory.kernels.vocabulary import Vocabulary
 from priory.kernels.word_scores import score_words
+from priory.kernels.words import count_matrix
 from priory.statistics.tables import WordsTable
-
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
-    from priory.families.posteriors import DirichletPosterior
 
 __all__ = ["READOUTS", "Words", "WordsParameters"]
 
@@ -46,7 +35,7 @@ READOUTS = ("multinomial", "bernoulli", "complement")
 
 
 @dataclass(frozen=True)
-class Words(Family):
+class Words(Counted):
     """Model the words of a text, each given the class alone; words never learned are dropped.
 
     | readout | a text's score |
@@ -68,6 +57,7 @@ class Words(Family):
 
     name: ClassVar[str] = "words"
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.WORDS,)
+    noun: ClassVar[str] = "words"
 
     readout: Literal["multinomial", "bernoulli", "complement"] = "multinomial"
     term: Literal["count", "log"] = "count"
@@ -103,27 +93,74 @@ class Words(Family):
     def parameters(self, table: WordsTable, prior: DiscretePrior) -> WordsParameters:
         """Weigh each word and class."""
         kept = self._kept(table)
-        counts = sums = _sums(table, kept, table.pairs.count)
+        length = _sums(table, kept, table.pairs.count).size
+        length = length / np.maximum(table.present, np.finfo(float).tiny)
+        sums, idf = _sums(table, kept, self._counted(table)), self._idf(table)
         if self.readout == "bernoulli":
-            texts, sums = table.documents_weight, _sums(table, kept, table.weight)
+            texts = table.documents_weight
             both = np.stack([np.maximum(texts.sum() - sums.total, 0.0), sums.total], axis=1)
             weights = bernoulli(sums, prior.pseudo_counts([False, True], both), texts)
         else:
-            idf = self._idf(table)
-            if self.term == "log":
-                sums = _sums(table, kept, table.pairs.log_tf)
             if idf is not None:
                 sums = replace(sums, n=sums.n * idf[sums.word])
-            pseudo = sums.pseudo_counts(prior)
-            if self.readout == "complement":
-                weights = complement(sums, pseudo, idf, self.norm)
-            else:
-                weights = multinomial(sums, pseudo, idf)
-        length = counts.size / np.maximum(table.present, np.finfo(float).tiny)
-        return WordsParameters(table.vocabulary, weights, length)
+            weights = self.weigh(sums, prior, idf)
+        return WordsParameters(weights, length, table.vocabulary)
 
-    def _sums(self, table: WordsTable, n: FloatArray) -> PairSums:
-        return _sums(table, self._kept(table), n)
+    def sums(self, table: WordsTable) -> PairSums:
+        """Take n_wk: texts that have the word, or how often they do."""
+        return _sums(table, self._kept(table), self._counted(table))
+
+    def pairs(self, table: WordsTable) -> CountedPairs:
+        """Take what leaving a text out needs to know of the words and classes seen together."""
+        pairs = table.pairs
+        having = np.where(self._kept(table), table.per_word(pairs.rows), 0.0)
+        return CountedPairs(
+            pairs.word,
+            pairs.label,
+            pairs.rows,
+            table.weight,
+            self._counted(table),
+            having.astype(np.int64),
+            table.documents_weight,
+            self.min_documents,
+            self.term,
+            not table.is_approximate,
+        )
+
+    def rows(self, column: Texts, known: WordsTable | WordsParameters) -> SparseRows:
+        """Count the words of each text that the parameters (or a table) know."""
+        indptr, codes, tf = count_matrix(*column.buffers, known.vocabulary, column.splitter)
+        if isinstance(known, WordsParameters):
+            some = known.weights.kept[codes]
+            if not some.all():
+                ends = np.concatenate([[0], np.cumsum(some)])
+                indptr, codes, tf = ends[indptr], codes[some], tf[some]
+        return SparseRows(tf.astype(np.float64), codes, indptr, len(known.vocabulary))
+
+    def names(
+        self,
+        block: Block,
+        known: WordsTable | WordsParameters,
+        words: AnyArray | None = None,
+    ) -> Sequence[str]:
+        """Name all words that the parameters (or a table) know, or some of them."""
+        if words is not None:
+            return known.vocabulary.take(words).words()
+        if isinstance(known, WordsParameters):
+            return known.words.tolist()
+        return known.vocabulary.take(np.flatnonzero(self._kept(known)).astype(np.int32)).words()
+
+    def part_notes(self, row: Texts, names: Sequence[str]) -> list[str]:
+        """Name the words of a text that are not read out."""
+        counted = WordsTable.count(Block("", ("",), Kind.EMPTY), row, NO_CLASS, None, 1)
+        unknown = sorted(set(counted.vocabulary.words()) - set(names))
+        return [f"not in the vocabulary, skipped: {listed(unknown)}"] if unknown else []
+
+    def _counted(self, table: WordsTable) -> FloatArray:
+        """Take what the read-out counts of each pair."""
+        if self.readout == "bernoulli":
+            return table.weight
+        return table.pairs.count if self.term == "count" else table.pairs.log_tf
 
     def _kept(self, table: WordsTable) -> BoolArray:
         """Tell which words are read out: frequent enough, and within the limit."""
@@ -161,47 +198,16 @@ class Words(Family):
 
         return add
 
-    def adder_without(
-        self, column: Texts, left_out: LeftOut, table: WordsTable, prior: DiscretePrior
-    ) -> Adder:
-        """Take the text's words from the sums of its class; those in too few texts then leave.
-
-        Which words a limit of the vocabulary keeps stays as it is. There is no closed form for
-        `norm`, for the marginal m-estimate with idf or the bernoulli read-out, and for that without
-        a prior: those are read anew for each text.
-        """
-        scores = self.scores_without(left_out, table, prior)
-        if scores is None:
-            return super().adder_without(column, left_out, table, prior)
-
-        def add(rows: slice, out: FloatArray) -> None:
-            some = column.take(rows)
-            found = scores(word_counts(some, table.vocabulary), left_out.take(rows))
-            out += np.where(some.missing[:, None], 0.0, found)
-
-        return add
-
     def scores_without(
         self, left_out: LeftOut, table: WordsTable, prior: DiscretePrior
     ) -> Scores | None:
-        pairs, kept = table.pairs, self._kept(table)
-        n = pairs.log_tf if self.term == "log" else pairs.count
-        counted = CountedPairs(
-            pairs.word,
-            pairs.label,
-            pairs.rows,
-            table.weight,
-            n,
-            np.where(kept, table.per_word(pairs.rows), 0.0).astype(np.int64),
-            table.documents_weight,
-            self.min_documents,
-            self.term,
-            not table.is_approximate,
-        )
+        """Take the text's words from the sums of its class; those in too few texts then leave.
+
+        Which words a limit of the vocabulary keeps stays as it is.
+        """
         if self.readout == "bernoulli":
-            return presence_without(counted, prior, left_out)
-        sums = _sums(table, kept, n)
-        return shares_without(counted, sums, self.readout, prior, self.idf, self.norm)
+            return presence_without(self.pairs(table), prior, left_out)
+        return super().scores_without(left_out, table, prior)
 
     def table_without(self, table: WordsTable, row: Texts, left_out: LeftOut) -> WordsTable:
         """Return the table without a text; what a limit of the vocabulary kept stays as it was."""
@@ -212,35 +218,11 @@ class Words(Family):
             table.vocabulary.take(np.flatnonzero(table.most_frequent(table.limit)))
         )
 
-    def log_base_measure(self, column: Texts, parameters: WordsParameters) -> FloatArray:
-        """Take the log of the multinomial coefficient of the words that are known."""
-        if self.readout == "bernoulli":
-            return np.zeros(len(column))
-        self._check_likelihood()
-        return log_orders(parameters.counts(column))
-
-    @property
-    def is_likelihood(self) -> bool:
-        """Return whether the score is a probability of the words."""
-        return self.readout != "complement" and self.term == "count" and not self.idf
-
-    def _check_likelihood(self) -> None:
-        if self.readout == "complement":
-            raise NoLikelihoodError(
-                "The complement read-out scores a text by the other classes' words: it gives no "
-                "probability of a text. Use readout='multinomial' or 'bernoulli'."
-            )
-        if self.term != "count" or self.idf:
-            raise NoLikelihoodError(
-                "With term='log' or idf a text's words are weighted: their score is no probability "
-                "of a text. Use term='count' and idf=False."
-            )
-
     def sample(
         self, parameters: WordsParameters, y: CodeArray, rng: np.random.Generator
     ) -> AnyArray:
         """Draw texts of words in any order; a multinomial's length is Poisson about its mean."""
-        self._check_likelihood()
+        self.check_likelihood()
         words, weights = parameters.words, parameters.table
         texts = np.empty(len(y), dtype=object)
         for k in np.unique(y):
@@ -254,100 +236,10 @@ class Words(Family):
             texts[of_class] = [" ".join(some) for some in drawn]
         return texts
 
-    def n_free(self, table: WordsTable, prior: DiscretePrior) -> int:
-        """Return V − 1 shares for each class, or for the bernoulli read-out V of them."""
-        self._check_likelihood()
-        n_words = int(self._kept(table).sum())
-        return table.n_classes * (n_words if self.readout == "bernoulli" else max(n_words - 1, 0))
-
-    def log_likelihood_of(self, table: WordsTable, parameters: WordsParameters) -> float:
-        """Sum that of all texts, of the multinomial read-out with their words in order."""
-        self._check_likelihood()
-        seen = table.weight if self.readout == "bernoulli" else table.pairs.count
-        return parameters.weights.log_likelihood_of(self._sums(table, seen), table.present)
-
-    def log_evidence(self, table: WordsTable, prior: DiscretePrior) -> float:
-        """Take the evidence of the words, in their order, for the multinomial of counts."""
-        if (self.readout, self.term, self.idf) != ("multinomial", "count", False):
-            return super().log_evidence(table, prior)
-        return log_evidence(self._sums(table, table.pairs.count), prior)
-
-    def posterior(
-        self,
-        table: WordsTable,
-        prior: DiscretePrior,
-        block: Block,
-        column: str,
-        classes: tuple[Label, ...],
-    ) -> DirichletPosterior:
-        """Give the Dirichlet over the words of each class, for the multinomial of counts."""
-        if (self.readout, self.term, self.idf) != ("multinomial", "count", False):
-            super().posterior(table, prior, block, column, classes)
-        sums = self._sums(table, table.pairs.count)
-        words = np.array(table.vocabulary.words(), dtype=object)
-        return posterior(sums, prior, classes, tuple(words[sums.kept]))
-
     def linear(self, block: Block, parameters: WordsParameters) -> Linear:
-        """Return the weight of each word; a feature is how often (or whether) it is there."""
-        features = [f"{block.name}: {word}" for word in parameters.words]
-        bias = parameters.weights.bias
-        none = np.zeros(parameters.weights.n_classes)
-        return Linear(features, parameters.table, none if bias is None else bias)
-
-    def parts(self, block: Block, row: Texts, parameters: WordsParameters, n_classes: int) -> Parts:
-        """Write a line for each known word of one text; the others are named."""
-        some, weights = parameters.counts(row), parameters.weights
-        words = parameters.vocabulary.take(some.indices).words()
-        notes = self._skipped(row, words)
-        if self.readout == "bernoulli":
-            return presence_parts(weights, some.indices, words, notes, "words")
-        x = some.data
-        if self.term == "log":
-            x = np.log1p(x)
-            x = x / max(float(np.sqrt((x**2).sum())), np.finfo(float).tiny)
-        if self.readout == "multinomial" and self.is_likelihood:
-            notes += orders_left_out(log_orders(some)[0])
-        meaning = "not class" if self.readout == "complement" else "class"
-        if self.idf or self.norm:  # then a word's weight is no logarithm of a probability
-            meaning = "weight"
-        return share_parts(words, x, weights.of(some.indices), meaning, notes, "words")
-
-    def _skipped(self, row: Texts, known: list[str]) -> list[str]:
-        """Return the remark that names the words of a text that are not read out."""
-        counted = WordsTable.count(Block("", ("",), Kind.EMPTY), row, NO_CLASS, None, 1)
-        unknown = sorted(set(counted.vocabulary.words()) - set(known))
-        return [f"not in the vocabulary, skipped: {listed(unknown)}"] if unknown else []
-
-    def estimates(
-        self, block: Block, table: WordsTable, prior: DiscretePrior, parameters: WordsParameters
-    ) -> Iterator[Estimates]:
-        """Yield P(word | k), P(word is there | k), P(word | not k), or weights that are no P."""
-        from priory.families.estimates import (
-            Estimates,
-            complement_shares,
-            shares,
-            there_or_not,
-        )
-
-        kept = np.flatnonzero(parameters.weights.kept)
-        words, weights = parameters.words.tolist(), parameters.table
-        if self.readout == "bernoulli":
-            on = self._sums(table, table.weight).grid[:, kept]
-            off = np.maximum(table.documents_weight[:, None] - on, 0.0)
-            counts = np.stack([off, on], axis=2)
-            log_on, _ = parameters.weights.log_presence(kept)
-            yield there_or_not("P(word is there | class)", words, log_on, counts, prior)
-            return
-        amounts = table.pairs.count if self.term == "count" else table.pairs.log_tf
-        counts = self._sums(table, amounts).grid[:, kept].T
-        domain: Sequence[Label] = words if prior.values() else range(len(words))
-        if self.idf or self.norm:
-            total = np.broadcast_to(counts.sum(axis=0), counts.shape)
-            yield Estimates("weight of a word", words, weights, counts, total)
-        elif self.readout == "complement":
-            yield complement_shares("P(word | not class)", words, counts, prior, domain)
-        else:
-            yield shares("P(word | class)", words, weights, counts, prior, domain)
+        """Take the weight of each word, which is named after its column."""
+        form = super().linear(block, parameters)
+        return replace(form, features=[f"{block.name}: {word}" for word in form.features])
 
     def features(
         self, block: Block, table: WordsTable, parameters: WordsParameters
@@ -370,28 +262,17 @@ class Words(Family):
 
 
 @dataclass(frozen=True, eq=False)
-class WordsParameters:
-    """Hold the words, their weights, and the mean number of words in a text of each class."""
+class WordsParameters(CountedParameters):
+    """Hold the words beside their weights; the length of a text is in words."""
 
     vocabulary: Vocabulary
-    weights: Weights
-    length: FloatArray
 
     @cached_property
     def words(self) -> AnyArray:
-        """Return the words that have weights."""
+        """The words that have weights."""
         kept = self.weights.kept
         words = self.vocabulary.words()[: len(kept)]
         return np.array(words, dtype=object)[kept]
-
-    @property
-    def table(self) -> FloatArray:
-        """Return their weights, words × classes."""
-        return self.weights.of(np.flatnonzero(self.weights.kept))
-
-    def counts(self, column: Texts) -> SparseRows:
-        """Count the words of each text that have weights."""
-        return word_counts(column, self.vocabulary, self.weights.kept)
 
 
 def _sums(table: WordsTable, kept: BoolArray, n: FloatArray) -> PairSums:
@@ -400,4 +281,4 @@ def _sums(table: WordsTable, kept: BoolArray, n: FloatArray) -> PairSums:
     if not kept.all():
         some = kept[word]
         word, label, n = word[some], label[some], n[some]
-    return PairSums(word, label, n, kept, table.n_classes, table.vocabulary.words)
+    return PairSums(n, word, label, kept, table.n_classes, table.vocabulary.words)

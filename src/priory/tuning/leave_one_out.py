@@ -25,9 +25,9 @@ from priory.base.parallel import in_parallel, stretches, thread_count
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Column, Frame, Labels
 from priory.data.schema import Block
-from priory.families import Bernoulli, Family
+from priory.families import Bernoulli, Family, Words
 from priory.families.base import Adder, Lookup, log, n_classes
-from priory.families.counted import sparse_rows, word_counts
+from priory.families.counted import sparse_rows
 from priory.families.left_out import LeftOut, reduced, tabulate
 from priory.families.priors import Prior
 from priory.kernels.score import softmax
@@ -283,7 +283,7 @@ def _lengths(column: Any, table: CountsTable | WordsTable) -> FloatArray:
     """Return how many words each row has."""
     if isinstance(table, CountsTable):
         return sparse_rows(column).row_sums(np.asarray)
-    return word_counts(column, table.vocabulary).row_sums(np.asarray)
+    return Words().rows(column, table).row_sums(np.asarray)
 
 
 def _check_learned(out: FloatArray, y: Labels | None, where: str) -> None:
