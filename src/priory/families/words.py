@@ -92,10 +92,10 @@ class Words(Counted):
 
     def parameters(self, table: WordsTable, prior: DiscretePrior) -> WordsParameters:
         """Weigh each word and class."""
-        kept = self._kept(table)
-        length = _sums(table, kept, table.pairs.count).size
-        length = length / np.maximum(table.present, np.finfo(float).tiny)
-        sums, idf = _sums(table, kept, self._counted(table)), self._idf(table)
+        kept, n, idf = self._kept(table), self._counted(table), self._idf(table)
+        sums = _sums(table, kept, n)
+        counts = sums if n is table.pairs.count else _sums(table, kept, table.pairs.count)
+        length = counts.size / np.maximum(table.present, np.finfo(float).tiny)
         if self.readout == "bernoulli":
             texts = table.documents_weight
             both = np.stack([np.maximum(texts.sum() - sums.total, 0.0), sums.total], axis=1)
