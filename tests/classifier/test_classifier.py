@@ -13,7 +13,7 @@ from priory.base.errors import (
     SchemaError,
     SettingError,
 )
-from priory.classifier.classifier import label_array
+from priory.base.labels import label_array
 from priory.families import Gaussian
 from priory.model import Explanation
 from priory.statistics import Statistics
@@ -240,7 +240,7 @@ class TestReadingAgain:
             {"number": Gaussian(shared=True), "whole": "poisson"}, 0.25, class_prior="uniform"
         )
         before = classifier.statistics
-        again = classifier.read_again(settings)
+        again = classifier.change_settings(settings)
         assert again.statistics is before
         fresh = Classifier(settings).learn(X, Y)
         np.testing.assert_array_equal(again.predict_proba(X), fresh.predict_proba(X))
@@ -248,12 +248,12 @@ class TestReadingAgain:
     def test_settings_that_fail_change_nothing(self, classifier):
         before, settings = state(classifier), classifier.settings
         with pytest.raises(SettingError, match=r"sum of the priors should be 1"):
-            classifier.read_again(Settings.textbook(class_prior=[1.0, 1.0, 1.0]))
+            classifier.change_settings(Settings.textbook(class_prior=[1.0, 1.0, 1.0]))
         assert state(classifier) == before
         assert classifier.settings is settings
 
     def test_before_learning(self):
-        classifier = Classifier(Settings.textbook()).read_again(Settings.textbook(smoothing=0))
+        classifier = Classifier(Settings.textbook()).change_settings(Settings.textbook(smoothing=0))
         assert classifier.learn(X, Y).settings.smoothing == 0
 
 
@@ -283,7 +283,7 @@ class TestData:
         both = Classifier(Settings.textbook(smoothing=0)).learn(
             {"c": [constant] * 7, "word": X["word"]}, Y
         )
-        only.read_again(Settings.textbook(smoothing=0))
+        only.change_settings(Settings.textbook(smoothing=0))
         table = {"word": ["red", "green"]}
         np.testing.assert_allclose(
             both.predict_proba({"c": [constant] * 2, **table}), only.predict_proba(table), rtol=1e-9
@@ -469,10 +469,10 @@ def test_settings_for_part_of_a_block_are_refused(settings):
 def test_blocks_cannot_be_cut_up_or_put_together_after_learning():
     apart = Classifier(Settings.textbook()).learn(BLOCK, KIND)
     with pytest.raises(SettingError, match="Blocks are declared before learning"):
-        apart.read_again(Settings.textbook(families=JOINT))
+        apart.change_settings(Settings.textbook(families=JOINT))
     together = Classifier(Settings.textbook(families=JOINT)).learn(BLOCK, KIND)
     with pytest.raises(SettingError, match="Blocks are declared before learning"):
-        together.read_again(Settings.textbook(families={"colour": "categorical"}))
+        together.change_settings(Settings.textbook(families={"colour": "categorical"}))
 
 
 def test_declared_classes_outlive_merging_and_forgetting():

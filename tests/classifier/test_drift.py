@@ -61,7 +61,7 @@ class TestCasts:
 
     def test_a_type_that_was_learned_is_not_cast(self):
         model = learned([1, "1", 2, "2", "x", 1, "1", 2, "2", "x", 1, True])
-        column = model._frame({"x": ["1", 1, True, "2"]})["x"]
+        column = model.frame({"x": ["1", 1, True, "2"]})["x"]
         assert [column.value(i) for i in range(4)] == ["1", 1, True, "2"]
 
     def test_columns_counted_together(self):

@@ -136,7 +136,7 @@ def test_the_classifier_of_an_estimators_file_can_go_on(path):
 
 def test_a_classifier_read_again_is_no_longer_that_estimator(path):
     NaiveBayes.textbook().fit(X, Y).save(path)
-    classifiers.load(path).read_again(Settings.textbook(smoothing=7)).save(path)
+    classifiers.load(path).change_settings(Settings.textbook(smoothing=7)).save(path)
     again = load(path)
     assert type(again) is Classifier and again.settings.smoothing == 7
 

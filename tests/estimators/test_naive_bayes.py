@@ -504,5 +504,5 @@ def test_the_textbook_has_what_it_was_asked_for():
     }
     params = NaiveBayes.textbook(**asked).get_params()
     assert {name: params[name] for name in asked} == asked
-    settings = NaiveBayes.textbook(0.5)._settings()
+    settings = NaiveBayes.textbook(0.5).settings
     assert settings == Settings.textbook(smoothing=0.5) and not settings.is_tuned

@@ -123,7 +123,7 @@ class TestDescriptionLength:
         model = NaiveBayes.textbook().fit(X, y)
         free = model.description_length().parts[0]
         assert (free.title, free.parameters) == ("the classes", 2)
-        model.set_params(class_prior="uniform").read_again()
+        model.change_settings(class_prior="uniform")
         told = model.description_length().parts[0]
         assert told.parameters == 0
         assert told.length.data == pytest.approx(120 * log2(3))

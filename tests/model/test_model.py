@@ -12,6 +12,7 @@ from priory.families import Bernoulli
 from priory.families.priors import Laplace
 from priory.model import Model
 from priory.model.model import Choice
+from priory.tuning.choices import choices_for
 
 X = {
     "word": ["red", "blue", "red", "green", "red"],
@@ -101,7 +102,7 @@ class TestAnswers:
         return Classifier(Settings.textbook()).learn(X, Y)
 
     def test_joint_is_prior_plus_factors(self, classifier):
-        model, frame = classifier.model, classifier._frame(X)
+        model, frame = classifier.model, classifier.frame(X)
         total = np.repeat(model.log_prior[None, :], 5, axis=0)
         for term in model.terms:
             term.add_log_likelihood(frame, total)
@@ -116,7 +117,8 @@ class TestAnswers:
         np.testing.assert_allclose(posterior, scores - evidence[:, None], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(classifier.predict_proba(X), np.exp(posterior), rtol=1e-14)
         np.testing.assert_allclose(classifier.predict_proba(X).sum(axis=1), 1.0, rtol=1e-14)
-        assert classifier.predict_codes(X)[0].tolist() == posterior.argmax(axis=1).tolist()
+        best = posterior.argmax(axis=1).tolist()
+        assert classifier.predict(X).tolist() == [classifier.classes[k] for k in best]
 
     def test_tie_goes_to_the_first(self):
         classifier = Classifier(Settings.textbook()).learn({"x": ["u", "u"]}, ["b", "a"])
@@ -140,7 +142,7 @@ class TestAnswers:
         assert classifier.score_samples(nothing).shape == (0,)
 
     def test_blocks_without_a_choice_are_left_out(self, classifier):
-        choices = classifier.settings.choices(classifier.statistics)
+        choices = choices_for(classifier.settings, classifier.statistics)
         model = Model.read(classifier.statistics, {"word": choices["word"]})
         assert [term.title for term in model.terms] == ["word"]
 

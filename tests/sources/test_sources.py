@@ -635,7 +635,7 @@ def test_a_sample_of_columns_that_widen(tmp_path):
     rows.to_csv(tmp_path / "rows.csv", index=False)
     with pytest.warns(PrioryWarning, match="'again'"):
         found = train(tmp_path / "rows.csv", "y", sample_size=500)
-    assert 375 <= len(found._sample) <= 500
+    assert 375 <= len(found.tuning_sample) <= 500
     assert found.statistics.schema["again"].kind == "labels"
 
 

@@ -127,7 +127,7 @@ def test_odds_move_by_the_ratio_of_the_priors(table, options, prior):
     expected = plain.predict_proba(X) * (wanted / shares.to_numpy())
     expected /= expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(moved.predict_proba(X), expected, rtol=1e-9)
-    again = plain.set_params(class_prior=asked).read_again()
+    again = plain.change_settings(class_prior=asked)
     np.testing.assert_allclose(again.predict_proba(X), moved.predict_proba(X), rtol=1e-9)
 
 
@@ -583,7 +583,7 @@ def test_settings_that_cannot_be_tuned_say_so(tmp_path):
     NaiveBayes().fit(X, y).save(tmp_path / "m.priory")
     model = priory.load(tmp_path / "m.priory")
     with pytest.warns(StaleTuningWarning, match="not tuned"):
-        model.set_params(missing="skip").read_again()
+        model.change_settings(missing="skip")
     assert model.classifier_.state == "not tuned"
 
 

@@ -17,6 +17,7 @@ from priory.base.errors import (
 )
 from priory.families import Categorical, Gaussian
 from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma, as_prior
+from priory.tuning.choices import choices_for
 
 X = {
     "word": ["red", "blue", "red", "green"],
@@ -106,7 +107,7 @@ class TestFamilies:
         with pytest.raises(
             SettingError, match=r"Column 'number' was counted as labels, which hist"
         ):
-            classifier.read_again(Settings.textbook(families={"number": "histogram"}))
+            classifier.change_settings(Settings.textbook(families={"number": "histogram"}))
 
 
 class TestSmoothing:
@@ -373,7 +374,7 @@ class TestCodes:
         assert family_of([0, 1] * 4, smoothing={"x": NormalInverseGamma()}) == "gaussian"
         auto = Settings.textbook(families="auto")
         statistics = Classifier(auto).learn({"x": [0, 1] * 4}, ["a", "b"] * 4).statistics
-        assert auto.choices(statistics)["x"].family.name == "gaussian"  # until it is tuned
+        assert choices_for(auto, statistics)["x"].family.name == "gaussian"  # until it is tuned
 
     def test_new_rows_are_numbers(self):
         columns, _ = Classifier(Settings.textbook()).learn(BITS, OF_BITS).sample(50, random_state=0)

@@ -230,7 +230,7 @@ def test_threads_count_the_same(how):
 def test_leaving_out_equals_learning_again(how):
     frame, y = table(60, 4)
     model = Classifier(Settings.textbook(missing="skip", **how)).learn(frame, y)
-    left = model._left_out(frame, y, None).posterior
+    left = model.held_out(frame, y).posterior
     for i in range(0, 60, 3):
         rest = np.arange(60) != i
         again = model.blank().learn(frame[rest], y[rest])
@@ -390,15 +390,15 @@ def test_gaps_may_speak_in_a_tree():
 def test_another_structure_is_read_out_of_the_same_counts():
     frame, y = table()
     model = NaiveBayes("plain", 1.0, None, missing="skip", pairs="auto").fit(frame, y)
-    model.set_params(structure="tan", pairs=None).read_again()
+    model.change_settings(structure="tan", pairs=None)
     expected = NaiveBayes("plain", 1.0, None, missing="skip", structure="tan").fit(frame, y)
     np.testing.assert_array_equal(model.predict_proba(frame), expected.predict_proba(frame))
-    model.set_params(structure="naive").read_again()
+    model.change_settings(structure="naive")
     naive = NaiveBayes.textbook().fit(frame, y)
     np.testing.assert_array_equal(model.predict_proba(frame), naive.predict_proba(frame))
-    model.set_params(structure="tan").read_again()
+    model.change_settings(structure="tan")
     with pytest.raises(SettingError, match="counted together that were not"):
-        model.set_params(structure="aode").read_again()
+        model.change_settings(structure="aode")
 
 
 # From files and the shell

@@ -34,6 +34,7 @@ from priory.kernels.text import encode_texts
 from priory.text.analyzer import Analyzer
 
 __all__ = [
+    "check_lengths",
     "infer",
     "infer_empty",
     "only_column",
@@ -315,6 +316,15 @@ def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
             f"{row} has {float(weights[row])!r}. Multiply all weights by the same number."
         )
     return np.ascontiguousarray(weights)
+
+
+def check_lengths(n_rows: int, y: Labels) -> None:
+    """Refuse classes that are not one for each row."""
+    if len(y) != n_rows:
+        raise InputError(
+            "Found input variables with inconsistent numbers of samples: X has "
+            f"{n_rows} rows, y has {len(y)}."
+        )
 
 
 def _declared_block(raw: RawTable, columns: tuple[str, ...], kind: Kind | Analyzer) -> Block:

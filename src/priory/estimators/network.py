@@ -18,10 +18,9 @@ from priory.base.errors import (
     listing,
     warn,
 )
-from priory.base.labels import label_key, sorted_labels
+from priory.base.labels import label_array, label_key, sorted_labels
 from priory.base.locking import alone
 from priory.base.typing import AnyArray, FloatArray, Label
-from priory.classifier.classifier import label_array
 from priory.data.columns import Labels, Numbers
 from priory.data.rawtables import Natural, RawTable
 from priory.data.reading import open_table, read_labels, read_weights
@@ -35,7 +34,7 @@ from priory.network.rows import log_p_rows
 from priory.network.structure import Scored, climb, tan
 from priory.network.targets import log_joint_rows
 from priory.network.variables import Coded, domain_of, read_coded
-from priory.tuning.settings import NAMING_ROWS, NAMING_SHARE
+from priory.tuning.choices import NAMING_ROWS, NAMING_SHARE
 
 __all__ = ["NetworkClassifier"]
 
