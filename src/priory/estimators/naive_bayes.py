@@ -27,7 +27,7 @@ from priory.model.samples import column_types, like_table
 from priory.statistics.statistics import Statistics
 from priory.text.analyzer import as_analyzer
 from priory.tuning.leave_one_out import Left
-from priory.tuning.settings import Settings
+from priory.tuning.settings import TEXTBOOK, Settings
 
 __all__ = ["NaiveBayes", "TableClassifier", "like_y", "read_classes"]
 
@@ -136,7 +136,7 @@ class NaiveBayes(Answers, TableClassifier):
         >>> model.fit({"x": ["a", "a", "b"]}, [0, 0, 1]).predict_proba({"x": ["a"]}).tolist()
         [[1.0, 0.0]]
         """
-        return cls._of_settings(Settings.textbook(families, smoothing, **changes))
+        return cls(**{"families": families, "smoothing": smoothing, **TEXTBOOK, **changes})
 
     @classmethod
     def from_classifier(cls, classifier: Classifier) -> Self:
@@ -145,13 +145,10 @@ class NaiveBayes(Answers, TableClassifier):
         >>> NaiveBayes.from_classifier(Classifier().learn({"x": ["a", "b"]}, [0, 1])).classes_
         array([0, 1])
         """
-        result = cls._of_settings(classifier.settings)
+        settings = classifier.settings
+        result = cls(**{**settings.options(), "text": settings.text or None})
         result.adopt(classifier, None, "arrow" if classifier.statistics.schema.named else "array")
         return result
-
-    @classmethod
-    def _of_settings(cls, settings: Settings) -> Self:
-        return cls(**{**settings.options(), "text": settings.text or None})
 
     @property
     def settings(self) -> Settings:

@@ -14,11 +14,14 @@ from priory.families.priors import as_prior
 from priory.model.model import ClassPrior
 from priory.text.analyzer import Analyzer, as_analyzer
 
-__all__ = ["Settings"]
+__all__ = ["TEXTBOOK", "Settings"]
 
 WEIGHTS = (None, "auto", "temperature", "columns")
 STRUCTURES = {"naive": (), "tan": ("edge",), "aode": ("aode",), "joint": ("joint",)}
 """What columns are counted together for, beside each by itself."""
+
+TEXTBOOK: Mapping[str, Any] = {"weights": None, "missing": "skip"}
+"""What the lecture's classifier has else than the default, beside its families and smoothing."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,7 @@ class Settings:
         >>> Settings.textbook(class_prior="uniform").smoothing
         1.0
         """
-        plain = {"weights": None, "missing": "skip", **changes}
-        return cls.auto(families=families, smoothing=smoothing, **plain)
+        return cls.auto(families=families, smoothing=smoothing, **{**TEXTBOOK, **changes})
 
     def changed(self, **changes: Any) -> Settings:
         """Make the same settings but for some, by name.
