@@ -391,7 +391,7 @@ def test_explain(run, model):
 def test_values_have_the_types_that_were_learned(run, tmp_path):
     X = {"t": [True, False], "n": [1.5, 2.5], "i": [1, 2], "s": ["1", "x"]}
     settings = Settings.textbook(families={"i": "categorical", "n": "gaussian"})
-    Classifier(settings).learn(X, ["a", "b"]).save(tmp_path / "m.priory")
+    Classifier(settings).update(X, ["a", "b"]).save(tmp_path / "m.priory")
     given = [word for pair in ("t=true", "n=2", "i=2", "s=1") for word in ("--set", pair)]
     told = json.loads(run("explain", "m.priory", *given, "--json")[1])
     assert [f["value"] for f in told["factors"]] == [True, 2.0, 2, "1"]

@@ -97,7 +97,7 @@ class TestParameters:
 
     def test_same_answers_as_the_classifier(self):
         model = NaiveBayes.textbook().fit(X, Y)
-        classifier = Classifier(Settings.textbook()).learn(X, Y)
+        classifier = Classifier(Settings.textbook()).update(X, Y)
         np.testing.assert_array_equal(model.predict_proba(X), classifier.predict_proba(X))
         np.testing.assert_array_equal(model.predict_log_proba(X), classifier.predict_log_proba(X))
         np.testing.assert_array_equal(

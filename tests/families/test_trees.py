@@ -152,7 +152,7 @@ def test_aode_is_the_average_over_the_parents(data, smoothing):
 
 def test_a_rare_value_is_no_parent(data):
     frame, y = data
-    classifier = Classifier(Settings.textbook(structure="aode")).learn(frame, y)
+    classifier = Classifier(Settings.textbook(structure="aode")).update(frame, y)
     (block,) = [b for b in classifier.statistics.schema if b.pairing is not None]
     table, column = classifier.statistics.tables[block.name], classifier.frame(frame)[block.name]
     prior = prior_of(classifier.settings, block, Aode())
@@ -200,7 +200,7 @@ def test_an_edge_says_nothing_of_gaps_and_strangers(data):
 
 def test_probabilities_of_a_branch_add_up_to_one(data):
     frame, y = data
-    classifier = Classifier(Settings.textbook(structure="tan")).learn(frame, y)
+    classifier = Classifier(Settings.textbook(structure="tan")).update(frame, y)
     for term in classifier.model.terms:
         if isinstance(term.family, Conditional):
             p = term.parameters

@@ -69,7 +69,7 @@ def test_labels_save_their_mutual_information(seed, alpha):
     rng = np.random.default_rng(seed)
     y, x = rng.integers(0, 3, 80), rng.choice(list("abcd"), 80)
     judged = Settings.textbook(smoothing=alpha, select="mdl")
-    statistics = Classifier(judged).learn({"x": x}, y).statistics
+    statistics = Classifier(judged).update({"x": x}, y).statistics
     found = not_selected(judged, statistics).get("x")
     if found is None:
         return

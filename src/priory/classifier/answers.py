@@ -89,7 +89,7 @@ class Answers(ABC):
 
         >>> from priory import Classifier, Settings
         >>> classifier = Classifier(Settings.textbook(smoothing=0))
-        >>> classifier = classifier.learn({"x": ["a", "a", "b"]}, [0, 1, 1])
+        >>> classifier = classifier.update({"x": ["a", "a", "b"]}, [0, 1, 1])
         >>> np.exp(classifier.predict_joint_log_proba({"x": ["a"]})).round(3).tolist()
         [[0.333, 0.333]]
         """
@@ -117,7 +117,7 @@ class Answers(ABC):
 
         >>> from priory import Classifier
         >>> X = {"n": np.array([1, 2, 4, 5]), "t": [True, False, True, True]}
-        >>> columns, y = Classifier().learn(X, [0, 0, 1, 1]).sample(3, random_state=0)
+        >>> columns, y = Classifier().update(X, [0, 0, 1, 1]).sample(3, random_state=0)
         >>> columns["n"].dtype, columns["t"].dtype
         (dtype('int64'), dtype('bool'))
         """
@@ -143,7 +143,7 @@ class Answers(ABC):
 
         >>> from priory import Classifier, Settings
         >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
-        >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
+        >>> classifier = Classifier(Settings.textbook()).update(days, ["No", "No", "Yes", "Yes"])
         >>> print(classifier.top_features(1))
         No             count  log-odds
         outlook=Sunny  2      1.10
@@ -167,7 +167,7 @@ class Answers(ABC):
 
         >>> from priory import Classifier, Settings
         >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"]}
-        >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "No", "Yes"])
+        >>> classifier = Classifier(Settings.textbook()).update(days, ["No", "No", "No", "Yes"])
         >>> table = classifier.tables(fractions=True)
         >>> print(table.drop(columns="parameter").to_string(index=False))
          column value class  estimate  count  total fraction
@@ -198,7 +198,7 @@ class Answers(ABC):
         over a rate, each with its `mean` and its `interval`.
 
         >>> from priory import Classifier, Settings
-        >>> classifier = Classifier(Settings.textbook()).learn({"x": ["a", "a", "b"]}, [0, 0, 1])
+        >>> classifier = Classifier(Settings.textbook()).update({"x": ["a", "a", "b"]}, [0, 0, 1])
         >>> classifier.posterior("x").mean.round(3).tolist()
         [[0.75, 0.25], [0.333, 0.667]]
         """
@@ -233,7 +233,7 @@ class Answers(ABC):
 
         >>> from priory import Classifier, Settings
         >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
-        >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
+        >>> classifier = Classifier(Settings.textbook()).update(days, ["No", "No", "Yes", "Yes"])
         >>> print(classifier.description_length(days, ["No", "No", "Yes", "Yes"]))
         bits         parameters  L(h)  L(D | h)  both
         the classes           1   1.0       4.0   5.0
@@ -267,7 +267,7 @@ class Answers(ABC):
 
         >>> from priory import Classifier, Settings
         >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
-        >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
+        >>> classifier = Classifier(Settings.textbook()).update(days, ["No", "No", "Yes", "Yes"])
         >>> round(float(np.exp(classifier.log_evidence())), 6)  # 1/6 · 1/12
         0.013889
         """

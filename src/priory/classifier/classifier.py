@@ -41,11 +41,11 @@ __all__ = ["Classifier", "load"]
 class Classifier(Fitted):
     """Learn from tables by counting, and predict; no scikit-learn needed.
 
-    `learn`, `forget` and `merge` change the statistics; the model is read out of them when it
+    `update`, `forget` and `merge` change the statistics; the model is read out of them when it
     is asked for. A call that fails leaves the classifier as it was. Several threads may call it.
 
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
-    >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
+    >>> classifier = Classifier(Settings.textbook()).update(days, ["No", "No", "Yes", "Yes"])
     >>> classifier.predict({"outlook": ["Sunny", "Overcast"]}).tolist()
     ['No', 'Yes']
     """
@@ -56,14 +56,14 @@ class Classifier(Fitted):
     @in_own_threads
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a table anew, forgetting what was learned before, and tune what is to be tuned."""
-        fresh = Classifier(self.settings).learn(X, y, sample_weight)
+        fresh = Classifier(self.settings).update(X, y, sample_weight)
         _ = fresh.model  # settings that do not fit the data fail here, not at predict
         self.__dict__.update({**fresh.__dict__, "_lock": lock_of(self)})
         return self
 
     @alone
     @in_own_threads
-    def learn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def update(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add the rows of a table with their classes.
 
         New classes, categories and values may come at any time.
@@ -77,13 +77,13 @@ class Classifier(Fitted):
 
     @alone
     @in_own_threads
-    def learn_sums(self, statistics: Statistics, sample: Sample | None = None) -> Self:
+    def update_statistics(self, statistics: Statistics, sample: Sample | None = None) -> Self:
         """Add sums that were counted elsewhere, and the sample of the rows behind them.
 
         Without a sample what was tuned becomes stale.
 
-        >>> days = Classifier().learn({"wind": ["weak", "strong"]}, ["Yes", "No"])
-        >>> Classifier().learn_sums(days.statistics).predict({"wind": ["strong"]}).tolist()
+        >>> days = Classifier().update({"wind": ["weak", "strong"]}, ["Yes", "No"])
+        >>> Classifier().update_statistics(days.statistics).predict({"wind": ["strong"]}).tolist()
         ['No']
         """
         tuned = self._tuned if self.has_learned else TuningState.begin(self.settings)
@@ -110,10 +110,10 @@ class Classifier(Fitted):
         """
         self.check_forgettable()
         counted = self._count(X, y, sample_weight, self.has_sample)
-        return self.forget_sums(counted.total(), counted.sample)
+        return self.forget_statistics(counted.total(), counted.sample)
 
     @alone
-    def forget_sums(self, statistics: Statistics, sample: Sample | None = None) -> Self:
+    def forget_statistics(self, statistics: Statistics, sample: Sample | None = None) -> Self:
         """Take sums away that were counted elsewhere, and the sample of the rows behind them."""
         kept = self.tuning_sample
         self._become(self.statistics - statistics)
@@ -146,7 +146,7 @@ class Classifier(Fitted):
 
         In a stream, call it before each batch with the rows (or hours) since the last.
 
-        >>> classifier = Classifier().learn({"x": ["a", "b"]}, [0, 1]).decay(half_life=2.0)
+        >>> classifier = Classifier().update({"x": ["a", "b"]}, [0, 1]).decay(half_life=2.0)
         >>> classifier.statistics.weight.round(3).tolist()
         [0.707, 0.707]
         """
@@ -181,8 +181,8 @@ class Classifier(Fitted):
     def copy(self) -> Classifier:
         """Make a classifier that has learned the same, and learns on by itself.
 
-        >>> first = Classifier().learn({"x": ["a", "b"]}, [0, 1])
-        >>> first.copy().learn({"x": ["b"]}, [1]).statistics.n_rows, first.statistics.n_rows
+        >>> first = Classifier().update({"x": ["a", "b"]}, [0, 1])
+        >>> first.copy().update({"x": ["b"]}, [1]).statistics.n_rows, first.statistics.n_rows
         (3, 2)
         """
         result = Classifier(self.settings)
@@ -197,8 +197,8 @@ class Classifier(Fitted):
         the data that are learned by themselves can be merged where all of them begin so.
 
         >>> days = {"outlook": ["Sunny", "Rain"], "wind": ["Weak", "Strong"]}
-        >>> first = Classifier(Settings.textbook(structure="aode")).learn(days, ["No", "Yes"])
-        >>> second = first.blank().learn({"outlook": ["Rain"], "wind": ["Weak"]}, ["Yes"])
+        >>> first = Classifier(Settings.textbook(structure="aode")).update(days, ["No", "Yes"])
+        >>> second = first.blank().update({"outlook": ["Rain"], "wind": ["Weak"]}, ["Yes"])
         >>> first.merge(second).statistics.n_rows
         3
         """
@@ -214,7 +214,7 @@ class Classifier(Fitted):
 
         `changes` are settings by name; other `settings` altogether may be given first.
 
-        >>> classifier = Classifier(Settings.textbook()).learn({"x": ["a", "a", "b"]}, [0, 0, 1])
+        >>> classifier = Classifier(Settings.textbook()).update({"x": ["a", "a", "b"]}, [0, 0, 1])
         >>> classifier.change_settings(smoothing=0).predict_proba({"x": ["a"]}).tolist()
         [[1.0, 0.0]]
         """
@@ -254,7 +254,7 @@ class Classifier(Fitted):
         >>> rng = np.random.default_rng(0)
         >>> x = rng.normal(size=200)
         >>> twice, y = {"a": x, "b": x}, (x + rng.normal(size=200) > 0).tolist()
-        >>> classifier = Classifier(Settings.textbook(weights="columns")).learn(twice, y)
+        >>> classifier = Classifier(Settings.textbook(weights="columns")).update(twice, y)
         >>> round(classifier.recalibrate(twice, y).weights["a"], 1)  # each counts for half
         0.5
         """
@@ -295,7 +295,7 @@ class Classifier(Fitted):
 
         >>> import tempfile, pathlib
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "days.priory"
-        >>> Classifier().learn({"outlook": ["Sunny", "Rain"]}, ["No", "Yes"]).save(path)
+        >>> Classifier().update({"outlook": ["Sunny", "Rain"]}, ["No", "Yes"]).save(path)
         >>> load(path).predict({"outlook": ["Rain"]}).tolist()
         ['Yes']
         """
@@ -333,7 +333,7 @@ class Classifier(Fitted):
     def to_sklearn(self) -> Any:
         """Make the same model as a fitted `NaiveBayes`, for scikit-learn's tools.
 
-        >>> model = Classifier(Settings.textbook()).learn({"x": ["a", "b"]}, [0, 1]).to_sklearn()
+        >>> model = Classifier(Settings.textbook()).update({"x": ["a", "b"]}, [0, 1]).to_sklearn()
         >>> model.predict({"x": ["b"]}).tolist()
         [1]
         """

@@ -116,6 +116,6 @@ def _tuned_folds(
         counted = Statistics.count(frame.take(out), y.take(out), statistics.schema, taken)
         others = (statistics - counted).with_classes(statistics.classes)
         sample = Sample.of(frame.take(rest), y.take(rest), kept, settings.sample_size)
-        other = Classifier(settings).learn_sums(others, sample)
+        other = Classifier(settings).update_statistics(others, sample)
         joint[out] = other.model.log_joint(frame.take(out))
     return joint

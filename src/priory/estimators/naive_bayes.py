@@ -142,7 +142,7 @@ class NaiveBayes(Answers, TableClassifier):
     def from_classifier(cls, classifier: Classifier) -> Self:
         """Make a fitted estimator with the settings and everything learned of a classifier.
 
-        >>> NaiveBayes.from_classifier(Classifier().learn({"x": ["a", "b"]}, [0, 1])).classes_
+        >>> NaiveBayes.from_classifier(Classifier().update({"x": ["a", "b"]}, [0, 1])).classes_
         array([0, 1])
         """
         settings = classifier.settings
@@ -180,7 +180,7 @@ class NaiveBayes(Answers, TableClassifier):
         raw = open_table(self._rows(X))
         _warn_order(X, y)
         declared = None if classes is None else read_labels(classes, "classes")
-        classifier.learn(raw, self._targets(y), sample_weight)
+        classifier.update(raw, self._targets(y), sample_weight)
         if declared is not None:
             classifier.declare(declared)
         if hasattr(self, "classifier_"):  # what the first rows were in, sample() gives back

@@ -59,7 +59,7 @@ def train(
     source : path, pattern, list of paths, folder, SQL, DuckDB relation, table or Arrow stream
         Files are CSV, TSV, Parquet, JSON lines or Arrow, plain or packed by gzip. A string that
         begins as a query does (SELECT, WITH, FROM) is one; it may read files, and databases
-        that are attached. Tables are whatever `Classifier.learn` takes. A folder holds a folder of
+        that are attached. Tables are whatever `Classifier.update` takes. A folder holds a folder of
         texts for each class, as for `read_folder`.
     target : str
         The column that holds the classes. Rows without a class are left out, with a warning. Only
@@ -121,7 +121,7 @@ def train(
             raise SettingError(
                 "A stream can be read once, but structure and pairs are chosen on a sample of it "
                 "before they are counted. Write it to a file, or learn it piece by piece: "
-                "Classifier.learn chooses on the first piece."
+                "Classifier.update chooses on the first piece."
             )
         dropped = (drop,) if isinstance(drop, str) else tuple(drop)
         target = target if target is not None else opened.target
@@ -155,7 +155,7 @@ def train(
         classifier = Classifier(settings)
         sample = _typed(sample, statistics)
         statistics = _count_together(statistics, settings, opened, roles, sample, progress)
-        classifier.learn_sums(statistics, sample)
+        classifier.update_statistics(statistics, sample)
         _ = classifier.model  # settings that do not fit the data fail here, not at predict
         provenance = Provenance(target, weight, dropped).with_source(opened.name, statistics.n_rows)
         classifier.provenance = replace(provenance, figures=_figures(classifier, sample))
@@ -221,7 +221,7 @@ def update(classifier: Classifier, source: Any, **reading: Any) -> int:
     14
     """
     new, sample, name = count_for(classifier, source, **reading)
-    classifier.learn_sums(new, sample)
+    classifier.update_statistics(new, sample)
     classifier.provenance = classifier.provenance.with_source(name, new.n_rows)
     return new.n_rows
 
@@ -235,7 +235,7 @@ def forget(classifier: Classifier, source: Any, **reading: Any) -> int:
     """
     classifier.check_forgettable()
     new, sample, name = count_for(classifier, source, **reading)
-    classifier.forget_sums(new, sample)
+    classifier.forget_statistics(new, sample)
     classifier.provenance = classifier.provenance.with_source(name, -new.n_rows)
     return new.n_rows
 
