@@ -182,12 +182,12 @@ def test_the_shell(suffix, tmp_path, capsys):
     data, model = tmp_path / f"data.{suffix}", tmp_path / "m.priory"
     X.to_csv(data, index=False) if suffix == "csv" else X.to_parquet(data)
     train(str(data), "y", families="plain", smoothing=1.0).save(model)
-    assert main(["sample", str(model), "-n", "9", "--seed", "1"]) == 0
+    assert main(["sample", str(model), "-n", "9", "--random-state", "1"]) == 0
     table = pd.read_csv(io.StringIO(capsys.readouterr().out), parse_dates=["day"])
     assert table["whole"].dtype == np.int64
     assert table["truth"].dtype == bool
     assert table["day"].dt.normalize().equals(table["day"])
-    assert main(["sample", str(model), "-n", "2", "--seed", "1", "--json"]) == 0
+    assert main(["sample", str(model), "-n", "2", "--random-state", "1", "--json"]) == 0
     row = json.loads(capsys.readouterr().out.splitlines()[0])
     assert type(row["whole"]) is int
     assert type(row["truth"]) is bool
