@@ -17,7 +17,6 @@ from priory.base.errors import (
     listing,
 )
 from priory.base.labels import label_array, label_key
-from priory.base.parallel import at_most
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Frame, Labels
 from priory.data.rawtables import open_table
@@ -60,9 +59,7 @@ class Answers(ABC):
         return label_array(classes)
 
     def _answer(self, X: Any, question: Callable[[Model, Frame], T]) -> T:
-        classifier = self._fitted()
-        with at_most(classifier.n_threads):
-            return question(classifier.model, classifier.frame(self._rows(X)))
+        return self._fitted().answer(self._rows(X), question)
 
     # Of rows
 

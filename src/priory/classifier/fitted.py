@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from priory.tuning.leave_one_out import Left
 
 __all__ = ["Fitted", "read_out"]
+
+T = TypeVar("T")
 
 
 class Fitted(Answers):
@@ -194,6 +197,11 @@ class Fitted(Answers):
         return held_out(self, *self._learned_rows(X, y, sample_weight), folds)
 
     # Reading rows
+
+    @in_own_threads
+    def answer(self, X: Any, question: Callable[[Model, Frame], T]) -> T:
+        """Ask the model a question about rows."""
+        return question(self.model, self.frame(X))
 
     def frame(self, X: Any) -> Frame:
         """Read rows to be classified, as the model scores them."""

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from priory.base.errors import InputError
-from priory.base.parallel import in_parallel, stretches, thread_count
+from priory.base.parallel import in_parallel, stretches
 from priory.base.typing import AnyArray, BoolArray, FloatArray, Label
 from priory.kernels.labels import (
     count_codes,
@@ -448,7 +448,7 @@ def integer_labels(values: AnyArray) -> Labels:
     """
     values = np.ascontiguousarray(values, dtype=np.int64)
     if len(values) >= SMALL:
-        parts = stretches(len(values), 1, thread_count())
+        parts = stretches(len(values), 1)
         ends = in_parallel([partial(value_range, values[rows]) for rows in parts], len(parts))
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         if high - low < CLOSE:
@@ -485,7 +485,7 @@ def code_columns(X: AnyArray, most: int) -> tuple[tuple[Labels, ...], int | None
     """
     known = X.dtype in (np.float32, np.float64, np.int32, np.int64)
     X = np.ascontiguousarray(X if known else X.astype(np.float64))
-    parts = stretches(len(X), X.shape[1], thread_count())
+    parts = stretches(len(X), X.shape[1])
     for dtype in (np.int8, np.int32):
         codes = np.empty(X.shape[::-1], dtype=dtype)
         largest = np.full((len(parts), X.shape[1]), -1, dtype=np.int64)
@@ -511,7 +511,7 @@ def all_finite(X: AnyArray) -> bool:
     """
     if X.size < SMALL:
         return bool(np.isfinite(X).all())
-    parts = stretches(len(X), X.size // max(len(X), 1), thread_count())
+    parts = stretches(len(X), X.size // max(len(X), 1))
     with np.errstate(invalid="ignore", over="ignore"):
         sums = in_parallel([partial(np.sum, X[rows]) for rows in parts], len(parts))
     # A sum can overflow though every entry is finite: then look at each.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from priory.base.errors import InputError, SchemaError, listing
-from priory.base.parallel import in_parallel, thread_count, worthwhile
+from priory.base.parallel import in_parallel, worthwhile
 from priory.base.typing import AnyArray, Label
 from priory.data.arrow import arrow_gaps, arrow_values
 from priory.data.columns import Column, Labels, Numbers, Strings, Texts
@@ -110,7 +110,7 @@ class RawTable:
     def read_columns(self, names: Sequence[str]) -> None:
         """Bring columns into their natural form, several at a time where that is sooner."""
         unread = [name for name in names if name not in self._seen]
-        threads = worthwhile(self.n_rows * len(unread), thread_count())
+        threads = worthwhile(self.n_rows * len(unread))
         in_parallel([partial(self.column, name) for name in unread], threads)
 
 
