@@ -117,6 +117,8 @@ def stretches(n_rows: int, entries_per_row: int, threads: int | None = None) -> 
     [slice(0, 10, None)]
     """
     parts = worthwhile(n_rows * entries_per_row, threads)
+    if parts == 1:
+        return [slice(0, n_rows)]
     ends = [n_rows * i // parts for i in range(parts + 1)]
     return [slice(a, b) for a, b in pairwise(ends)]
 

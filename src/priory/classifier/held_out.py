@@ -15,7 +15,6 @@ from priory.statistics.statistics import Statistics
 from priory.tuning.choices import choices_for
 from priory.tuning.leave_one_out import Left, log_joint_folds, log_joint_without
 from priory.tuning.tuned import Tuning
-from priory.tuning.tuning import log_joint_cross_fitted, tune
 
 if TYPE_CHECKING:
     from priory.classifier.fitted import Fitted
@@ -87,6 +86,8 @@ def _cross_fitted(
     classifier: Fitted, tuning: Tuning, frame: Frame, y: Labels, weight: FloatArray | None
 ) -> FloatArray:
     """Score rows by sums without the row, and weights without its fold."""
+    from priory.tuning.tuning import log_joint_cross_fitted, tune  # and all its families
+
     statistics, settings = classifier.statistics, classifier.settings
     out = np.empty((len(frame), len(statistics.classes)))
     known = slice(None) if weight is None else weight > 0

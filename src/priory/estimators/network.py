@@ -22,7 +22,8 @@ from priory.base.labels import label_array, label_key, sorted_labels
 from priory.base.locking import alone
 from priory.base.typing import AnyArray, FloatArray, Label
 from priory.data.columns import Labels, Numbers
-from priory.data.rawtables import Natural, RawTable
+from priory.data.natural import Natural
+from priory.data.rawtables import RawTable
 from priory.data.reading import open_table, read_labels, read_weights
 from priory.estimators.naive_bayes import TableClassifier, like_y, read_classes
 from priory.kernels.score import log_normalize, softmax

@@ -461,7 +461,10 @@ def add_up(
                 finish(some)
 
     parts = stretches(n_rows, n_classes * n_columns)
-    in_parallel([partial(add, rows) for rows in parts], len(parts))
+    if len(parts) == 1:
+        add(parts[0])
+    else:
+        in_parallel([partial(add, rows) for rows in parts], len(parts))
 
 
 def _weighted(adder: Adder, weight: float, offset: FloatArray | float) -> Adder:

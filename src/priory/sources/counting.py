@@ -19,7 +19,7 @@ from priory.base.labels import label_key
 from priory.base.typing import Label
 from priory.classifier.counter import Counter, without_columns
 from priory.data.columns import Labels
-from priory.data.rawtables import natural
+from priory.data.natural import natural
 from priory.data.reading import infer, read, read_labels, read_weights
 from priory.data.schema import Block, Kind, Schema
 from priory.sources.base import SAMPLE_ROWS, Batch, Form, Source
