@@ -11,7 +11,7 @@ import priory
 from priory.base import parallel
 from priory.base.errors import SettingError
 from priory.base.parallel import at_most, check_threads, in_parallel, stretches, thread_count
-from priory.data.columns import integer_labels
+from priory.data.coding import integer_labels
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def test_a_kind_joined_with_itself_or_with_nothing_stays(kind):
     assert block(Kind.EMPTY).join(block(kind)).kind is kind
 
 
-def test_labels_that_name_their_rows_somewhere_are_an_identifier():
+def test_labels_that_are_a_unique_identifier_somewhere_are_one():
     labels, identifier = block(Kind.LABELS), block(Kind.IDENTIFIER)
     assert labels.join(identifier).kind is Kind.IDENTIFIER
     assert identifier.join(labels).kind is Kind.IDENTIFIER

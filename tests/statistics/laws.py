@@ -21,6 +21,7 @@ from priory.data.schema import Block, Kind, Schema
 from priory.kernels.labels import encode_objects
 from priory.kernels.text import Splitter, encode_texts
 from priory.statistics.cells import CELL_LIMIT
+from priory.statistics.longtable import BlockParts
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import (
     CellsTable,
@@ -87,9 +88,9 @@ class CountTable:
         y = rows.y.astype(np.int32)
         return table_type(self.kind).count(self.block, column, y, rows.weight, K)
 
-    def through_entries(self, table):
-        parts = {entries.part: entries for entries in table.entries(self.block)}
-        return type(table).from_entries(self.block, K, table.header(), parts)
+    def through_parts(self, table):
+        parts = BlockParts(table.header(), table.parts(self.block))
+        return type(table).from_parts(self.block, K, parts)
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class CountFrame:
             Frame(len(rows), columns), as_labels(rows.y), self.schema, rows.weight
         )
 
-    def through_entries(self, statistics):
+    def through_parts(self, statistics):
         return Statistics.from_arrow(statistics.to_arrow())
 
 
@@ -148,8 +149,8 @@ def check_laws(count, a, b, c, rng):
     check_any_chunking(count, a + b + c, rng)
     check_weights_are_repetition(count, a + b)
     check_scaling(count, a, A, B, a + b)
-    assert count.through_entries(A) == A
-    assert count.through_entries(A + B) == A + B
+    assert count.through_parts(A) == A
+    assert count.through_parts(A + B) == A + B
     assert before == (A, B, C, AB), "no law may change what it is asked of"
 
 
@@ -387,7 +388,7 @@ def _assert_exact_keys(table, rows):
         found, keys = table.keys.tolist(), [None if c is None else c >> level for c in cells]
     else:
         found = list(map(label_key, table.labels))
-        if values.ndim == 2:  # combinations: a row with a gap has none
+        if values.ndim == 2:  # combinations: a row with a missing value has none
             values = [None if None in row else tuple(row) for row in values.tolist()]
         keys = [None if v is None else label_key(v) for v in values]
     present = [

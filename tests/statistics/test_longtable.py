@@ -9,7 +9,7 @@ import pytest
 
 from priory.base.errors import InputError
 from priory.data.reading import infer, read, read_labels
-from priory.statistics.longtable import COLUMNS, SUMS, Entries
+from priory.statistics.longtable import COLUMNS, SUMS, Part
 from priory.statistics.statistics import Statistics
 
 DAYS = {
@@ -123,10 +123,10 @@ def test_a_column_that_the_block_lacks_is_refused():
 
 def test_entries_without_rows_are_not_written():
     rows = np.array([[0, 2, 0], [1, 0, 0]])
-    entries = Entries.of_grid("labels", ("p", "q", "r"), rows, rows * 0.5)
-    assert entries.classes.tolist() == [0, 1]
-    assert entries.keys.tolist() == [1, 0]
-    assert entries.weight.hi.tolist() == [1.0, 0.5]
-    back, weight = entries.grid(2, 3)
+    part = Part.of_grid("labels", ("p", "q", "r"), rows, rows * 0.5)
+    assert part.classes.tolist() == [0, 1]
+    assert part.keys.tolist() == [1, 0]
+    assert part.weight.hi.tolist() == [1.0, 0.5]
+    back, weight = part.grid(2, 3)
     np.testing.assert_array_equal(back, rows)
     np.testing.assert_array_equal(weight, rows * 0.5)

@@ -8,7 +8,7 @@ from priory.base.errors import ForgetError, InputError, SettingError
 from priory.base.labels import label_token
 from priory.data.columns import Counts, Labels, Numbers
 from priory.data.schema import Block, Kind
-from priory.statistics.longtable import Entries
+from priory.statistics.longtable import BlockParts, Part
 from priory.statistics.tables import (
     CellsTable,
     CountsTable,
@@ -252,13 +252,13 @@ def test_tables_of_another_kind_are_not_equal_and_none_is_hashed(table):
 @pytest.mark.parametrize("kind", [MomentsTable, CountsTable])
 def test_sums_of_an_unknown_column_are_refused(kind):
     part = {MomentsTable: "moments", CountsTable: "counts"}[kind]
-    entries = Entries.of_grid(part, ('"zz"',), np.ones((2, 1), dtype=np.int64), np.ones((2, 1)))
+    sums = Part.of_grid(part, ('"zz"',), np.ones((2, 1), dtype=np.int64), np.ones((2, 1)))
     with pytest.raises(InputError, match=f'the {part} name a column "zz" that the block lacks'):
-        kind.from_entries(block("p", "q"), 2, {}, {part: entries})
+        kind.from_parts(block("p", "q"), 2, BlockParts(parts=[sums]))
 
 
 @pytest.mark.parametrize("kind", [LabelsTable, CellsTable, NumbersTable, MomentsTable, CountsTable])
 def test_no_entries_are_the_empty_table(kind):
-    table = kind.from_entries(block("p"), 2, {}, {})
+    table = kind.from_parts(block("p"), 2, BlockParts())
     assert table + table == table
-    assert kind.from_entries(block("p"), 0, {}, {}).with_classes(codes(), 2) == table
+    assert kind.from_parts(block("p"), 0, BlockParts()).with_classes(codes(), 2) == table

@@ -7,8 +7,8 @@ import numpy as np
 from priory.base.errors import MissingValueError
 from priory.base.typing import AnyArray
 from priory.data.columns import Frame, Numbers
+from priory.data.finite import LARGEST, refuse_large
 from priory.data.schema import Kind, Schema
-from priory.statistics.tables.sums import LARGEST, refuse_large
 from priory.tuning.settings import Settings
 
 __all__ = ["check_missing", "check_size"]

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["arrow_gaps", "arrow_values"]
+__all__ = ["arrow_nulls", "arrow_values"]
 
 
 def arrow_values(column: Any, dtype: Any) -> Any:
-    """Return the numbers of an Arrow column, anything where there is a gap.
+    """Read the numbers of an Arrow column, anything where it is null.
 
     Arrow itself would load pandas to do this.
     """
@@ -23,17 +23,17 @@ def arrow_values(column: Any, dtype: Any) -> Any:
     return np.concatenate(arrays) if arrays else np.zeros(0, dtype=dtype)
 
 
-def arrow_gaps(column: Any) -> Any:
-    """Return which values of an Arrow column are missing."""
-    gaps = [np.zeros(0, dtype=np.bool_)]
+def arrow_nulls(column: Any) -> Any:
+    """Find which values of an Arrow column are null."""
+    nulls = [np.zeros(0, dtype=np.bool_)]
     for chunk in _chunks(column):
-        gone = np.zeros(len(chunk), dtype=np.bool_)
+        null = np.zeros(len(chunk), dtype=np.bool_)
         if chunk.null_count:
             bits = np.frombuffer(chunk.buffers()[0], dtype=np.uint8)
             valid = np.unpackbits(bits, bitorder="little")[chunk.offset :][: len(chunk)]
-            gone = valid == 0
-        gaps.append(gone)
-    return np.concatenate(gaps)
+            null = valid == 0
+        nulls.append(null)
+    return np.concatenate(nulls)
 
 
 def _chunks(column: Any) -> list[Any]:

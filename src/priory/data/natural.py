@@ -11,7 +11,7 @@ import numpy as np
 
 from priory.base.errors import InputError
 from priory.base.typing import AnyArray, Label
-from priory.data.arrow import arrow_gaps, arrow_values
+from priory.data.arrow import arrow_nulls, arrow_values
 from priory.data.columns import Column, Labels, Numbers
 from priory.kernels.labels import encode_integers, encode_objects
 from priory.kernels.strings import encode_fixed_strings, encode_strings
@@ -315,7 +315,7 @@ def _natural_arrow(array: Any, name: str) -> Natural:
     if t.is_boolean(kind):
         codes = arrow_values(array.cast(pa.int8()), np.int8)
         if array.null_count:
-            codes = np.where(arrow_gaps(array), np.int8(-1), codes)
+            codes = np.where(arrow_nulls(array), np.int8(-1), codes)
         return Natural(Labels(codes, (False, True)), "boolean")
     if t.is_integer(kind) and kind.bit_width == 64 and _beyond_exact(array):
         encoded = _natural_arrow(pc.dictionary_encode(array), name)
@@ -381,4 +381,4 @@ def _arrow_floats(array: Any) -> AnyArray:
     if pa.types.is_integer(array.type) or pa.types.is_float16(array.type):
         array = array.cast(pa.float64(), safe=False)
     numbers = arrow_values(array, np.float32 if pa.types.is_float32(array.type) else np.float64)
-    return np.where(arrow_gaps(array), np.nan, numbers) if array.null_count else numbers
+    return np.where(arrow_nulls(array), np.nan, numbers) if array.null_count else numbers

@@ -14,22 +14,15 @@ import numpy as np
 
 from priory.base.errors import InputError, SchemaError, did_you_mean, listing
 from priory.base.typing import FloatArray
-from priory.data.columns import (
-    Column,
-    Combined,
-    Counts,
-    Frame,
-    Labels,
-    Numbers,
-    integer_labels,
-)
+from priory.data.coding import integer_labels
+from priory.data.columns import Column, Combined, Counts, Frame, Labels, Numbers
 from priory.data.natural import Natural, natural
 from priory.data.numerals import labels_to_numbers
 from priory.data.pairing import Pairing
 from priory.data.rawtables import RawTable, open_table
 from priory.data.rows import bins, of_parts, read_row, split_by, together
 from priory.data.schema import Block, Kind, Schema, unit_of
-from priory.data.text_columns import texts
+from priory.data.texts import texts
 from priory.text.analyzer import Analyzer
 
 __all__ = [

@@ -15,19 +15,9 @@ from priory.base.typing import Label
 from priory.data.pairing import Pairing
 from priory.text.analyzer import Analyzer
 
-LABEL_TYPES = (bool, int, float, str)
-
 __all__ = ["Block", "Kind", "NumberedColumns", "Schema", "unit_of"]
 
-
-def unit_of(why: str) -> str:
-    """Return what the numbers of a column are, by the reason that is given for its kind.
-
-    >>> unit_of("date, in seconds since 1970"), unit_of("float")
-    ('date', 'number')
-    """
-    unit = why.partition(",")[0]
-    return unit if unit in ("date", "duration") else "number"
+LABEL_TYPES = (bool, int, float, str)
 
 
 class NumberedColumns(Sequence[str]):
@@ -73,22 +63,22 @@ class Kind(StrEnum):
     JOINT = "joint"  # count(combination of values) of several columns
     PAIRS = "pairs"  # count(value) of several columns, and count(two values) of pairs of them
     EMPTY = "empty"  # nothing yet: every value so far is missing
-    IDENTIFIER = "identifier"  # nothing: the column names its rows
+    IDENTIFIER = "identifier"  # nothing: a unique identifier, another in every row
 
     @property
     def is_counted(self) -> bool:
-        """Return whether columns of this kind have a table."""
+        """Whether columns of this kind have a table."""
         return self not in (Kind.EMPTY, Kind.IDENTIFIER)
 
     @property
     def is_of_several(self) -> bool:
-        """Return whether a block of this kind may have several columns."""
+        """Whether a block of this kind may have several columns."""
         return self in (Kind.COUNTS, Kind.MOMENTS, Kind.SCATTER, Kind.JOINT, Kind.PAIRS)
 
 
 @dataclass(frozen=True)
 class Block:
-    """Describe one or more columns that are counted together.
+    """One or more columns that are counted together.
 
     Each column is its own block unless it was declared otherwise.
     """
@@ -107,7 +97,7 @@ class Block:
     """The values of ordered categories, from the least to the greatest."""
 
     def declaring(self, values: Sequence[Label]) -> Block:
-        """Return the same block with these values declared as well."""
+        """Declare these values as well."""
         known = set(map(label_key, self.values))
         if all(label_key(value) in known for value in values):
             return self
@@ -115,14 +105,14 @@ class Block:
 
     @cached_property
     def unit(self) -> str:
-        """Return what the numbers of a column are: dates, durations, or numbers."""
+        """What the numbers of a column are: dates, durations, or numbers."""
         return unit_of(self.why)
 
     def join(self, other: Block) -> Block:
-        """Return what the column is when two batches of it are known.
+        """Decide what the column is when two batches of it are known.
 
-        An empty column becomes whatever it turns out to be; a column of labels that
-        turns out to name its rows is an identifier.
+        An empty column becomes whatever it turns out to be; a column of labels that turns out to
+        be a unique identifier in one of them is one.
         """
         if self.columns != other.columns:
             raise SchemaError(
@@ -154,12 +144,12 @@ class Block:
 
     @property
     def work(self) -> int:
-        """Return about how many look-ups a row costs."""
+        """About how many look-ups a row costs."""
         return len(self.columns) + (len(self.pairing.pairs) if self.pairing is not None else 0)
 
     @property
     def title(self) -> str:
-        """Return the block's name, shortened when it stands for many columns."""
+        """The block's name, shortened when it stands for many columns."""
         if self.pairing is not None:
             return self.name
         if len(self.columns) <= 3:
@@ -169,7 +159,7 @@ class Block:
 
 @dataclass(frozen=True, repr=False)
 class Schema:
-    """List the blocks of a table, in the order of its columns.
+    """The blocks of a table, in the order of its columns.
 
     `columns` are all the columns in the order they came; `named` says whether the
     data brought the names (otherwise columns are matched by position); `families` is
@@ -184,12 +174,12 @@ class Schema:
 
     @cached_property
     def known(self) -> frozenset[str]:
-        """Return the names of all columns."""
+        """The names of all columns."""
         return frozenset(self.columns)
 
     @cached_property
     def by_name(self) -> Mapping[str, Block]:
-        """Return the blocks by name."""
+        """The blocks by name."""
         return {block.name: block for block in self.blocks}
 
     def __getitem__(self, name: str) -> Block:
@@ -200,11 +190,11 @@ class Schema:
 
     @cached_property
     def counted(self) -> tuple[Block, ...]:
-        """Return the blocks that have a table."""
+        """The blocks that have a table."""
         return tuple(block for block in self.blocks if block.kind.is_counted)
 
     def join(self, other: Schema) -> Schema:
-        """Return the schema of the data of both, or say why there is none."""
+        """Join to the schema of the data of both, or say why there is none."""
         if self.blocks == other.blocks:
             return self
         if set(self.by_name) != set(other.by_name):
@@ -226,7 +216,7 @@ class Schema:
     def with_families(
         self, families: Mapping[str, str], weights: Mapping[str, float] | None = None
     ) -> Schema:
-        """Return the schema with the family of each block and its weight, for printing."""
+        """Add the family of each block and its weight, for printing."""
         weighted = tuple((weights or {}).items())
         return replace(self, families=tuple(families.items()), weights=weighted)
 
@@ -243,7 +233,7 @@ class Schema:
         return html_table(head, rows, words=range(len(head)))
 
     def _rows(self) -> list[tuple[str, ...]]:
-        """Return the head, and a row for each block."""
+        """List the head, and a row for each block."""
         families, weights = dict(self.families), dict(self.weights)
         weight = ("weight",) if weights else ()
         rows: list[tuple[str, ...]] = [("column", "kind", "family", *weight, "why")]
@@ -253,7 +243,7 @@ class Schema:
         return rows
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the schema as plain JSON values."""
+        """Write the schema as plain JSON values."""
         return {
             "columns": list(self.columns),
             "named": self.named,
@@ -262,7 +252,7 @@ class Schema:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Schema:
-        """Return the schema of plain JSON values."""
+        """Read the schema of plain JSON values."""
         blocks = tuple(map(_block, plain["blocks"]))
         return cls(tuple(plain["columns"]), blocks, bool(plain["named"]))
 
@@ -292,13 +282,15 @@ def _block(plain: Mapping[str, Any]) -> Block:
     for given, what in (values, "declares values"), (order, "orders values"):
         if not isinstance(given, list) or not all(isinstance(v, LABEL_TYPES) for v in given):
             raise SchemaError(f"Block {plain['name']!r:.60} {what} that are no labels.")
-    return Block(
-        plain["name"],
-        tuple(plain["columns"]),
-        kind,
-        plain["why"],
-        analyzer,
-        pairing,
-        sorted_labels(values),
-        tuple(order),
-    )
+    name, columns, why = plain["name"], tuple(plain["columns"]), plain["why"]
+    return Block(name, columns, kind, why, analyzer, pairing, sorted_labels(values), tuple(order))
+
+
+def unit_of(why: str) -> str:
+    """Find what the numbers of a column are, by the reason that is given for its kind.
+
+    >>> unit_of("date, in seconds since 1970"), unit_of("float")
+    ('date', 'number')
+    """
+    unit = why.partition(",")[0]
+    return unit if unit in ("date", "duration") else "number"

@@ -9,25 +9,15 @@ import numpy as np
 
 from priory.base.labels import label_key
 from priory.base.typing import Label
-from priory.data.columns import (
-    Column,
-    Combined,
-    Counts,
-    Frame,
-    Labels,
-    Numbers,
-    Pairs,
-    SparseRows,
-    Strings,
-    Texts,
-)
+from priory.data.columns import Column, Combined, Counts, Frame, Labels, Numbers, Pairs, SparseRows
+from priory.data.texts import Strings, Texts
 from priory.kernels.text import text_sizes
 
 __all__ = ["stack", "stack_labels"]
 
 
 def stack(frames: Sequence[Frame]) -> Frame:
-    """Return the rows of several frames; a column that one of them lacks is all gaps there.
+    """Put the rows of several frames together; a column that one of them lacks is missing there.
 
     >>> a = Frame(1, {"x": Labels(np.array([0]), ("p",))})
     >>> b = Frame(2, {"x": Labels(np.array([0, 1]), ("q", "p")), "z": Numbers(np.ones((2, 1)))})
@@ -42,14 +32,14 @@ def stack(frames: Sequence[Frame]) -> Frame:
         for name, column in frame.columns.items():
             examples.setdefault(name, column)
     columns = {
-        name: _stacked([f.columns.get(name) or _gaps(example, len(f)) for f in frames])
+        name: _stacked([f.columns.get(name) or _missing(example, len(f)) for f in frames])
         for name, example in examples.items()
     }
     return Frame(sum(map(len, frames)), columns)
 
 
 def stack_labels(parts: Sequence[Labels]) -> Labels:
-    """Return the rows of several columns of labels.
+    """Put the rows of several columns of labels together.
 
     >>> column = stack_labels([Labels(np.array([0]), ("a",)), Labels(np.array([-1, 0]), ("b",))])
     >>> column.codes.tolist(), column.labels
@@ -114,8 +104,8 @@ def _stacked_texts(parts: Sequence[Texts]) -> Texts:
     return Texts(np.concatenate(data), np.concatenate(offsets), gaps, splitter)
 
 
-def _gaps(like: Any, n: int) -> Column:
-    """Return a column of nothing but gaps."""
+def _missing(like: Any, n: int) -> Column:
+    """Make a column of nothing but missing values."""
     if isinstance(like, Labels):
         return Labels(np.full(n, -1, dtype=np.int32), ())
     if isinstance(like, Numbers):
@@ -124,7 +114,7 @@ def _gaps(like: Any, n: int) -> Column:
         nothing = np.zeros(n + 1, dtype=np.int64)
         return Texts(np.zeros(0, dtype=np.uint8), nothing, np.ones(n, np.bool_), like.splitter)
     if isinstance(like, Combined):
-        return type(like)(tuple(_gaps(part, n) for part in like.parts))  # type: ignore[misc]
+        return type(like)(tuple(_missing(part, n) for part in like.parts))  # type: ignore[misc]
     nothing = np.zeros(n + 1, dtype=np.int64)
     width = like.matrix.shape[1]
     return Counts(SparseRows(np.zeros(0), np.zeros(0, dtype=np.int32), nothing, width))

@@ -30,6 +30,7 @@ from priory.base.labels import label_key, label_token
 from priory.base.parallel import in_parallel, stretches
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 from priory.data.columns import Column, Frame, Labels, Numbers, Texts
+from priory.data.finite import refuse_large
 from priory.data.schema import Block
 from priory.families import Family
 from priory.families.base import Adder, Lookup
@@ -37,7 +38,6 @@ from priory.families.priors import Laplace, Prior
 from priory.kernels.score import Lookups, argmax_rows, log_normalize, softmax
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable
-from priory.statistics.tables.sums import refuse_large
 
 __all__ = [
     "Choice",

@@ -14,7 +14,8 @@ from priory.base.errors import ExpressionError, InputError, SettingError, did_yo
 from priory.base.labels import label_array, label_key, sorted_labels
 from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, IntArray, Label
-from priory.data.columns import Labels, integer_labels
+from priory.data.coding import integer_labels
+from priory.data.columns import Labels
 from priory.data.rawtables import RawTable, open_table
 from priory.kernels.labels import count_codes, encode_integers, narrow_codes
 

@@ -19,7 +19,7 @@ _FLIP = np.int64(0x7FFF_FFFF_FFFF_FFFF)
 
 
 def key_of(values: AnyArray, level: int) -> IntArray:
-    """Return the cell of each number.
+    """Find the cell of each number.
 
     >>> key_of(np.array([-1.0, 0.0, 1.0]), 62).tolist()
     [-1, 0, 0]
@@ -29,7 +29,7 @@ def key_of(values: AnyArray, level: int) -> IntArray:
 
 
 def interval_of(keys: IntArray, level: int) -> tuple[FloatArray, FloatArray]:
-    """Return the least and the greatest number of each cell.
+    """Find the least and the greatest number of each cell.
 
     >>> interval_of(key_of(np.array([1.0]), 52), 52)
     (array([1.]), array([2.]))
@@ -39,18 +39,18 @@ def interval_of(keys: IntArray, level: int) -> tuple[FloatArray, FloatArray]:
 
 
 def value_of(keys: IntArray, level: int) -> FloatArray:
-    """Return a number in the middle of each cell, the number itself at level 0."""
+    """Find a number in the middle of each cell, the number itself at level 0."""
     lower, upper = interval_of(keys, level)
     return lower if level == 0 else lower + (upper - lower) / 2
 
 
 def coarser_keys(keys: IntArray, levels: int) -> IntArray:
-    """Return the keys of the cells `levels` higher that hold these cells."""
+    """Find the cells `levels` higher that hold these cells."""
     return keys >> levels
 
 
 def coarsest_needed(keys: IntArray, limit: int) -> int:
-    """Return how many further bits must go so that at most `limit` cells are left.
+    """Count the further bits that must go so that at most `limit` cells are left.
 
     >>> coarsest_needed(np.arange(4096), 1024)
     2

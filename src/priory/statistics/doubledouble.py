@@ -10,6 +10,7 @@ The error-free steps are those of Knuth (two_sum) and Dekker (two_product).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ _SPLIT = 2.0**27 + 1.0
 
 @dataclass(frozen=True, eq=False)
 class DoubleDouble:
-    """Hold arrays of numbers as hi + lo, with |lo| at most half a unit of hi.
+    """Arrays of numbers as hi + lo, with |lo| at most half a unit in the last place of hi.
 
     >>> big, small = DoubleDouble.of(1e16), DoubleDouble.of(1.0)
     >>> float(((big + small) - big).value)
@@ -34,20 +35,36 @@ class DoubleDouble:
     lo: FloatArray
 
     @classmethod
-    def of(cls, values: AnyArray | float) -> DoubleDouble:
-        """Return float64 values as double-doubles."""
+    def of(cls, values: DoubleDouble | AnyArray | float) -> DoubleDouble:
+        """Take float64 values as double-doubles; double-doubles stay what they are."""
+        if isinstance(values, DoubleDouble):
+            return values
         hi = np.asarray(values, dtype=np.float64)
         return cls(hi, np.zeros_like(hi))
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...]) -> DoubleDouble:
-        """Return zeros, in arrays that may be written to."""
+        """Make zeros, in arrays that may be written to."""
         return cls(np.zeros(shape), np.zeros(shape))
 
     @property
     def value(self) -> FloatArray:
-        """Return the nearest float64."""
+        """The nearest float64."""
         return self.hi + self.lo
+
+    def __getitem__(self, place: Any) -> DoubleDouble:
+        return DoubleDouble(self.hi[place], self.lo[place])
+
+    def __setitem__(self, place: Any, numbers: DoubleDouble) -> None:
+        self.hi[place], self.lo[place] = numbers.hi, numbers.lo
+
+    def reshape(self, *shape: int) -> DoubleDouble:
+        """Arrange the same numbers in another shape."""
+        return DoubleDouble(self.hi.reshape(shape), self.lo.reshape(shape))
+
+    def copy(self) -> DoubleDouble:
+        """Copy the numbers into arrays of their own."""
+        return DoubleDouble(self.hi.copy(), self.lo.copy())
 
     def __add__(self, other: DoubleDouble) -> DoubleDouble:
         hi, error = _two_sum(self.hi, other.hi)
@@ -63,8 +80,7 @@ class DoubleDouble:
         return self + (-other)
 
     def __mul__(self, other: DoubleDouble | FloatArray | float) -> DoubleDouble:
-        if not isinstance(other, DoubleDouble):
-            other = DoubleDouble.of(other)
+        other = DoubleDouble.of(other)
         hi, error = _two_product(self.hi, other.hi)
         return DoubleDouble(*_fast_two_sum(hi, error + (self.hi * other.lo + self.lo * other.hi)))
 
@@ -77,7 +93,7 @@ class DoubleDouble:
         return DoubleDouble(*_fast_two_sum(hi, lo + rest.hi / divisor.hi))
 
     def total(self) -> DoubleDouble:
-        """Return the sum over the first axis, which stays with length one.
+        """Sum over the first axis, which stays with length one.
 
         >>> float(DoubleDouble.of(np.array([1e16, 1.0, -1e16])).total().value[0])
         1.0
@@ -88,13 +104,13 @@ class DoubleDouble:
         return result
 
     def where(self, mask: BoolArray) -> DoubleDouble:
-        """Return the numbers where the mask holds, exact zeros elsewhere."""
+        """Keep the numbers where the mask holds, exact zeros elsewhere."""
         return DoubleDouble(np.where(mask, self.hi, 0.0), np.where(mask, self.lo, 0.0))
 
     def spread(self, where: IntArray, size: int) -> DoubleDouble:
-        """Return an array of `size` first entries in which entry i stands at where[i]."""
+        """Spread the first axis over `size` places: entry i goes to where[i], zeros elsewhere."""
         result = DoubleDouble.zeros((size, *self.hi.shape[1:]))
-        result.hi[where], result.lo[where] = self.hi, self.lo
+        result[where] = self
         return result
 
 

@@ -1,7 +1,7 @@
 """A hash of each row that depends on its values and its class alone.
 
-The hash is a sum over the columns, to which a gap adds nothing: so neither the order of the columns
-matters, nor whether a column that has been empty so far is there.
+The hash is a sum over the columns, to which a missing value adds nothing: so neither the order of
+the columns matters, nor whether a column that has been empty so far is there.
 """
 
 from __future__ import annotations
@@ -17,17 +17,8 @@ import numpy as np
 from priory.base.labels import label_token
 from priory.base.parallel import in_parallel, stretches, thread_count
 from priory.base.typing import AnyArray, Label
-from priory.data.columns import (
-    Column,
-    Combined,
-    Counts,
-    Frame,
-    Labels,
-    Numbers,
-    Pairs,
-    SparseRows,
-    Texts,
-)
+from priory.data.columns import Column, Combined, Counts, Frame, Labels, Numbers, Pairs, SparseRows
+from priory.data.texts import Texts
 from priory.kernels.hashes import add_codes, add_numbers
 
 __all__ = ["row_hashes"]
@@ -36,12 +27,12 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def row_hashes(frame: Frame, y: Labels) -> AnyArray:
-    """Return a 64-bit hash of each row's values and class.
+    """Hash each row's values and class to 64 bits.
 
     >>> y = Labels(np.zeros(3, dtype=np.int32), ("a",))
     >>> frame = Frame(3, {"x": Numbers(np.array([[1.0], [np.nan], [1.0]]))})
-    >>> one, gap, again = row_hashes(frame, y).tolist()
-    >>> one == again, one == gap, gap in row_hashes(Frame(3, {}), y)
+    >>> one, missing, again = row_hashes(frame, y).tolist()
+    >>> one == again, one == missing, missing in row_hashes(Frame(3, {}), y)
     (True, False, True)
     """
     hashes = np.zeros(len(y), dtype=np.uint64)
@@ -87,7 +78,7 @@ def _add(hashes: AnyArray, column: Any, seed: np.uint64, of_code: AnyArray | Non
 
 
 def _of_labels(column: Labels, seed: Any) -> AnyArray:
-    """Return the hash of each label in a column of this seed."""
+    """Hash each label of a column of this seed."""
     own = np.array([_of_label(label) for label in column.labels], dtype=np.uint64)
     return _mixed(own ^ seed)
 
@@ -120,7 +111,7 @@ def _counts(column: Counts, seed: np.uint64) -> AnyArray:
 
 
 def _entries(places: Any, values: AnyArray, seed: np.uint64) -> AnyArray:
-    """Return the hashes of entries; one of 0 has none, so that it may stand or not."""
+    """Hash entries; one of 0 adds nothing, so that it may stand or not."""
     numbers = np.asarray(values, dtype=np.float64) + 0.0
     with np.errstate(over="ignore"):
         own = seed + places * GOLDEN
@@ -129,7 +120,7 @@ def _entries(places: Any, values: AnyArray, seed: np.uint64) -> AnyArray:
 
 
 def _mixed(x: Any) -> Any:
-    """Return the bits well mixed (the finaliser of splitmix64)."""
+    """Mix the bits well (the finaliser of splitmix64)."""
     with np.errstate(over="ignore"):  # scalars warn of what arrays do silently
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -26,13 +26,13 @@ import numpy as np
 from priory.base.errors import InputError
 from priory.base.labels import label_token
 from priory.base.typing import CodeArray, FloatArray, IntArray, Key
-from priory.data.arrow import arrow_gaps, arrow_values
+from priory.data.arrow import arrow_nulls, arrow_values
 from priory.statistics.doubledouble import DoubleDouble
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["COLUMNS", "SUMS", "Entries", "coded", "read", "write"]
+__all__ = ["COLUMNS", "SUMS", "BlockParts", "Part", "coded", "read", "write"]
 
 COLUMNS = ("block", "part", "class", "key", "rows")
 SUMS = ("weight", "weight_lo", "s1", "s1_lo", "s2", "s2_lo")
@@ -40,10 +40,10 @@ VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
-    """Hold the sums of one part of a block: entry i belongs to a class and a key."""
+class Part:
+    """The sums of one part of a block: entry i belongs to a class and a key."""
 
-    part: str
+    name: str
     tokens: tuple[str, ...]
     classes: CodeArray
     keys: CodeArray
@@ -55,89 +55,89 @@ class Entries:
     @classmethod
     def of_grid(
         cls,
-        part: str,
+        name: str,
         tokens: Sequence[str],
         rows: IntArray,
-        weight: FloatArray | DoubleDouble,
-        s1: DoubleDouble | None = None,
-        s2: DoubleDouble | None = None,
-    ) -> Entries:
-        """Return the entries of classes × keys arrays that have rows behind them."""
-        classes, keys = np.nonzero(rows)
+        weight: FloatArray | DoubleDouble | None,
+        s1: FloatArray | DoubleDouble | None = None,
+        s2: FloatArray | DoubleDouble | None = None,
+    ) -> Part:
+        """Take those entries of classes × keys arrays that have rows behind them."""
+        places = np.nonzero(rows)
+        classes, keys = (place.astype(np.int32) for place in places)
 
-        def pick(sums: DoubleDouble | None) -> DoubleDouble:
+        def pick(sums: FloatArray | DoubleDouble | None) -> DoubleDouble:
             if sums is None:
                 return DoubleDouble.zeros((len(keys),))
-            return DoubleDouble(sums.hi[classes, keys], sums.lo[classes, keys])
+            return DoubleDouble.of(sums)[places]
 
-        return cls(
-            part,
-            tuple(tokens),
-            classes.astype(np.int32),
-            keys.astype(np.int32),
-            rows[classes, keys],
-            pick(weight if isinstance(weight, DoubleDouble) else DoubleDouble.of(weight)),
-            pick(s1),
-            pick(s2),
-        )
+        sums = (pick(weight), pick(s1), pick(s2))
+        return cls(name, tuple(tokens), classes, keys, rows[places], *sums)
 
     @classmethod
-    def none(cls, part: str) -> Entries:
-        """Return no entries."""
-        return cls.of_grid(part, (), np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0)))
+    def of_classes(cls, name: str, rows: IntArray, weight: FloatArray | DoubleDouble) -> Part:
+        """Take sums that have a class and no key."""
+        return cls.of_grid(name, ("",), rows[:, None], weight[:, None])
+
+    def by_class(self, n_classes: int) -> tuple[IntArray, FloatArray]:
+        """Arrange rows and weight by class, of sums that have no key."""
+        rows, weight = self.grid(n_classes, 1)
+        return rows[:, 0], weight[:, 0]
 
     def grid(self, n_classes: int, n_keys: int) -> tuple[IntArray, FloatArray]:
-        """Return rows and weight as classes × keys arrays; equal places are added."""
+        """Arrange rows and weight as classes × keys arrays; equal places are added."""
         rows, weight = np.zeros((n_classes, n_keys), dtype=np.int64), np.zeros((n_classes, n_keys))
         np.add.at(rows, (self.classes, self.keys), self.rows)
         np.add.at(weight, (self.classes, self.keys), self.weight.value)
         return rows, weight
 
     def sums(self, n_classes: int, n_keys: int) -> tuple[DoubleDouble, ...]:
-        """Return weight, s1 and s2 as classes × keys arrays of double-doubles, likewise added."""
-        place = self.classes.astype(np.int64) * n_keys + self.keys
-        once = len(place) == 0 or int(np.bincount(place).max()) == 1
-        results = []
-        for sums in (self.weight, self.s1, self.s2):
-            grid = DoubleDouble.zeros((n_classes * n_keys,))
-            if once:
-                grid.hi[place], grid.lo[place] = sums.hi, sums.lo
-            left = np.arange(0 if once else len(place))
-            while len(left):  # the entries of several tables stand one below the other
-                at, first = np.unique(place[left], return_index=True)
-                new = DoubleDouble(sums.hi[left[first]], sums.lo[left[first]])
-                total = DoubleDouble(grid.hi[at], grid.lo[at]) + new
-                grid.hi[at], grid.lo[at] = total.hi, total.lo
-                left = np.delete(left, first)
-            shape = (n_classes, n_keys)
-            results.append(DoubleDouble(grid.hi.reshape(shape), grid.lo.reshape(shape)))
-        return tuple(results)
+        """Arrange weight, s1 and s2 as classes × keys double-doubles; equal places are added."""
+        places = self.classes.astype(np.int64) * n_keys + self.keys
+        once = len(places) == 0 or int(np.bincount(places).max()) == 1
+        add = DoubleDouble.spread if once else _add_up
+        sums = (add(s, places, n_classes * n_keys) for s in (self.weight, self.s1, self.s2))
+        return tuple(s.reshape(n_classes, n_keys) for s in sums)
 
-    def keyed(self, columns: Sequence[Key]) -> Entries:
-        """Return the entries with their keys in the order of these columns."""
+    def keyed(self, columns: Sequence[Key]) -> Part:
+        """Put the keys in the order of these columns."""
         place = {label_token(column): i for i, column in enumerate(columns)}
         unknown = [token for token in self.tokens if token not in place]
         if unknown:
-            raise InputError(f"the {self.part} name a column {unknown[0]} that the block lacks")
+            raise InputError(f"the {self.name} name a column {unknown[0]} that the block lacks")
         where = np.array([place[token] for token in self.tokens], dtype=np.int32)
         keys = where[self.keys] if len(where) else self.keys
         return replace(self, tokens=tuple(place), keys=keys)
 
 
+class BlockParts(dict[str, Part]):
+    """The parts of one block by name, and what its table says beside them (`Table.header`).
+
+    A part that is not there has no entries, so a block without any is an empty table.
+    """
+
+    def __init__(self, header: Mapping[str, Any] | None = None, parts: Iterable[Part] = ()) -> None:
+        super().__init__({part.name: part for part in parts})
+        self.header = header or {}
+
+    def __missing__(self, name: str) -> Part:
+        return Part.of_grid(name, (), np.zeros((0, 0), dtype=np.int64), None)
+
+
 def write(
-    header: Mapping[str, Any], classes: Sequence[str], blocks: Mapping[str | None, list[Entries]]
+    header: Mapping[str, Any], classes: Sequence[str], blocks: Mapping[str | None, Sequence[Part]]
 ) -> pa.Table:
-    """Return the long table of all blocks, the header as JSON in its metadata."""
+    """Write the parts of all blocks as a long table, the header as JSON in its metadata."""
     import pyarrow as pa
 
-    chunks = [_table(name, entries, classes) for name, list_ in blocks.items() for entries in list_]
+    chunks = [_rows(block, part, classes) for block, parts in blocks.items() for part in parts]
     table = pa.concat_tables(chunks).unify_dictionaries().combine_chunks()
     header = {"version": VERSION, "classes": list(classes), **header}
     return table.replace_schema_metadata({b"priory": json.dumps(header).encode()})
 
 
-def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, dict[str, Entries]]]:
-    """Return the header, and the entries by block and part."""
+def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, list[Part]]]:
+    """Read the header, and the parts of each block."""
     metadata = table.schema.metadata or {}
     if b"priory" not in metadata or tuple(table.column_names) != COLUMNS + SUMS:
         raise InputError(
@@ -150,48 +150,32 @@ def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, dict[str, En
             f"The statistics have version {header.get('version')!r}; this priory reads {VERSION}."
         )
     class_codes = {token: code for code, token in enumerate(header["classes"])}
-    texts = {name: coded(table[name]) for name in COLUMNS[:4]}
-    numbers = {name: arrow_values(table[name], np.float64) for name in SUMS}
-    numbers["rows"] = arrow_values(table["rows"], np.int64)
-    (blocks, block_names), (parts, part_names) = texts["block"], texts["part"]
+    (blocks, block_names), (parts, part_names), classes, keys = (
+        coded(table[name]) for name in COLUMNS[:4]
+    )
+    rows = arrow_values(table["rows"], np.int64)
+    numbers = [arrow_values(table[name], np.float64) for name in SUMS]
+    sums = [DoubleDouble(hi, lo) for hi, lo in zip(numbers[::2], numbers[1::2], strict=True)]
     group = (blocks.astype(np.int64) + 1) * len(part_names) + parts
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    result: dict[str | None, dict[str, Entries]] = defaultdict(dict)
-    for i, start in enumerate(starts.tolist()):
-        some = order[start : starts[i + 1] if i + 1 < len(starts) else len(order)]
+    found: dict[str | None, list[Part]] = defaultdict(list)
+    for some in np.split(order, starts)[1:]:
         block, part = int(blocks[some[0]]), part_names[parts[some[0]]]
-        result[None if block < 0 else block_names[block]][part] = _entries(
-            part,
-            {name: (codes[some], names) for name, (codes, names) in texts.items()},
-            {name: array[some] for name, array in numbers.items()},
-            class_codes,
-        )
-    return header, dict(result)
-
-
-def _table(block: str | None, entries: Entries, classes: Sequence[str]) -> pa.Table:
-    import pyarrow as pa
-
-    n = len(entries.rows)
-    zero, none = pa.array(np.zeros(n, dtype=np.int32)), pa.nulls(n, pa.int32())
-
-    def dictionary(codes: Any, values: Sequence[str]) -> pa.DictionaryArray:
-        return pa.DictionaryArray.from_arrays(codes, pa.array(values, pa.string()))
-
-    columns = [
-        dictionary(none if block is None else zero, [] if block is None else [block]),
-        dictionary(zero, [entries.part]),
-        dictionary(pa.array(entries.classes), list(classes)),
-        dictionary(pa.array(entries.keys), list(entries.tokens)),
-        pa.array(entries.rows),
-    ]
-    columns += [pa.array(a) for s in (entries.weight, entries.s1, entries.s2) for a in (s.hi, s.lo)]
-    return pa.table(columns, names=[*COLUMNS, *SUMS])
+        codes, tokens = _used(classes, some)
+        unknown = [token for token in tokens if token not in class_codes]
+        if unknown:
+            raise InputError(f"the {part} name a class {unknown[0]} that the header lacks")
+        places = np.array([class_codes[token] for token in tokens], dtype=np.int32)
+        key_codes, key_tokens = _used(keys, some)
+        entries = (places[codes], key_codes, rows[some], *(s[some] for s in sums))
+        name = None if block < 0 else block_names[block]
+        found[name].append(Part(part, tuple(key_tokens), *entries))
+    return header, dict(found)
 
 
 def coded(column: Any) -> tuple[CodeArray, list[str]]:
-    """Return a column of strings as codes, -1 for null, and the string of each code."""
+    """Code a column of strings: a code for each row, -1 for null, and the string of each code."""
     import pyarrow as pa
 
     if not pa.types.is_dictionary(column.type):
@@ -204,7 +188,7 @@ def coded(column: Any) -> tuple[CodeArray, list[str]]:
     indices, dictionary = column.indices, column.dictionary
     codes = arrow_values(indices, np.int32)
     if indices.null_count:
-        codes = np.where(arrow_gaps(indices), np.int32(-1), codes)
+        codes = np.where(arrow_nulls(indices), np.int32(-1), codes)
     if not len(dictionary):
         return codes, []
     ends = np.frombuffer(dictionary.buffers()[1], dtype=np.int32)[dictionary.offset :].tolist()
@@ -214,36 +198,42 @@ def coded(column: Any) -> tuple[CodeArray, list[str]]:
     return codes, strings
 
 
-def _entries(
-    part: str,
-    texts: Mapping[str, tuple[CodeArray, list[str]]],
-    numbers: Mapping[str, Any],
-    class_codes: Mapping[str, int],
-) -> Entries:
-    def sums(name: str) -> DoubleDouble:
-        hi, lo = (np.asarray(numbers[n], dtype=np.float64) for n in (name, f"{name}_lo"))
-        return DoubleDouble(hi, lo)
+def _add_up(sums: DoubleDouble, places: IntArray, size: int) -> DoubleDouble:
+    """Add the sums of each place: the entries of several tables stand one below the other."""
+    total = DoubleDouble.zeros((size,))
+    left = np.arange(len(places))
+    while len(left):
+        at, first = np.unique(places[left], return_index=True)
+        total[at] = total[at] + sums[left[first]]
+        left = np.delete(left, first)
+    return total
 
-    def used(name: str) -> tuple[CodeArray, list[str]]:
-        codes, names = texts[name]
-        seen = np.zeros(len(names), dtype=np.bool_)
-        seen[codes] = True
-        where = np.cumsum(seen, dtype=np.int32) - np.int32(1)
-        return where[codes], [names[code] for code in np.flatnonzero(seen).tolist()]
 
-    codes, tokens = used("class")
-    unknown = [token for token in tokens if token not in class_codes]
-    if unknown:
-        raise InputError(f"the {part} name a class {unknown[0]} that the header lacks")
-    place = np.array([class_codes[token] for token in tokens], dtype=np.int32)
-    keys, key_tokens = used("key")
-    return Entries(
-        part,
-        tuple(key_tokens),
-        place[codes] if len(place) else codes,
-        keys,
-        np.asarray(numbers["rows"], dtype=np.int64),
-        sums("weight"),
-        sums("s1"),
-        sums("s2"),
-    )
+def _rows(block: str | None, part: Part, classes: Sequence[str]) -> pa.Table:
+    """Write one part as rows of the long table."""
+    import pyarrow as pa
+
+    n = len(part.rows)
+    zero, null = pa.array(np.zeros(n, dtype=np.int32)), pa.nulls(n, pa.int32())
+
+    def dictionary(codes: Any, values: Sequence[str]) -> pa.DictionaryArray:
+        return pa.DictionaryArray.from_arrays(codes, pa.array(values, pa.string()))
+
+    columns = [
+        dictionary(null, []) if block is None else dictionary(zero, [block]),
+        dictionary(zero, [part.name]),
+        dictionary(pa.array(part.classes), list(classes)),
+        dictionary(pa.array(part.keys), list(part.tokens)),
+        pa.array(part.rows),
+    ]
+    columns += [pa.array(a) for s in (part.weight, part.s1, part.s2) for a in (s.hi, s.lo)]
+    return pa.table(columns, names=[*COLUMNS, *SUMS])
+
+
+def _used(column: tuple[CodeArray, list[str]], some: IntArray) -> tuple[CodeArray, list[str]]:
+    """Code some rows of a column anew, by the strings alone that they have."""
+    codes, strings = column[0][some], column[1]
+    seen = np.zeros(len(strings), dtype=np.bool_)
+    seen[codes] = True
+    where = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+    return where[codes], [strings[code] for code in np.flatnonzero(seen).tolist()]

@@ -1,10 +1,9 @@
 """A sample of rows that depends on the rows alone, not on their order or on how they came.
 
 Each different row has a hash of its values and its class, and the sample is those with the least
-hashes (Cohen 1997), each once, with how many there are of it and what they weigh together. Three
-quarters of the places go to the least hashes of all, the last quarter is shared by the classes, so
-that a rare class is there too. A row in the sample of a whole is in the sample of any part
-that holds it: so chunks, merges and machines come to the same sample, to the last row.
+hashes (`bottom_k`), each once, with how many there are of it and what they weigh together. A row in
+the sample of a whole is in the sample of any part that holds it: so chunks, merges and machines
+come to the same sample, to the last row.
 """
 
 from __future__ import annotations
@@ -20,22 +19,19 @@ from priory.base.labels import label_key
 from priory.base.typing import AnyArray, FloatArray, IntArray
 from priory.data.columns import Frame, Labels
 from priory.data.stacking import stack, stack_labels
+from priory.statistics.bottom_k import EVERYTHING, least_hashes
 from priory.statistics.hashing import row_hashes
 from priory.statistics.statistics import Statistics
 
-__all__ = ["Pool", "Sample", "bottom_rows"]
+__all__ = ["Pool", "Sample", "joined"]
 
-EVERYTHING = np.uint64(2**64 - 1)
 FEW = 1024
 """So few rows wait until there are more of them before they are looked at."""
-
-AT_ONCE = 4
-"""So many times the sample's size, rows are looked at before most of the rest is passed over."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Hold different rows, how many there are of each, and the sums of their weights and squares.
+    """Different rows, how many there are of each, and the sums of their weights and squares.
 
     >>> from priory.data.reading import infer, read, read_labels
     >>> days = {"wind": ["weak", "weak", "strong", "weak"]}
@@ -57,16 +53,10 @@ class Sample:
     """Of each class, the hash up to which all of its rows are here; in the order of y.labels."""
 
     @classmethod
-    def of(
-        cls,
-        frame: Frame,
-        y: Labels,
-        weight: FloatArray | None,
-        size: int,
-    ) -> Sample:
-        """Return the sample of some rows; those of weight 0 are not rows."""
+    def of(cls, frame: Frame, y: Labels, weight: FloatArray | None, size: int) -> Sample:
+        """Sample some rows; those of weight 0 are not rows."""
         hashes = row_hashes(frame, y)
-        rows, bounds = _least(hashes, y, size, None if weight is None else weight > 0)
+        rows, bounds = least_hashes(hashes, y, size, None if weight is None else weight > 0)
         own = np.ones(len(rows)) if weight is None else weight[rows]
         found, first, which = np.unique(hashes[rows], return_index=True, return_inverse=True)
         count = np.bincount(which, minlength=len(found))
@@ -79,24 +69,24 @@ class Sample:
 
     @property
     def n_rows(self) -> int:
-        """Return how many rows the different ones stand for."""
+        """How many rows the different ones stand for."""
         return int(self.rows.sum())
 
     @property
     def is_whole(self) -> bool:
-        """Return whether every row that came is here."""
+        """Whether every row that came is here."""
         return bool((self.bounds == EVERYTHING).all())
 
     @cached_property
     def known(self) -> dict[Any, Any]:
-        """Return the bound of each class, by the key of its label."""
+        """The bound of each class, by the key of its label."""
         return {label_key(k): b for k, b in zip(self.y.labels, self.bounds, strict=True)}
 
     def __add__(self, other: Sample) -> Sample:
         return joined([self, other])
 
     def __sub__(self, other: Sample) -> Sample:
-        """Return what is left without the rows of another sample; others are none of its own."""
+        """Take the rows of another sample away; what is not here stays away."""
         taken = replace(other, rows=-other.rows, weight=-other.weight, squares=-other.squares)
         both = joined([self, taken])
         there = (both.rows > 0) & np.isin(both.hashes, self.hashes)
@@ -106,7 +96,7 @@ class Sample:
         return replace(self, weight=self.weight * factor, squares=self.squares * factor**2)
 
     def take(self, rows: Any) -> Sample:
-        """Return some of the rows."""
+        """Take some of the rows."""
         return replace(
             self,
             frame=self.frame.take(rows),
@@ -115,14 +105,14 @@ class Sample:
         )
 
     def smaller(self, size: int) -> Sample:
-        """Return the sample that would have been taken with fewer places."""
-        rows, bounds = _least(self.hashes, self.y, size, before=self.bounds)
+        """Make the sample that would have been taken with fewer places."""
+        rows, bounds = least_hashes(self.hashes, self.y, size, before=self.bounds)
         return replace(
             self if len(rows) == len(self) else self.take(rows), size=size, bounds=bounds
         )
 
     def scale(self, statistics: Statistics) -> float:
-        """Return what makes weights those of (Σw)² / Σw² rows, which they are worth (Kish 1965).
+        """Find what makes weights those of (Σw)² / Σw² rows, which they are worth (Kish 1965).
 
         So only their ratios matter: all weights ten times as large say nothing new.
         """
@@ -136,7 +126,7 @@ class Sample:
         return float(weight.sum() / squares.sum())
 
     def only(self, names: Sequence[str]) -> Sample:
-        """Return the sample of these columns alone: rows that differ in others become the same."""
+        """Keep these columns alone: rows that differ in others become the same."""
         if all(name in names for name in self.frame.columns):
             return self
         columns = {name: column for name, column in self.frame.columns.items() if name in names}
@@ -144,14 +134,14 @@ class Sample:
         return _grouped(replace(self, frame=frame, hashes=row_hashes(frame, self.y)))
 
     def holds(self, frame: Frame, y: Labels) -> AnyArray:
-        """Return which rows may be among those that came: all that are not known to be missing."""
+        """Say which rows may be among those that came: all that are not known to be absent."""
         hashes = row_hashes(frame, y)
         bounds = [self.known.get(label_key(label), EVERYTHING) for label in y.labels]
         bound = np.array(bounds, dtype=np.uint64)[y.codes]
         return (hashes > bound) | np.isin(hashes, self.hashes)
 
     def spelled_out(self, most: int) -> tuple[Frame, Labels, FloatArray | None]:
-        """Return rows one by one with their weights, None where each is 1; copies up to so many.
+        """List rows one by one with their weights, None where each is 1; copies up to so many.
 
         Of more copies than that, one stands for all of them.
         """
@@ -162,11 +152,11 @@ class Sample:
         return *rows, None if (weight == 1).all() else weight
 
     def in_order(self) -> Sample:
-        """Return the sample as it is kept: by hash, each different row once."""
+        """Put the sample in the order in which it is kept: by hash, each different row once."""
         return _grouped(self)
 
     def retyped(self, labels: tuple[Any, ...]) -> Sample:
-        """Return the same rows with their classes by other names."""
+        """Give the classes other names."""
         return replace(self, y=Labels(self.y.codes, labels))
 
 
@@ -188,12 +178,7 @@ class Pool:
         self._size, self._sample = size, sample
         self._waiting: list[tuple[Frame, Labels, FloatArray]] = []
 
-    def add(
-        self,
-        frame: Frame,
-        y: Labels,
-        weight: FloatArray | None = None,
-    ) -> None:
+    def add(self, frame: Frame, y: Labels, weight: FloatArray | None = None) -> None:
         """Look at some more rows; those of weight 0 are not rows."""
         if len(frame) >= FEW:
             self.join(Sample.of(frame, y, weight, self._size))
@@ -225,17 +210,17 @@ class Pool:
 
     @property
     def sample(self) -> Sample | None:
-        """Return the sample of everything that came; None where nothing did."""
+        """The sample of everything that came; None where nothing did."""
         self._settle()
         return self._sample
 
     def copy(self) -> Pool:
-        """Return a pool of the same rows."""
+        """Make a pool of the same rows."""
         return Pool(self._size, self.sample)
 
 
 def joined(samples: Sequence[Sample]) -> Sample:
-    """Return the sample of the rows of all of them."""
+    """Join samples to that of the rows of all of them."""
     y = stack_labels([sample.y for sample in samples])
     places = {label_key(label): k for k, label in enumerate(y.labels)}
     bounds = np.full(len(y.labels), EVERYTHING)
@@ -253,66 +238,8 @@ def joined(samples: Sequence[Sample]) -> Sample:
     return _grouped(both).smaller(size)
 
 
-def bottom_rows(frame: Frame, y: Labels, size: int) -> IntArray | None:
-    """Return the rows of a sample of this size in their order, or None where all are in it.
-
-    >>> from priory.data.columns import Numbers
-    >>> y = Labels(np.zeros(5, dtype=np.int32), ("a",))
-    >>> frame = Frame(5, {"x": Numbers(np.arange(5.0)[:, None])})
-    >>> backwards = Frame(5, {"x": Numbers(np.arange(5.0)[::-1, None])})
-    >>> there, back = bottom_rows(frame, y, 4), bottom_rows(backwards, y, 4)
-    >>> sorted(there) == sorted(4 - back)
-    True
-    """
-    if len(frame) <= size:
-        return None
-    rows, _ = _least(row_hashes(frame, y), y, size)
-    return rows
-
-
-def _least(
-    hashes: AnyArray,
-    y: Labels,
-    size: int,
-    some: AnyArray | None = None,
-    before: AnyArray | None = None,
-) -> tuple[IntArray, AnyArray]:
-    """Return the rows of the sample in their order, and the bound of each class.
-
-    `before` are the bounds that rows were held to already.
-    """
-    rows = np.arange(len(hashes)) if some is None else np.flatnonzero(some)
-    bounds = np.full(len(y.labels), EVERYTHING) if before is None else before
-    kept, first, step = rows[:0], 0, AT_ONCE * size
-    while first < len(rows):
-        new = rows[first : first + step]
-        kept = np.concatenate([kept, new[hashes[new] <= bounds[y.codes[new]]]])
-        bounds = np.minimum(bounds, _bounds(hashes[kept], y.codes[kept], bounds, size))
-        kept = kept[hashes[kept] <= bounds[y.codes[kept]]]
-        first, step = first + step, 4 * step
-    return kept, bounds
-
-
-def _bounds(hashes: AnyArray, y: AnyArray, before: AnyArray, size: int) -> AnyArray:
-    """Return the largest hash that each class has in the sample; all are in it where few came."""
-    bounds = np.full(len(before), EVERYTHING)
-    distinct, first = np.unique(hashes, return_index=True)
-    quarter = max(1, size // 4)
-    most = max(1, size - quarter)
-    if len(distinct) < most or (len(distinct) <= size and (before == EVERYTHING).all()):
-        return bounds
-    codes = y[first]
-    order = np.argsort(codes, kind="stable")  # within a class the least hashes first
-    seen, starts, counts = np.unique(codes[order], return_index=True, return_counts=True)
-    share = max(1, quarter // len(seen))
-    many = counts > share
-    last = distinct[order[starts[many] + share - 1]]
-    bounds[seen[many]] = np.maximum(last, distinct[most - 1])
-    return bounds
-
-
 def _grouped(sample: Sample) -> Sample:
-    """Return the sample with rows of the same hash as one."""
+    """Make rows of the same hash one."""
     found, first, which = np.unique(sample.hashes, return_index=True, return_inverse=True)
     if len(found) == len(sample):
         return sample if np.array_equal(found, sample.hashes) else sample.take(first)

@@ -15,20 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from priory.base.errors import ForgetError, check_number, listing
 from priory.base.labels import label_key, label_token, token_label, union
-from priory.base.parallel import in_parallel, stretches, thread_count, worthwhile
 from priory.base.typing import CodeArray, FloatArray, IntArray, Label
-from priory.data.columns import Column, Counts, Frame, Labels, SparseRows
-from priory.data.schema import Block, Kind, Schema
-from priory.kernels.labels import count_codes
+from priory.data.columns import Column, Frame, Labels
+from priory.data.schema import Schema
 from priory.statistics import longtable
-from priory.statistics.longtable import Entries
+from priory.statistics.longtable import BlockParts, Part
 from priory.statistics.tables import LabelsTable, Table, table_type
 
 if TYPE_CHECKING:
@@ -36,13 +34,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Statistics"]
 
-MANY_LABELS = 4096
-"""With so many labels it costs more to merge two counts of a column than to count it."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Statistics:
-    """Hold the classes and one table for each block of columns.
+    """The classes, and one table for each block of columns.
 
     >>> from priory.data.reading import infer, read, read_labels
     >>> days = {"outlook": ["Sunny", "Rain", "Rain"], "humidity": [85.0, 70.0, None]}
@@ -64,56 +59,28 @@ class Statistics:
 
     @classmethod
     def zero(cls, schema: Schema, classes: Sequence[Label] = ()) -> Statistics:
-        """Return the statistics of no rows."""
+        """Make the statistics of no rows."""
         nothing = cls(schema, (), np.zeros(0, dtype=np.int64), np.zeros(0), {})
         return nothing._with_schema(schema).with_classes(classes)
 
     @classmethod
     def count(
-        cls,
-        frame: Frame,
-        y: Labels,
-        schema: Schema,
-        weight: FloatArray | None = None,
+        cls, frame: Frame, y: Labels, schema: Schema, weight: FloatArray | None = None
     ) -> Statistics:
         """Count the rows of a frame with their classes.
 
-        A row of weight zero is not a row: it counts for nothing, as if it were not there. Each
-        thread counts a stretch of the rows, and what they counted is added.
+        A row of weight zero is not a row: it counts for nothing, as if it were not there.
         """
+        from priory.statistics.counting import count_classes, count_tables  # predicting counts not
+
         if weight is not None and not weight.all():
             some = weight != 0
             frame, y, weight = frame.take(some), y.take(some), weight[some]
-        threads = thread_count()
-        classes, codes, rows = _classes(y, threads)
+        classes, codes, rows = count_classes(y)
         total = rows.astype(np.float64)
         if weight is not None:
             total = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
-
-        def count(block: Block, some: slice) -> Table:
-            column, weights = (
-                frame[block.name].take(some),
-                weight if weight is None else weight[some],
-            )
-            return table_type(block.kind).count(block, column, codes[some], weights, len(classes))
-
-        apart = [block for block in schema.counted if _shares_threads(block, frame)]
-        others = [block for block in schema.counted if block not in apart]
-        tasks = [
-            (block.name, partial(count, block, some))
-            for block in others
-            for some in _shares(frame[block.name], block.work, threads)
-        ]
-        counts: dict[str, Table] = {}
-        entries = len(frame) * sum(block.work for block in others)
-        counted = in_parallel([task for _, task in tasks], worthwhile(entries, threads))
-        for (name, _), table in zip(tasks, counted, strict=True):
-            counts[name] = counts[name] + table if name in counts else table
-        for block in apart:
-            column: Any = frame[block.name]
-            kind: Any = table_type(block.kind)
-            counts[block.name] = kind.count(block, column, codes, weight, len(classes), threads)
-        tables = {block.name: counts[block.name] for block in schema.counted}
+        tables = count_tables(frame, codes, schema, weight, len(classes))
         return cls(schema, classes, rows, total, tables)
 
     def absorb(self, column: Column, y: CodeArray) -> bool:
@@ -133,23 +100,23 @@ class Statistics:
         return True
 
     def copy(self) -> Statistics:
-        """Return the same sums in arrays of their own."""
+        """Copy the sums into arrays of their own."""
         tables = {name: table.copy() for name, table in self.tables.items()}
         return Statistics(self.schema, self.classes, self.rows.copy(), self.weight.copy(), tables)
 
     @cached_property
     def places(self) -> Mapping[Any, int]:
-        """Return the position of each class, by the key of its label."""
+        """The position of each class, by the key of its label."""
         return {label_key(label): k for k, label in enumerate(self.classes)}
 
     @property
     def is_approximate(self) -> bool:
-        """Return whether some of what was counted has been dropped since, to bound the memory."""
+        """Whether some of what was counted has been dropped since, to bound the memory."""
         return any(getattr(table, "is_approximate", False) for table in self.tables.values())
 
     @property
     def n_rows(self) -> int:
-        """Return the number of rows learned."""
+        """The number of rows learned."""
         return int(self.rows.sum())
 
     def __add__(self, other: Statistics) -> Statistics:
@@ -199,7 +166,7 @@ class Statistics:
     __rmul__ = __mul__
 
     def decayed(self, half_life: float, elapsed: float = 1.0) -> Statistics:
-        """Return the sums with every weight halved for each half-life that has elapsed."""
+        """Halve every weight for each half-life that has elapsed."""
         check_number("half_life", half_life, above=0)
         check_number("elapsed", elapsed)
         return self * 2.0 ** (-elapsed / half_life)
@@ -235,7 +202,7 @@ class Statistics:
     __hash__ = None  # type: ignore[assignment]
 
     def _without_rows(self) -> dict[str, set[Any]]:
-        """Return the values that columns declare and no row has: they too shape a model."""
+        """Find the values that columns declare and no row has: they too shape a model."""
         found = {}
         for block in self.schema.counted:
             table = self.tables[block.name]
@@ -244,7 +211,7 @@ class Statistics:
         return {name: left for name, left in found.items() if left}
 
     def with_classes(self, classes: Sequence[Label]) -> Statistics:
-        """Return the same sums with these classes known too, if only by name."""
+        """Let these classes be known too, if only by name."""
         if all(label_key(label) in self.places for label in classes):
             return self
         labels, here, _ = union(self.classes, tuple(classes))
@@ -254,13 +221,13 @@ class Statistics:
         return Statistics(self.schema, labels, rows, weight, tables)
 
     def beside(self, other: Statistics) -> Statistics:
-        """Return the tables of both: other blocks, counted of the same rows."""
+        """Join the tables of both: other blocks, counted of the same rows."""
         schema = replace(self.schema, blocks=self.schema.blocks + other.schema.blocks)
         tables = {**self.tables, **other.tables}
         return Statistics(schema, self.classes, self.rows, self.weight, tables)
 
     def without_rare(self, min_count: int) -> Statistics:
-        """Return the sums without values that fewer rows have: they could point to a person.
+        """Leave out values that fewer rows have: they could point to a person.
 
         Rows of other statistics can still be added, but none can be taken away for sure.
         """
@@ -270,11 +237,11 @@ class Statistics:
         return Statistics(schema, self.classes, self.rows, self.weight, tables)
 
     def to_arrow(self) -> pa.Table:
-        """Return the statistics as one long table; see `longtable` for its columns."""
-        blocks: dict[str | None, list[Entries]] = {
-            None: [Entries.of_grid("classes", ("",), self.rows[:, None], self.weight[:, None])]
+        """Write the statistics as one long table; see `longtable` for its columns."""
+        blocks: dict[str | None, list[Part]] = {
+            None: [Part.of_classes("classes", self.rows, self.weight)]
         }
-        blocks |= {name: table.entries(self.schema[name]) for name, table in self.tables.items()}
+        blocks |= {name: table.parts(self.schema[name]) for name, table in self.tables.items()}
         header = {
             "schema": self.schema.to_dict(),
             "tables": {name: table.header() for name, table in self.tables.items()},
@@ -283,22 +250,19 @@ class Statistics:
 
     @classmethod
     def from_arrow(cls, table: pa.Table) -> Statistics:
-        """Return the statistics that such a long table holds."""
+        """Read the statistics that such a long table holds."""
         header, blocks = longtable.read(table)
         schema = Schema.from_dict(header["schema"])
         classes = tuple(token_label(token) for token in header["classes"])
-        totals = blocks.get(None, {}).get("classes", Entries.none("classes"))
-        rows, weight = totals.grid(len(classes), 1)
-        tables = {
-            block.name: table_type(block.kind).from_entries(
-                block, len(classes), header["tables"][block.name], blocks.get(block.name, {})
-            )
-            for block in schema.counted
-        }
-        return cls(schema, classes, rows[:, 0], weight[:, 0], tables)
+        rows, weight = BlockParts(parts=blocks.get(None, ()))["classes"].by_class(len(classes))
+        tables = {}
+        for block in schema.counted:
+            parts = BlockParts(header["tables"][block.name], blocks.get(block.name, ()))
+            tables[block.name] = table_type(block.kind).from_parts(block, len(classes), parts)
+        return cls(schema, classes, rows, weight, tables)
 
     def _aligned(self, other: Statistics) -> tuple[Statistics, Statistics]:
-        """Return both with the same schema and the same classes."""
+        """Bring both to the same schema and the same classes."""
         schema = self.schema.join(other.schema)
         a, b = self._with_schema(schema), other._with_schema(schema)
         if a.classes is b.classes:
@@ -306,13 +270,13 @@ class Statistics:
         return a.with_classes(b.classes), b.with_classes(a.classes)
 
     def _with_schema(self, schema: Schema) -> Statistics:
-        """Return the sums under a schema that knows more: empty tables for new kinds."""
-        tables = {}
-        for block in schema.counted:
-            known = self.tables.get(block.name)
-            if known is None:
-                known = table_type(block.kind).from_entries(block, len(self.classes), {}, {})
-            tables[block.name] = known
+        """Put the sums under a schema that knows more: empty tables for new kinds."""
+        K, none = len(self.classes), BlockParts()
+        tables = {
+            block.name: self.tables.get(block.name)
+            or table_type(block.kind).from_parts(block, K, none)
+            for block in schema.counted
+        }
         return Statistics(schema, self.classes, self.rows, self.weight, tables)
 
     def _without_empty_classes(self) -> Statistics:
@@ -326,41 +290,3 @@ class Statistics:
 
 def _keys(labels: Sequence[Label]) -> set[Any]:
     return set(map(label_key, labels))
-
-
-def _shares(column: Column, n_columns: int, threads: int) -> list[slice]:
-    """Return the stretches of a column's rows that threads share."""
-    if isinstance(column, Labels) and len(column.labels) > MANY_LABELS:
-        return [slice(0, len(column))]
-    return stretches(len(column), n_columns, threads)
-
-
-def _shares_threads(block: Block, frame: Frame) -> bool:
-    """Return whether a table shares its work among threads by itself.
-
-    Those of texts number the words together in the end; sparse counts are shared by class.
-    """
-    if block.kind is Kind.COUNTS:
-        column = frame[block.name]
-        return isinstance(column, Counts) and isinstance(column.matrix, SparseRows)
-    return block.kind is Kind.WORDS
-
-
-def _classes(y: Labels, threads: int) -> tuple[tuple[Label, ...], CodeArray, IntArray]:
-    """Return the classes that have rows, in their order, the class of each row, and rows."""
-    parts = stretches(len(y), 1, threads)
-    shares = [np.zeros(len(y.labels), dtype=np.int64) for _ in parts]
-    tasks = [
-        partial(count_codes, y.codes[some], share)
-        for some, share in zip(parts, shares, strict=True)
-    ]
-    in_parallel(tasks, threads)
-    counts = np.add.reduce(shares)
-    seen = np.flatnonzero(counts).tolist()
-    order = sorted(seen, key=lambda code: label_key(y.labels[code]))
-    classes = tuple(y.labels[code] for code in order)
-    if order == list(range(len(y.labels))):
-        return classes, y.codes.astype(np.int32, copy=False), counts
-    codes = np.zeros(max(len(y.labels), 1), dtype=np.int32)
-    codes[order] = np.arange(len(order))
-    return classes, codes[y.codes], counts[order]

@@ -24,7 +24,7 @@ from priory.data.columns import Frame, Labels, Numbers
 from priory.data.pairing import Pairing, every_pair
 from priory.data.schema import Block, Kind, Schema
 from priory.families.cuts import between_cells, equal_frequency
-from priory.statistics.sampling import bottom_rows
+from priory.statistics.bottom_k import bottom_rows
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable, Table
 from priory.tuning.choices import takes_part

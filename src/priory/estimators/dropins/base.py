@@ -18,7 +18,8 @@ from priory.base.labels import label_key
 from priory.base.locking import alone, lock_of
 from priory.base.parallel import check_threads, in_own_threads
 from priory.base.typing import AnyArray, FloatArray, Label
-from priory.data.columns import Frame, Labels, all_finite
+from priory.data.columns import Frame, Labels
+from priory.data.finite import all_finite
 from priory.data.reading import read_labels, read_weights
 from priory.data.schema import NumberedColumns, Schema
 from priory.families.priors import Laplace, Prior

@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from priory.base.errors import InputError, SettingError
 from priory.base.typing import AnyArray, FloatArray
-from priory.data.columns import Frame, code_columns
+from priory.data.coding import code_columns
+from priory.data.columns import Frame
 from priory.data.schema import Block, Kind, Schema
 from priory.estimators.dropins.base import Discrete, Generative
 from priory.families import Categorical

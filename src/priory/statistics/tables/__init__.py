@@ -60,7 +60,7 @@ __getattr__ = importer(globals(), _LATER)
 
 
 def table_type(kind: Kind) -> type[Table]:
-    """Return the table of a kind that is counted.
+    """Find the table of a kind that is counted.
 
     >>> table_type(Kind.NUMBERS).__name__
     'NumbersTable'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
@@ -14,35 +14,35 @@ from priory.base.labels import label_key
 from priory.base.typing import CodeArray, FloatArray, IntArray, Label
 from priory.data.schema import Block
 from priory.statistics.doubledouble import DoubleDouble
-from priory.statistics.longtable import Entries
+from priory.statistics.longtable import BlockParts, Part
 
-__all__ = ["Table", "difference", "spread_keys"]
+__all__ = ["Table", "add_keys", "difference", "spread_keys"]
 
 
 class Table(ABC):
-    """Hold the sums of one block of columns, per class.
+    """The sums of one block of columns, per class.
 
     Tables are frozen dataclasses. `+` and `-` expect the same classes on both sides, in the
     same order (`Statistics` sees to that); labels and cells align themselves.
     """
 
     per_class: ClassVar[tuple[str, ...]] = ()
-    """The fields whose first axis is the class."""
+    """The fields whose first axis is the class: arrays, or tables."""
+
+    not_compared: ClassVar[tuple[str, ...]] = ()
+    """The fields that tell how the sums came about, not what they are."""
 
     @classmethod
     @abstractmethod
     def count(
-        cls,
-        block: Block,
-        column: Any,
-        y: CodeArray,
-        weight: FloatArray | None,
-        n_classes: int,
+        cls, block: Block, column: Any, y: CodeArray, weight: FloatArray | None, n_classes: int
     ) -> Self:
         """Count some rows: `y` is the class code of each, `weight` its weight."""
 
-    not_compared: ClassVar[tuple[str, ...]] = ()
-    """The fields that tell how the sums came about, not what they are."""
+    @classmethod
+    def shares_threads(cls, column: Any) -> bool:
+        """Whether `count` shares this column among threads by itself; else they share the rows."""
+        return False
 
     def absorb(self, column: Any, y: CodeArray) -> bool:
         """Add a few rows of weight 1 in place, and return whether that could be done.
@@ -51,48 +51,46 @@ class Table(ABC):
         """
         return False
 
-    def copy(self) -> Self:
-        """Return the same sums in arrays of their own."""
-        changes = {name: _copied(getattr(self, name)) for name in self.per_class}
-        return replace(self, **changes)  # type: ignore[type-var]
-
-    @abstractmethod
-    def __add__(self, other: Self) -> Self: ...
+    def __add__(self, other: Self) -> Self:
+        sums = {name: getattr(self, name) + getattr(other, name) for name in self.per_class}
+        return replace(self, **sums)  # type: ignore[type-var]
 
     @abstractmethod
     def __sub__(self, other: Self) -> Self: ...
 
-    @abstractmethod
-    def __mul__(self, factor: float) -> Self: ...
+    def __mul__(self, factor: float) -> Self:
+        return self._each(lambda sums: sums if _are_rows(sums) else sums * factor)
+
+    def copy(self) -> Self:
+        """Copy the sums into arrays of their own."""
+        return self._each(lambda sums: sums.copy())
+
+    def with_classes(self, where: IntArray, n_classes: int) -> Self:
+        """Place the sums among `n_classes` classes, class i at where[i]."""
+        return self._each(lambda sums: _spread(sums, where, n_classes))
+
+    def only_classes(self, kept: IntArray) -> Self:
+        """Keep some of the classes."""
+        return self._each(
+            lambda sums: sums.only_classes(kept) if isinstance(sums, Table) else sums[kept]
+        )
+
+    def without_rare(self, min_count: int) -> Self:
+        """Leave out the values that fewer rows have, where the table keeps values."""
+        return self
 
     @abstractmethod
-    def entries(self, block: Block) -> list[Entries]:
-        """Return the sums as rows of the long table."""
+    def parts(self, block: Block) -> list[Part]:
+        """Write the sums as rows of the long table."""
+
+    def header(self) -> dict[str, Any]:
+        """Say what the rows of the long table do not."""
+        return {}
 
     @classmethod
     @abstractmethod
-    def from_entries(
-        cls, block: Block, n_classes: int, header: Mapping[str, Any], parts: Mapping[str, Entries]
-    ) -> Self:
-        """Return the table of such rows; with no rows, the empty table."""
-
-    def header(self) -> dict[str, Any]:
-        """Return what the rows of the long table do not say."""
-        return {}
-
-    def without_rare(self, min_count: int) -> Self:
-        """Return the table without the values that fewer rows have, where it keeps values."""
-        return self
-
-    def with_classes(self, where: IntArray, n_classes: int) -> Self:
-        """Return the table among `n_classes` classes, class i standing at where[i]."""
-        changes = {name: _spread(getattr(self, name), where, n_classes) for name in self.per_class}
-        return replace(self, **changes)  # type: ignore[type-var]
-
-    def only_classes(self, kept: IntArray) -> Self:
-        """Return the table of some of the classes."""
-        changes = {name: _picked(getattr(self, name), kept) for name in self.per_class}
-        return replace(self, **changes)  # type: ignore[type-var]
+    def from_parts(cls, block: Block, n_classes: int, parts: BlockParts) -> Self:
+        """Make the table of such rows; of none, the empty table."""
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -105,12 +103,21 @@ class Table(ABC):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def _each(self, function: Callable[[Any], Any]) -> Self:
+        changed = {name: function(getattr(self, name)) for name in self.per_class}
+        return replace(self, **changed)  # type: ignore[type-var]
+
 
 def spread_keys(array: Any, where: IntArray, size: int) -> Any:
-    """Return a classes × `size` array in which key i stands at where[i]."""
+    """Spread classes × keys over `size` keys: key i goes to where[i], zeros elsewhere."""
     result = np.zeros((len(array), size), dtype=array.dtype)
     result[:, where] = array
     return result
+
+
+def add_keys(a: Any, here: IntArray, b: Any, there: IntArray, size: int) -> Any:
+    """Add two classes × keys arrays, key i of `a` standing at here[i], key j of `b` at there[j]."""
+    return spread_keys(a, here, size) + spread_keys(b, there, size)
 
 
 def difference(
@@ -120,7 +127,7 @@ def difference(
     taken_weight: FloatArray,
     names: Sequence[Label] | None = None,
 ) -> tuple[IntArray, FloatArray]:
-    """Return rows and weights after taking some away, or refuse what cannot be there."""
+    """Take rows and their weights away, or refuse what cannot be there."""
     left = rows - taken_rows
     if np.any(left < 0):
         place = tuple(np.argwhere(left < 0)[0])
@@ -135,27 +142,18 @@ def difference(
     return left, np.maximum(left_weight, 0.0)
 
 
-def _copied(array: Any) -> Any:
-    if isinstance(array, DoubleDouble):
-        return DoubleDouble(array.hi.copy(), array.lo.copy())
-    return array.copy()
+def _are_rows(sums: Any) -> bool:
+    """Whether these are numbers of rows, which a change of their weight leaves as they are."""
+    return isinstance(sums, np.ndarray) and sums.dtype.kind == "i"
 
 
-def _picked(array: Any, kept: IntArray) -> Any:
-    if isinstance(array, Table):
-        return array.only_classes(kept)
-    if isinstance(array, DoubleDouble):
-        return DoubleDouble(array.hi[kept], array.lo[kept])
-    return array[kept]
-
-
-def _spread(array: Any, where: IntArray, size: int) -> Any:
-    if isinstance(array, Table):
-        return array.with_classes(where, size)
-    if isinstance(array, DoubleDouble):
-        return array.spread(where, size)
-    result = np.zeros((size, *array.shape[1:]), dtype=array.dtype)
-    result[where] = array
+def _spread(sums: Any, where: IntArray, size: int) -> Any:
+    if isinstance(sums, Table):
+        return sums.with_classes(where, size)
+    if isinstance(sums, DoubleDouble):
+        return sums.spread(where, size)
+    result = np.zeros((size, *sums.shape[1:]), dtype=sums.dtype)
+    result[where] = sums
     return result
 
 

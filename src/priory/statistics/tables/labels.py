@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import eq
 from typing import Any, ClassVar
@@ -15,15 +15,15 @@ from priory.base.typing import CodeArray, FloatArray, IntArray, Key
 from priory.data.columns import Column
 from priory.data.schema import Block
 from priory.kernels.labels import count_labels
-from priory.statistics.longtable import Entries
-from priory.statistics.tables.base import Table, difference, spread_keys
+from priory.statistics.longtable import BlockParts, Part
+from priory.statistics.tables.base import Table, add_keys, difference, spread_keys
 
 __all__ = ["LabelsTable"]
 
 
 @dataclass(frozen=True, eq=False)
 class LabelsTable(Table):
-    """Count each value of a column of labels, per class.
+    """Counts of each value of a column of labels, per class.
 
     Only values that were seen are here; a declared domain belongs to the read-out.
     """
@@ -36,12 +36,7 @@ class LabelsTable(Table):
 
     @classmethod
     def count(
-        cls,
-        block: Block,
-        column: Column,
-        y: CodeArray,
-        weight: FloatArray | None,
-        n_classes: int,
+        cls, block: Block, column: Column, y: CodeArray, weight: FloatArray | None, n_classes: int
     ) -> LabelsTable:
         """Count the values of a column."""
         coded = column.as_labels()
@@ -50,25 +45,22 @@ class LabelsTable(Table):
         count_labels(coded.codes, y, weight, rows, total)
         return cls(coded.labels, rows, total)._tidy()
 
-    def _tidy(self) -> LabelsTable:
-        """Return the labels that have rows, in their order."""
-        seen = np.flatnonzero(self.rows.any(axis=0))
-        order = sorted(seen.tolist(), key=lambda v: label_key(self.labels[v]))
-        if order == list(range(len(self.labels))):
-            return self
-        labels = tuple(self.labels[v] for v in order)
-        return LabelsTable(labels, self.rows[:, order], self.weight[:, order])
+    @property
+    def present(self) -> FloatArray:
+        """The weight of the rows of each class that have a value."""
+        return np.asarray(self.weight.sum(axis=1))
+
+    def as_labels(self) -> LabelsTable:
+        """Give the table itself."""
+        return self
 
     def __add__(self, other: LabelsTable) -> LabelsTable:
         if _same(self.labels, other.labels):
             return LabelsTable(self.labels, self.rows + other.rows, self.weight + other.weight)
         labels, here, there = union(self.labels, other.labels)
-        return LabelsTable(
-            labels,
-            spread_keys(self.rows, here, len(labels)) + spread_keys(other.rows, there, len(labels)),
-            spread_keys(self.weight, here, len(labels))
-            + spread_keys(other.weight, there, len(labels)),
-        )
+        rows = add_keys(self.rows, here, other.rows, there, len(labels))
+        weight = add_keys(self.weight, here, other.weight, there, len(labels))
+        return LabelsTable(labels, rows, weight)
 
     def __sub__(self, other: LabelsTable) -> LabelsTable:
         labels, _, there = union(self.labels, other.labels)
@@ -76,43 +68,35 @@ class LabelsTable(Table):
             known = set(map(label_key, self.labels))
             never = [label for label in other.labels if label_key(label) not in known]
             raise ForgetError(f"value {never[0]!r} was never learned")
-        taken = spread_keys(other.rows, there, len(labels))
-        taken_weight = spread_keys(other.weight, there, len(labels))
+        taken, taken_weight = (
+            spread_keys(sums, there, len(labels)) for sums in (other.rows, other.weight)
+        )
         rows, weight = difference(self.rows, taken, self.weight, taken_weight, labels)
         return LabelsTable(labels, rows, weight)._tidy()
 
-    def __mul__(self, factor: float) -> LabelsTable:
-        return LabelsTable(self.labels, self.rows, self.weight * factor)
-
     def without_rare(self, min_count: int) -> LabelsTable:
-        """Return the table without the values that fewer rows have, over all classes."""
-        kept = np.flatnonzero(self.rows.sum(axis=0) >= min_count)
-        labels = tuple(self.labels[v] for v in kept)
-        return LabelsTable(labels, self.rows[:, kept], self.weight[:, kept])
+        """Leave out the values that fewer rows have, over all classes."""
+        return self._only(np.flatnonzero(self.rows.sum(axis=0) >= min_count).tolist())
 
-    @property
-    def present(self) -> FloatArray:
-        """Return the weight of the rows of each class that have a value."""
-        return np.asarray(self.weight.sum(axis=1))
-
-    def as_labels(self) -> LabelsTable:
-        """Return the table itself."""
-        return self
-
-    def entries(self, block: Block) -> list[Entries]:
-        """Return a row for each value and class."""
-        tokens = tuple(map(label_token, self.labels))
-        return [Entries.of_grid("labels", tokens, self.rows, self.weight)]
+    def parts(self, block: Block) -> list[Part]:
+        """Write a row for each value and class."""
+        return [Part.of_grid("labels", list(map(label_token, self.labels)), self.rows, self.weight)]
 
     @classmethod
-    def from_entries(
-        cls, block: Block, n_classes: int, header: Mapping[str, Any], parts: Mapping[str, Entries]
-    ) -> LabelsTable:
-        """Return the table of such rows."""
-        entries = parts.get("labels", Entries.none("labels"))
-        labels = tuple(map(token_label, entries.tokens))
-        rows, weight = entries.grid(n_classes, len(labels))
-        return cls(labels, rows, weight)._tidy()
+    def from_parts(cls, block: Block, n_classes: int, parts: BlockParts) -> LabelsTable:
+        """Make the table of such rows."""
+        labels = tuple(map(token_label, parts["labels"].tokens))
+        return cls(labels, *parts["labels"].grid(n_classes, len(labels)))._tidy()
+
+    def _tidy(self) -> LabelsTable:
+        """Keep the labels that have rows, in their order."""
+        seen = np.flatnonzero(self.rows.any(axis=0))
+        order = sorted(seen.tolist(), key=lambda v: label_key(self.labels[v]))
+        return self if order == list(range(len(self.labels))) else self._only(order)
+
+    def _only(self, places: list[int]) -> LabelsTable:
+        labels = tuple(self.labels[v] for v in places)
+        return LabelsTable(labels, self.rows[:, places], self.weight[:, places])
 
 
 def _same(a: Sequence[Key], b: Sequence[Key]) -> bool:

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from priory.base.labels import label_token
 from priory.base.typing import CodeArray, FloatArray
 from priory.data.columns import Numbers
+from priory.data.finite import refuse_large
 from priory.data.schema import Block
 from priory.kernels.numbers import add_rows, central_moments, class_moments
 from priory.statistics.doubledouble import DoubleDouble
-from priory.statistics.longtable import Entries
-from priory.statistics.tables.sums import SumsTable, divisor, refuse_large, refuse_overflow
+from priory.statistics.longtable import BlockParts, Part
+from priory.statistics.tables.sums import SumsTable, divisor, refuse_overflow
 
 __all__ = ["MomentsTable"]
 
 
 @dataclass(frozen=True, eq=False)
 class MomentsTable(SumsTable):
-    """Sum the numbers of one or more columns and their squares, per class and column."""
+    """Sums of the numbers of one or more columns and of their squares, per class and column."""
 
     @classmethod
     def count(
-        cls,
-        block: Block,
-        column: Numbers,
-        y: CodeArray,
-        weight: FloatArray | None,
-        n_classes: int,
+        cls, block: Block, column: Numbers, y: CodeArray, weight: FloatArray | None, n_classes: int
     ) -> MomentsTable:
         """Sum the values that are not missing."""
         table = cls.zeros(n_classes, column.values.shape[1])
@@ -53,34 +47,34 @@ class MomentsTable(SumsTable):
 
     @classmethod
     def zeros(cls, n_classes: int, n_columns: int) -> MomentsTable:
-        """Return a table of nothing, in arrays that may be written to."""
+        """Make a table of nothing, in arrays that may be written to."""
         shape = (n_classes, n_columns)
         n, s1, s2 = (DoubleDouble.zeros(shape) for _ in range(3))
         return cls(np.zeros(shape, dtype=np.int64), n, s1, s2, np.zeros(shape))
 
     @property
     def moments(self) -> MomentsTable:
-        """Return the table itself."""
+        """The table itself."""
         return self
 
     @property
     def mean(self) -> FloatArray:
-        """Return Σx / n, zero where nothing was seen."""
+        """Σx / n, zero where nothing was seen."""
         return self._central()[0]
 
     @property
     def scatter(self) -> FloatArray:
-        """Return Σ(x − mean)² = Σx² − (Σx)²/n, never negative."""
+        """Σ(x − mean)² = Σx² − (Σx)²/n, never negative."""
         return np.maximum(self.squares, 0.0)
 
     @property
     def variance(self) -> FloatArray:
-        """Return the maximum-likelihood (1/n) variance, zero where nothing was seen."""
+        """The maximum-likelihood (1/n) variance, zero where nothing was seen."""
         return self.scatter / divisor(self.n).hi
 
     @property
     def squares(self) -> FloatArray:
-        """Return Σx² − (Σx)²/n, which rounding may leave below zero."""
+        """Σx² − (Σx)²/n, which rounding may leave below zero."""
         return self._central()[1]
 
     def _central(self) -> tuple[FloatArray, FloatArray]:
@@ -91,28 +85,23 @@ class MomentsTable(SumsTable):
 
     @property
     def raw_squares(self) -> FloatArray:
-        """Return Σx²."""
+        """Σx²."""
         return self.s2.hi
 
-    def entries(self, block: Block) -> list[Entries]:
-        """Return a row for each column and class."""
-        tokens = tuple(map(label_token, block.columns))
-        passed = DoubleDouble.of(self.passed)
+    def parts(self, block: Block) -> list[Part]:
+        """Write a row for each column and class."""
+        tokens = list(map(label_token, block.columns))
         return [
-            Entries.of_grid("moments", tokens, self.rows, self.n, self.s1, self.s2),
-            Entries.of_grid(
-                "passed", tokens, self.rows, DoubleDouble.zeros(self.rows.shape), passed
-            ),
+            Part.of_grid("moments", tokens, self.rows, self.n, self.s1, self.s2),
+            Part.of_grid("passed", tokens, self.rows, None, self.passed),
         ]
 
     @classmethod
-    def from_entries(
-        cls, block: Block, n_classes: int, header: Mapping[str, Any], parts: Mapping[str, Entries]
-    ) -> MomentsTable:
-        """Return the table of such rows."""
-        entries = parts.get("moments", Entries.none("moments")).keyed(block.columns)
-        rows, _ = entries.grid(n_classes, len(block.columns))
-        passed = parts.get("passed", Entries.none("passed")).keyed(block.columns)
-        _, through, _ = passed.sums(n_classes, len(block.columns))
-        n, s1, s2 = entries.sums(n_classes, len(block.columns))
+    def from_parts(cls, block: Block, n_classes: int, parts: BlockParts) -> MomentsTable:
+        """Make the table of such rows."""
+        shape = (n_classes, len(block.columns))
+        moments, passed = (parts[name].keyed(block.columns) for name in ("moments", "passed"))
+        rows, _ = moments.grid(*shape)
+        n, s1, s2 = moments.sums(*shape)
+        _, through, _ = passed.sums(*shape)
         return cls(rows, n, s1, s2, through.value)

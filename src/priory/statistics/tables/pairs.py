@@ -16,7 +16,7 @@ from priory.data.columns import Combined, Labels
 from priory.data.pairing import every_pair
 from priory.data.schema import Block
 from priory.kernels.labels import count_labels
-from priory.statistics.longtable import Entries
+from priory.statistics.longtable import BlockParts, Part
 from priory.statistics.tables.base import Table, difference, spread_keys
 
 __all__ = ["PairsTable"]
@@ -45,12 +45,7 @@ class PairsTable(Table):
 
     @classmethod
     def count(
-        cls,
-        block: Block,
-        column: Combined,
-        y: CodeArray,
-        weight: FloatArray | None,
-        n_classes: int,
+        cls, block: Block, column: Combined, y: CodeArray, weight: FloatArray | None, n_classes: int
     ) -> PairsTable:
         """Count the values of the columns, and those of the pairs that the block declares."""
         parts = column.parts
@@ -201,7 +196,7 @@ class PairsTable(Table):
             self.pair_weight * together,
         )._tidy()
 
-    def entries(self, block: Block) -> list[Entries]:
+    def parts(self, block: Block) -> list[Part]:
         """Return a row for each value and class, and one for each pair of values and class."""
         named = [
             (c, v) for c, values in zip(block.columns, self.labels, strict=True) for v in values
@@ -213,17 +208,14 @@ class PairsTable(Table):
             for a, b in zip(first.tolist(), second.tolist(), strict=True)
         )
         return [
-            Entries.of_grid("values", tokens, self.rows, self.weight),
-            Entries.of_grid("pairs", pairs, self.pair_rows, self.pair_weight),
+            Part.of_grid("values", tokens, self.rows, self.weight),
+            Part.of_grid("pairs", pairs, self.pair_rows, self.pair_weight),
         ]
 
     @classmethod
-    def from_entries(
-        cls, block: Block, n_classes: int, header: Mapping[str, Any], parts: Mapping[str, Entries]
-    ) -> PairsTable:
-        """Return the table of such rows."""
-        values = parts.get("values", Entries.none("values"))
-        pairs = parts.get("pairs", Entries.none("pairs"))
+    def from_parts(cls, block: Block, n_classes: int, parts: BlockParts) -> PairsTable:
+        """Make the table of such rows."""
+        values, pairs = parts["values"], parts["pairs"]
         column = {name: j for j, name in enumerate(block.columns)}
         named = [_named(token, column, 1) for token in values.tokens]
         labels = tuple(

@@ -14,15 +14,12 @@ from priory.data.schema import Block
 from priory.statistics.doubledouble import DoubleDouble
 from priory.statistics.tables.base import Table, difference
 
-__all__ = ["LARGEST", "SumsTable", "divisor", "refuse_large", "refuse_overflow"]
-
-LARGEST = 1e150
-"""Beyond it a square overflows."""
+__all__ = ["SumsTable", "divisor", "refuse_overflow"]
 
 
 @dataclass(frozen=True, eq=False)
 class SumsTable(Table):
-    """Hold n = Σw, Σwx and Σwx², per class.
+    """n = Σw, Σwx and Σwx², per class.
 
     Even the weight n is a double-double: (Σwx)²/n must cancel against Σwx² to twice the digits of
     a float64, and it can be no better than n is.
@@ -42,31 +39,22 @@ class SumsTable(Table):
     @property
     @abstractmethod
     def squares(self) -> FloatArray:
-        """Return Σx² − (Σx)²/n of each column, which rounding may leave below zero."""
+        """Σx² − (Σx)²/n of each column, which rounding may leave below zero."""
 
     @property
     @abstractmethod
     def raw_squares(self) -> FloatArray:
-        """Return Σx² of each column."""
+        """Σx² of each column."""
 
     @property
     def weight(self) -> FloatArray:
-        """Return Σw, the number of rows when none was weighted."""
+        """Σw, the number of rows when none was weighted."""
         return self.n.value
 
     def pooled(self) -> Self:
-        """Return the sums over all classes, as a table of one class."""
+        """Sum over all classes, to a table of one class."""
         rows, passed = (a.sum(axis=0, keepdims=True) for a in (self.rows, self.passed))
         return type(self)(rows, self.n.total(), self.s1.total(), self.s2.total(), passed)
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.rows + other.rows,
-            self.n + other.n,
-            self.s1 + other.s1,
-            self.s2 + other.s2,
-            self.passed + other.passed,
-        )
 
     def __sub__(self, other: Self) -> Self:
         rows, _ = difference(self.rows, other.rows, self.weight, other.weight)
@@ -81,26 +69,6 @@ class SumsTable(Table):
             raise ForgetError("a variance would turn negative; these numbers were never learned")
         return result
 
-    def __mul__(self, factor: float) -> Self:
-        sums = (self.n * factor, self.s1 * factor, self.s2 * factor)
-        return type(self)(self.rows, *sums, self.passed * factor)
-
-
-def refuse_large(block: Block, values: AnyArray, name_row: bool = False) -> None:
-    """Name the first column of numbers with one that is infinite or too large, if there is one.
-
-    The row can be named by whoever has all of them: a thread has a stretch.
-    """
-    with np.errstate(invalid="ignore"):
-        wrong = np.abs(values) > np.float64(LARGEST)  # float32 has no such number
-    for j in np.flatnonzero(wrong.any(axis=0)).tolist():
-        row = int(np.argmax(wrong[:, j]))
-        where = f" in row {row}" if name_row else ""
-        raise InputError(
-            f"Column {block.columns[j]!r} holds {float(values[row, j])!r}{where}. Numbers must be "
-            "finite and at most 1e150 in size; use NaN for a missing value, or rescale the column."
-        )
-
 
 def refuse_overflow(block: Block, sums: AnyArray) -> None:
     """Name the first column whose sum, classes × columns, is too large for a float64."""
@@ -113,11 +81,11 @@ def refuse_overflow(block: Block, sums: AnyArray) -> None:
 
 
 def divisor(n: DoubleDouble) -> DoubleDouble:
-    """Return n, with 1 where nothing was seen, to divide by."""
+    """Give n, with 1 where nothing was seen, to divide by."""
     some = n.hi > 0
     return DoubleDouble(np.where(some, n.hi, 1.0), np.where(some, n.lo, 0.0))
 
 
 def _along(mask: BoolArray, array: Any) -> BoolArray:
-    """Return a mask over the first axes of an array, to be spread over the others."""
+    """Shape a mask over the first axes of an array, to be spread over the others."""
     return mask.reshape(mask.shape + (1,) * (array.ndim - mask.ndim))

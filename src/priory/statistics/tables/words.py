@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -11,7 +10,7 @@ import numpy as np
 
 from priory.base.errors import ForgetError
 from priory.base.labels import label_token, token_label
-from priory.base.parallel import in_parallel
+from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Texts
 from priory.data.schema import Block
@@ -19,7 +18,7 @@ from priory.kernels.pairs import Pairs, add_pairs, sort_pairs, subtract_pairs, s
 from priory.kernels.vocabulary import Vocabulary
 from priory.kernels.words import WordCounter
 from priory.statistics.doubledouble import DoubleDouble
-from priory.statistics.longtable import Entries
+from priory.statistics.longtable import BlockParts, Part
 from priory.statistics.tables.base import Table, difference
 
 __all__ = ["WordsTable"]
@@ -59,28 +58,26 @@ class WordsTable(Table):
 
     @classmethod
     def count(
-        cls,
-        block: Block,
-        column: Texts,
-        y: CodeArray,
-        weight: FloatArray | None,
-        n_classes: int,
-        threads: int = 1,
+        cls, block: Block, column: Texts, y: CodeArray, weight: FloatArray | None, n_classes: int
     ) -> WordsTable:
         """Count the words of every text; threads share the texts."""
         table = cls.none(n_classes, _limit(block))
         if table.limit is None:
-            return table._of(column, y, weight, threads)
+            return table._of(column, y, weight)
         for rows in column.stretches(STRETCH):
             weights = None if weight is None else weight[rows]
-            counted = table._of(column.take(rows), y[rows], weights, threads)
+            counted = table._of(column.take(rows), y[rows], weights)
             table = table + counted if rows.start else counted._within_limit()
         return table
 
-    def _of(
-        self, column: Texts, y: CodeArray, weight: FloatArray | None, threads: int
-    ) -> WordsTable:
+    @classmethod
+    def shares_threads(cls, column: Texts) -> bool:
+        """Yes: in the end the words that threads counted are numbered together."""
+        return True
+
+    def _of(self, column: Texts, y: CodeArray, weight: FloatArray | None) -> WordsTable:
         """Return the table of some texts, with the classes and the limit of this one."""
+        threads = thread_count()
         many = column.n_bytes >= FEW_BYTES
 
         def count(share: slice) -> WordCounter:
@@ -267,11 +264,11 @@ class WordsTable(Table):
 
     __hash__ = None
 
-    def entries(self, block: Block) -> list[Entries]:
+    def parts(self, block: Block) -> list[Part]:
         """Return a row for each word and class: s1 is how often, s2 the sum of log(1 + tf)."""
         table = self.in_order()
         pairs = table.pairs
-        words = Entries(
+        words = Part(
             "words",
             tuple(map(label_token, table.vocabulary.words())),
             pairs.label,
@@ -281,9 +278,7 @@ class WordsTable(Table):
             DoubleDouble.of(pairs.count),
             DoubleDouble.of(pairs.log_tf),
         )
-        documents = Entries.of_grid(
-            "documents", ("",), self.documents[:, None], self.documents_weight[:, None]
-        )
+        documents = Part.of_classes("documents", self.documents, self.documents_weight)
         return [documents, words]
 
     def header(self) -> dict[str, Any]:
@@ -291,14 +286,11 @@ class WordsTable(Table):
         return {"dropped": self.dropped.tolist()} if self.is_approximate else {}
 
     @classmethod
-    def from_entries(
-        cls, block: Block, n_classes: int, header: Mapping[str, Any], parts: Mapping[str, Entries]
-    ) -> WordsTable:
-        """Return the table of such rows."""
-        documents, weight = parts.get("documents", Entries.none("documents")).grid(n_classes, 1)
-        entries = parts.get("words", Entries.none("words"))
-        vocabulary = Vocabulary([token_label(token) for token in entries.tokens])
-        place = entries.keys.astype(np.int64) * max(n_classes, 1) + entries.classes
+    def from_parts(cls, block: Block, n_classes: int, parts: BlockParts) -> WordsTable:
+        """Make the table of such rows."""
+        words = parts["words"]
+        vocabulary = Vocabulary([token_label(token) for token in words.tokens])
+        place = words.keys.astype(np.int64) * max(n_classes, 1) + words.classes
         distinct, where = np.unique(place, return_inverse=True)
 
         def added(values: AnyArray) -> FloatArray:
@@ -307,13 +299,14 @@ class WordsTable(Table):
         pairs = Pairs(
             (distinct // max(n_classes, 1)).astype(np.int32),
             (distinct % max(n_classes, 1)).astype(np.int32),
-            added(entries.rows).astype(np.int64),
-            added(entries.weight.value),
-            added(entries.s1.value),
-            added(entries.s2.value),
+            added(words.rows).astype(np.int64),
+            added(words.weight.value),
+            added(words.s1.value),
+            added(words.s2.value),
         )
-        dropped = np.asarray(header.get("dropped", np.zeros(n_classes)), dtype=np.float64)
-        return cls(vocabulary, pairs, documents[:, 0], weight[:, 0], dropped, _limit(block))
+        dropped = np.asarray(parts.header.get("dropped", np.zeros(n_classes)), dtype=np.float64)
+        documents, weight = parts["documents"].by_class(n_classes)
+        return cls(vocabulary, pairs, documents, weight, dropped, _limit(block))
 
     def _within_limit(self) -> WordsTable:
         """Drop the rarest words when there are twice as many as the limit allows."""
