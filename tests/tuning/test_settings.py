@@ -1,13 +1,17 @@
 """Settings: each one is honoured or refused."""
 
+import inspect
+from dataclasses import fields
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.naive_bayes import CategoricalNB
 
-from priory import Classifier, Settings
+from priory import Classifier, NaiveBayes, Settings, train
 from priory.base.errors import (
     IdentifierWarning,
     MissingValueError,
@@ -15,6 +19,7 @@ from priory.base.errors import (
     SettingError,
     UnseenValueError,
 )
+from priory.cli.training import train as shell_train
 from priory.families import Categorical, Gaussian
 from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma, as_prior
 from priory.tuning.choices import choices_for
@@ -405,3 +410,55 @@ class TestCodes:
         y = ["a", "b", "a"]
         once = Classifier(Settings.textbook()).update({"x": [0, 1, 2]}, y, [2, 2, 2])
         assert once.model.terms[0].family.name == "categorical"
+
+
+class TestOneHome:
+    """Options are spelled out in `Settings`; everything else takes them by name."""
+
+    names = tuple(f.name for f in fields(Settings))
+
+    def test_every_surface_has_them_all(self):
+        assert set(inspect.signature(NaiveBayes).parameters) == set(self.names)
+        assert set(self.names) <= set(inspect.signature(train).parameters)
+        assert set(self.names) <= set(inspect.signature(shell_train).parameters)
+
+    @pytest.mark.parametrize("make", [Settings.auto, Settings.textbook, Settings().changed])
+    def test_changes_by_name(self, make):
+        assert make(select="mdl").select == "mdl" and make().select is None
+        with pytest.raises(SettingError, match=r"no setting 'sample_sise'\. Did you mean 'sample_"):
+            make(sample_sise=3)
+        with pytest.raises(SettingError, match=r"no setting 'qqq'\. Settings: families, smoothing"):
+            make(qqq=3)
+
+    def test_auto_is_the_default(self):
+        assert Settings.auto() == Settings() and Settings().changed() == Settings()
+
+    def test_options_make_the_same_again(self):
+        settings = Settings.textbook(text=["t"], structure="tan")
+        assert Settings(**settings.options()) == settings
+        assert Settings.auto(**settings.options()) == settings
+
+    def test_train_takes_settings_and_changes(self):
+        table = pd.DataFrame({"x": ["a", "b", "b"], "y": [0, 1, 1]})
+        found = train(table, "y", settings=Settings.textbook(), class_prior="uniform").settings
+        assert found == Settings.textbook(class_prior="uniform")
+        assert train(table, "y").settings == Settings()
+        with pytest.raises(SettingError, match="Did you mean 'smoothing'"):
+            train(table, "y", smooting=1)
+
+    def test_there_and_back(self):
+        settings = Settings.textbook(smoothing=0.5, sample_size=9)
+        classifier = Classifier(settings).update({"x": ["a", "b"]}, [0, 1])
+        assert NaiveBayes.from_classifier(classifier).settings == settings
+        assert classifier.to_sklearn().text is None
+
+    @pytest.mark.parametrize("model", [NaiveBayes.textbook(), Classifier(Settings.textbook())])
+    def test_a_change_that_fails_changes_nothing(self, model):
+        model.fit({"x": ["a", "b"]}, [0, 1])
+        before = model.settings
+        for wrong in ({"smoothing": -1}, {"families": {"z": "categorical"}}):
+            with pytest.raises((SettingError, SchemaError)):
+                model.change_settings(**wrong)
+            assert model.settings == before
+        assert model.change_settings(smoothing=0).settings == before.changed(smoothing=0)
+        assert model.predict_proba({"x": ["a"]}).tolist() == [[1.0, 0.0]]
