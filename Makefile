@@ -1,37 +1,43 @@
 # make demo   set up and show the classifier at work
 # make test   set up, check the style, the types and the imports, and run the tests
+# make style  set up and check the style, the types and the imports alone
 # make docs   set up and build the documentation into site/
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
 # make quality  judge the defaults beside other models, into benchmarks/quality.md (some minutes)
 # make honesty  compare the figures that the default reports with true ones, into benchmarks/honesty.md (some minutes)
-# make bench  set up and compare with other libraries, into benchmarks/results.md and texts.md (half an hour)
+# make bench  set up and compare with other libraries, into benchmarks/results.md (two hours; PART=texts: a part of it)
 # All need only python3, a C compiler and make. PYTHON=... chooses another interpreter.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-BUILD_TOOLS := "setuptools>=77" wheel "cython>=3.0.11" "numpy>=2.0"
-# What the compiled package depends on: when one of these changes it is installed again.
+BUILD_TOOLS := "pip>=25.1" "setuptools>=77" "cython>=3.2" "numpy>=2.0"
+# When one of these changes the package is installed again, and what changed of the kernels is compiled again.
 SOURCES := pyproject.toml setup.py $(wildcard src/priory/kernels/*.pyx src/priory/kernels/*.pxd src/priory/kernels/*.h)
 # What `make bench` compares with, beside scikit-learn, as far as it can be installed.
 PEERS := mlpack river wnb polars vowpalwabbit fasttext
 
+# Python compiles a module when it is first imported; pip would compile all that are there.
+export PIP_NO_COMPILE := 1
+
 # Shows a command as a reader would type it, and runs it.
 shown = @printf '\n$$ priory %s\n\n' '$(1)'; $(BIN)/priory $(1)
 
-.PHONY: demo test docs fuzz quality honesty bench build format map clean
+.PHONY: demo test style docs fuzz quality honesty bench build format map clean
 
 demo: $(VENV)/.installed
 	@mkdir -p build
 	$(call shown,train examples/play_tennis.csv --target play --textbook -o build/play.priory)
 	$(call shown,explain build/play.priory --set outlook=Sunny --set temperature=Cool --set humidity=High --set wind=Strong)
 
-test: $(VENV)/.installed-test
+test: style
+	@$(BIN)/pytest -n auto
+
+style: $(VENV)/.installed-test
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/pytest -n auto
 
 docs: $(VENV)/.installed-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
@@ -54,7 +60,7 @@ honesty: $(VENV)/.installed-bench
 	@$(BIN)/python -m benchmarks.honesty $(HONESTY)
 
 bench: $(VENV)/.installed-bench
-	@$(BIN)/python -m benchmarks $(BENCH)
+	@$(BIN)/python -m benchmarks $(if $(PART),--part $(PART)) $(BENCH)
 
 build: $(VENV)/.created
 	@$(BIN)/python setup.py --quiet build_ext --inplace
@@ -76,25 +82,22 @@ $(VENV)/.installed: $(VENV)/.created $(SOURCES)
 	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.installed-test: $(VENV)/.created $(SOURCES)
-	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[test]"
-	@touch $@ $(VENV)/.installed
-
-$(VENV)/.installed-docs: $(VENV)/.created $(SOURCES)
-	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[docs]"
-	@touch $@ $(VENV)/.installed
+# The tools come beside the package: what is compiled stays as it is.
+$(VENV)/.installed-test $(VENV)/.installed-docs: $(VENV)/.installed-%: pyproject.toml | $(VENV)/.installed
+	@$(BIN)/python -m pip install --quiet --group $*
+	@touch $@
 
 # A peer that cannot be installed is left out, and none may change the versions of what is there.
-$(VENV)/.installed-bench: $(VENV)/.created $(SOURCES)
-	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[bench]"
+$(VENV)/.installed-bench: pyproject.toml | $(VENV)/.installed
+	@$(BIN)/python -m pip install --quiet --group bench
 	@$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/constraints.txt
 	@for peer in $(PEERS); do \
 	    $(BIN)/python -m pip install --quiet --only-binary :all: --constraint $(VENV)/constraints.txt $$peer || true; \
 	done
-	@touch $@ $(VENV)/.installed
+	@touch $@
 
 # Some systems ship python3 without ensurepip: then pip comes from the interpreter's own pip.
-$(VENV)/.created:
+$(VENV)/.created: Makefile
 	@test -x $(BIN)/python -a -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { \
 	    $(PYTHON) -m venv --clear --without-pip $(VENV) && { \
 	        $(BIN)/python -m ensurepip --default-pip >/dev/null 2>&1 || \
@@ -105,5 +108,5 @@ $(VENV)/.created:
 	        exit 1; \
 	    }; \
 	}
-	@$(BIN)/python -m pip install --quiet $(BUILD_TOOLS)
+	@$(BIN)/python -m pip install --quiet --upgrade $(BUILD_TOOLS)
 	@touch $@

@@ -1,32 +1,30 @@
-"""A file larger than memory, and a cold start: `python -m benchmarks.files [GIGABYTES]`.
+"""A file larger than memory, and a cold start.
 
 A CSV file of 20 mixed columns is drawn, and `priory train` learns it. Beside it DuckDB scans and
 aggregates the same file, and pandas reads a slice of it in chunks for scikit-learn's partial_fit.
 The contenders take turns, each in a process of its own. Then one line of JSON is predicted from a
-cold start. The page is `benchmarks/files.md`.
+cold start.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import Measured
-from benchmarks.report import machine, quantity
+from benchmarks.measure import Measured, Options
+from benchmarks.report import markdown, quantity, reached
 
-__all__ = ["main"]
+__all__ = ["measure", "section"]
 
 HERE = Path(__file__).parent
-PACKAGES = ("priory", "duckdb", "pyarrow", "numpy", "pandas", "scikit-learn")
 BYTES_PER_ROW = 105
 SLICE = 400_000
 CHUNK = 100_000
@@ -158,10 +156,10 @@ def learned(path: Path, model: Path, rounds: int) -> dict[str, Measured]:
         found.setdefault("priory", []).append(elapsed)
         found.setdefault("memory", []).append(peak)
         for work in WORKS:
-            command = [sys.executable, "-m", "benchmarks.files", "--only", work, str(path)]
+            command = [sys.executable, "-m", "benchmarks.files", work, str(path)]
             elapsed, _, output = in_process(command)
             found.setdefault(work, []).append(float(output) if output else elapsed)
-    return {name: Measured(tuple(values)) for name, values in found.items()}
+    return {name: Measured.of(values) for name, values in found.items()}
 
 
 def cold(model: Path, row: Path, repeats: int) -> tuple[Measured, Measured]:
@@ -176,92 +174,55 @@ def cold(model: Path, row: Path, repeats: int) -> tuple[Measured, Measured]:
         with row.open() as line:
             ours.append(in_process(predict, stdin=line, env=compiled)[0])
         theirs.append(in_process(imports, env=compiled)[0])
-    return Measured(tuple(ours[1:])), Measured(tuple(theirs[1:]))
+    return Measured.of(ours[1:]), Measured.of(theirs[1:])
 
 
-@dataclass(frozen=True)
-class Row:
-    """One requirement: ours beside the other's, and their ratio."""
-
-    beside: str
-    ours: str
-    other: str
-    ratio: str
-    required: str
-    reached: bool
-
-    def line(self) -> str:
-        """Return the row as text."""
-        reached = "reached" if self.reached else "not reached"
-        cells = (self.beside, self.ours, self.other, self.ratio, self.required, reached)
-        return f"| {' | '.join(cells)} |"
-
-
-def at_most(beside: str, ours: Measured, other: Measured, most: float) -> Row:
-    """Return the row of a time that may be so many times the other's."""
-    ratio = ours.median / other.median
-    times = quantity(ours), quantity(other)
-    return Row(beside, *times, f"{ratio:.2f}×", f"≤ {most:g}×", ratio <= most)
-
-
-def table(found: Mapping[str, Measured], rows: int, start: Sequence[Measured]) -> Iterator[Row]:
-    """Give the rows of the page."""
-    ours, memory = found["priory"], found["memory"]
-    reached = memory.median <= MEMORY
-    yield Row("peak memory", quantity(memory, "MB"), "", "", f"≤ {MEMORY:g} MB", reached)
-    yield at_most("DuckDB, sums", ours, found["sums"], SCANS)
-    yield at_most("DuckDB, statistics", ours, found["statistics"], SCANS)
-    pandas = Measured(tuple(value * rows / min(rows, SLICE) for value in found["pandas"].values))
-    ratio, times = pandas.median / ours.median, (quantity(ours), quantity(pandas))
-    required = f"≥ {FASTER:g}×"
-    yield Row("pandas, scikit-learn", *times, f"{ratio:.2f}×", required, ratio >= FASTER)
-    yield at_most("cold start, imports", *start, COLD)
-
-
-def page(data: str, rows: Iterable[Row], load: float) -> Iterator[str]:
-    """Give the lines of the page."""
-    yield "# Files larger than memory, from the shell\n"
-    yield "Written by `python -m benchmarks.files`; no figure is typed by hand.\n"
-    yield "## The machine\n"
-    yield from (f"- {line}" for line in machine(load, PACKAGES))
-    yield f"\n## {data}\n"
-    yield "| beside | priory | the other | ratio | required | reached |"
-    yield "|---|---:|---:|---:|---|---|"
-    yield from (row.line() for row in rows)
-    yield f"\n{READING}"
-
-
-def main() -> int:
-    """Measure, print the page and write it."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.files", description=__doc__)
-    parser.add_argument("gigabytes", nargs="?", default="5")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--folder", type=Path, help="where the file is drawn, and kept")
-    parser.add_argument("--output", type=Path, default=HERE / "files.md")
-    parser.add_argument("--only", choices=list(WORKS), help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.only:
-        WORKS[arguments.only](arguments.gigabytes)
-        return 0
-    load = os.getloadavg()[0]
-    rows = max(1000, int(float(arguments.gigabytes) * 1e9 / BYTES_PER_ROW))
+def measure(options: Options) -> dict[str, Any]:
+    """Draw the file, unless it is there, and let the contenders learn it in turn."""
+    gigabytes, rounds = (0.001, 1) if options.quick else (options.gigabytes, ROUNDS)
+    rows = max(1000, int(gigabytes * 1e9 / BYTES_PER_ROW))
     with tempfile.TemporaryDirectory() as temporary:
-        folder = arguments.folder or Path(temporary)
+        folder = options.folder or Path(temporary)
         data, model, row = folder / "mixed.csv", folder / "mixed.priory", folder / "row.json"
         if not data.exists():
             draw(data, rows)
-        found = learned(data, model, arguments.rounds)
+        found = learned(data, model, rounds)
+        found["pandas"] = found["pandas"].times(rows / min(rows, SLICE))
         days = HERE.parent / "examples" / "play_tennis.csv"
         train = ["-m", "priory", "train", str(days), "--target", "play", "-o", str(model), "--json"]
         in_process([sys.executable, *train], stderr=subprocess.DEVNULL)
         row.write_text(json.dumps({"outlook": "Sunny", "wind": "Strong"}) + "\n")
-        start = cold(model, row, COLD_STARTS if rows > SLICE else 1)
-        size = f"{data.stat().st_size / 1e9:.2f} GB of CSV, {rows:,} rows, 20 columns"
-        text = "\n".join(page(size, table(found, rows, start), load))
-    arguments.output.write_text(text + "\n", encoding="utf-8")
-    print(text)
-    return 0
+        found["cold"], found["imports"] = cold(model, row, COLD_STARTS if rows > SLICE else 1)
+        size = data.stat().st_size / 1e9
+    times = {name: asdict(measured) for name, measured in found.items()}
+    return {"gigabytes": size, "rows": rows, "times": times}
+
+
+def section(data: Mapping[str, Any]) -> Iterator[str]:
+    """Give the section of the page."""
+    times = {name: Measured(**kept) for name, kept in data["times"].items()}
+    memory, pandas = times["memory"], times["pandas"]
+    enough, faster = memory.median <= MEMORY, pandas.median / times["priory"].median
+    rows = [
+        ("peak memory", quantity(memory, "MB"), "", "", f"≤ {MEMORY:g} MB", reached(enough)),
+        at_most("DuckDB, sums", times["priory"], times["sums"], SCANS),
+        at_most("DuckDB, statistics", times["priory"], times["statistics"], SCANS),
+        ("pandas, scikit-learn", quantity(times["priory"]), quantity(pandas), f"{faster:.2f}×",
+         f"≥ {FASTER:g}×", reached(faster >= FASTER)),
+        at_most("cold start, imports", times["cold"], times["imports"], COLD),
+    ]  # fmt: skip
+    yield f"{data['gigabytes']:.2f} GB of CSV, {data['rows']:,} rows, 20 columns.\n"
+    headings = ("beside", "priory", "the other", "ratio", "required", "reached")
+    yield from markdown(headings, rows, (1, 2, 3))
+    yield f"\n{READING}"
+
+
+def at_most(beside: str, ours: Measured, other: Measured, most: float) -> tuple[str, ...]:
+    """Return the row of a time that may be so many times the other's."""
+    ratio = ours.median / other.median
+    times = quantity(ours), quantity(other)
+    return beside, *times, f"{ratio:.2f}×", f"≤ {most:g}×", reached(ratio <= most)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    WORKS[sys.argv[1]](sys.argv[2])

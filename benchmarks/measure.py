@@ -10,31 +10,46 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Measured", "available_memory", "fit_memory", "in_turn"]
+__all__ = ["Measured", "Options", "available_memory", "fit_memory", "in_turn"]
 
 MEGABYTE = 1e6
 
 
 @dataclass(frozen=True)
+class Options:
+    """Say how a run was asked for."""
+
+    quick: bool = False
+    """Tiny data, to see that it works: the times say nothing."""
+    tables: Path | None = None
+    """A folder of public tables, for what is judged on them."""
+    gigabytes: float = 5.0
+    """The size of the file larger than memory."""
+    folder: Path | None = None
+    """Where that file is drawn, and kept for the next run."""
+
+
+@dataclass(frozen=True)
 class Measured:
-    """Hold repeated measurements of one thing, in seconds or megabytes."""
+    """Say what repeated measurements of one thing came to, in seconds or megabytes."""
 
-    values: tuple[float, ...]
+    median: float
+    least: float
+    n: int
 
-    @property
-    def median(self) -> float:
-        """Return the middle value."""
-        return statistics.median(self.values)
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Measured:
+        """Return the summary of some measurements."""
+        return cls(statistics.median(values), min(values), len(values))
 
-    @property
-    def least(self) -> float:
-        """Return the smallest value."""
-        return min(self.values)
+    def times(self, factor: float) -> Measured:
+        """Return the same of so many times as much."""
+        return Measured(factor * self.median, factor * self.least, self.n)
 
 
 def in_turn(
@@ -53,7 +68,7 @@ def in_turn(
     for _ in range(rounds):
         for name, call in calls.items():
             times[name].append(_timed(name, call, results))
-    return {name: Measured(tuple(values)) for name, values in times.items()}, results
+    return {name: Measured.of(values) for name, values in times.items()}, results
 
 
 def _timed(name: str, call: Callable[[], Any], results: dict[str, Any]) -> float:
@@ -88,7 +103,7 @@ def fit_memory(name: str, size: int, repeats: int, words: int = 0) -> Measured |
         if done.returncode:
             return None
         values.append(float(done.stdout.split()[-1]))
-    return Measured(tuple(values))
+    return Measured.of(values)
 
 
 def available_memory() -> float:

@@ -1,7 +1,5 @@
 """Learning the tables of a belief network: priory, pgmpy and pyAgrum side by side.
 
-    python -m benchmarks.networks [rows] [rounds] [--output page.md]
-
 A random network of 20 nodes (2 to 4 values, up to 3 parents) is drawn, rows are sampled from
 it, and every library learns its tables from the same data frame. The libraries take turns; the
 page shows the medians of the rounds. A peer that is not installed is left out.
@@ -9,23 +7,22 @@ page shows the medians of the rounds. A peer that is not installed is left out.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
-import os
 import warnings
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.measure import Measured, in_turn
-from benchmarks.report import machine
+from benchmarks.measure import Measured, Options, in_turn
+from benchmarks.report import markdown, quantity
 from priory import BeliefNetwork
 
-HERE = Path(__file__).parent
-NODES = 20
+__all__ = ["measure", "section"]
+
+NODES, ROWS, ROUNDS = 20, 1_000_000, 5
 
 
 def random_network(seed: int = 0) -> BeliefNetwork:
@@ -53,47 +50,34 @@ def frames_of(drawn: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {"integers": drawn, "strings": strings, "categories": strings.astype("category")}
 
 
-def main() -> int:
-    """Let each library learn in turn, and write the page."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.networks", description=__doc__)
-    parser.add_argument("rows", nargs="?", type=int, default=1_000_000)
-    parser.add_argument("rounds", nargs="?", type=int, default=5)
-    parser.add_argument("--output", type=Path, default=HERE / "networks.md")
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+def measure(options: Options) -> dict[str, Any]:
+    """Let each library learn in turn."""
+    rows, rounds = (1_000, 1) if options.quick else (ROWS, ROUNDS)
     truth = random_network()
-    frames = frames_of(pd.DataFrame(truth.sample(arguments.rows, random_state=1)))
-    times = {
-        kind: in_turn(contestants(truth, frame), 0.0, arguments.rounds, arguments.rounds)[0]
-        for kind, frame in frames.items()
-    }
-    text = "\n".join(page(times, arguments.rows, arguments.rounds, load))
-    arguments.output.write_text(text + "\n", encoding="utf-8")
-    print(text)
-    return 0
+    frames = frames_of(pd.DataFrame(truth.sample(rows, random_state=1)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        times = {
+            kind: in_turn(contestants(truth, frame), 0.0, rounds, rounds)[0]
+            for kind, frame in frames.items()
+        }
+    found = {kind: {name: asdict(m) for name, m in each.items()} for kind, each in times.items()}
+    return {"rows": rows, "rounds": rounds, "times": found}
 
 
-def page(
-    times: dict[str, dict[str, Measured]], rows: int, rounds: int, load: float | None
-) -> Iterator[str]:
-    """Give the times and ratios as Markdown."""
-    yield "# Learning the tables of a belief network, side by side\n"
-    yield "Written by `python -m benchmarks.networks`; no figure is typed by hand.\n"
-    yield "## The machine\n"
-    yield from (f"- {line}" for line in machine(load, ("priory", "pgmpy", "pyagrum", "pandas")))
-    yield f"\n## {rows:,} rows × {NODES} nodes\n"
-    yield "| columns | library | median | smallest | ratio to priory |\n|---|---|---:|---:|---:|"
-    for kind, of_kind in times.items():
-        for name, measured in of_kind.items():
-            ratio = measured.median / of_kind["priory"].median
-            cells = (
-                f"{measured.median * 1e3:.0f} ms | {measured.least * 1e3:.0f} ms | {ratio:.1f} ×"
-            )
-            yield f"| {kind} | {name} | {cells} |"
+def section(data: Mapping[str, Any]) -> Iterator[str]:
+    """Give the section of the page."""
+    rows = []
+    for kind, of_kind in data["times"].items():
+        for name, kept in of_kind.items():
+            measured = Measured(**kept)
+            ratio = measured.median / of_kind["priory"]["median"]
+            rows.append((kind, name, quantity(measured), f"{ratio:.1f}×"))
+    yield f"{data['rows']:,} rows × {NODES} nodes.\n"
+    yield from markdown(("columns", "library", "time", "ratio to priory"), rows, (2, 3))
     yield (
         "\nThe libraries learn from the same pandas frame, in turn, "
-        f"{rounds} times after one warm-up each, by maximum\nlikelihood, "
+        f"{data['rounds']} times after one warm-up each, by maximum\nlikelihood, "
         "with as many threads as each chooses. pyAgrum reads its database anew each time."
     )
 
@@ -139,7 +123,3 @@ def pyagrum_learner(
         return learner.learnParameters(dag)
 
     return learn
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,27 +1,37 @@
-"""What is shown: the table in the terminal and in Markdown, the chart, the machine."""
+"""What is shown: the tables in the terminal and in Markdown, the chart, the page of all parts."""
 
 from __future__ import annotations
 
-import os
-import platform
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
 from benchmarks.measure import Measured
+from benchmarks.store import Part
 
-__all__ = ["Report", "Row", "machine", "quantity"]
+__all__ = [
+    "READING",
+    "Row",
+    "Section",
+    "all_equal",
+    "compared",
+    "draw",
+    "markdown",
+    "page",
+    "quantity",
+    "reached",
+    "terminal",
+]
+
+Section = Callable[[Mapping[str, Any]], Iterator[str]]
+"""Gives the lines that show what a part found."""
 
 HEADINGS = (
     "work", "data", "peer", "priory", "the peer", "ratio", "required", "reached",
     "largest difference",
-)  # fmt: skip
-PACKAGES = (
-    "priory", "numpy", "scipy", "scikit-learn", "pandas", "mlpack", "river", "wnb", "vowpalwabbit",
-    "fasttext", "polars",
 )  # fmt: skip
 
 READING = """\
@@ -32,22 +42,8 @@ the log-joints after a fit, or of the predictions, on a slice of the rows; of pr
 the peer gives no logarithms (mlpack, river) or predict_proba is measured. It is checked against
 the tolerance beside it: 1e-8, but more where a peer smooths variances in a way of its own (mlpack,
 river, wnb, scikit-learn's partial_fit); mlpack's variances over n − 1 are allowed for. Every
-library uses as many threads as it chooses to.
-
-For a mixed table scikit-learn has no one model, so its side is what a user must write: gaps
-filled in (SimpleImputer), categories encoded (OrdinalEncoder), a GaussianNB and a CategoricalNB
-fitted, their log-joints added less one log prior. Where values are missing that is another model
-(priory leaves the factor out); the two are compared where they are the same, on rows without
-gaps.
-
-Raw strings are Python strings in memory; scikit-learn's side is CountVectorizer and MultinomialNB
-in a pipeline. Vowpal Wabbit (`--oaa`) and fastText (`epoch=1, lr=0.05`) read the same texts from a
-file in one pass and learn other models, so nothing is compared; Polars groups the words by class,
-and must count as many. The scripts are measured against priory's own rate for ASCII, byte for
-byte.
-
-Extra memory is the peak of resident memory during the fit over that just before, in a fresh
-process."""
+library uses as many threads as it chooses to. Extra memory is the peak of resident memory during
+the fit over that just before, in a fresh process."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +84,12 @@ class Row:
         """Return whether both gave the same; None if there was nothing to compare."""
         return None if self.difference is None else self.difference <= self.tolerance
 
+    @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> Row:
+        """Return a row that was kept as JSON."""
+        times = {name: kept[name] and Measured(**kept[name]) for name in ("ours", "theirs")}
+        return cls(**{**kept, **times})
+
     def cells(self) -> tuple[str, ...]:
         """Return the row as text."""
         return (
@@ -97,120 +99,93 @@ class Row:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Report:
-    """Everything that one run found out."""
-
-    name: str
-    rows: Sequence[Row]
-    not_run: Sequence[str]
-    load: float | None = None
-    quick: bool = False
-    curves: Mapping[str, Mapping[str, Mapping[int, Measured]]] = field(default_factory=dict)
-    """Work, contender, rows: time."""
-    accuracies: Sequence[tuple[str, float, float | None]] = ()
-    """The read-outs of text: their accuracy, and scikit-learn's where it has the same."""
-
-    @property
-    def all_equal(self) -> bool:
-        """Return whether every comparison of results came out equal."""
-        return all(row.equal is not False for row in self.rows)
-
-    def table(self) -> Table:
-        """Return the table for the terminal."""
-        table = Table(title="priory and its peers", title_justify="left")
-        headings = HEADINGS[:1] + HEADINGS[2:]
-        for i, heading in enumerate(headings):
-            table.add_column(heading, justify="right" if 2 <= i <= 5 else "left")
-        colours = {True: "green", False: "red", None: "dim"}
-        before = None
-        for row in self.rows:
-            if before is not None and before != row.work:
-                table.add_section()
-            work, data, *middle, reached, difference = row.cells()
-            table.add_row(
-                "" if before == row.work else f"{work}\n[dim]{data}",
-                *middle,
-                f"[{colours[row.reached]}]{reached}",
-                f"[{colours[row.equal]}]{difference}",
-            )
-            before = row.work
-        return table
-
-    def write(self, folder: Path) -> Path:
-        """Write the page and its chart, if it has one, and return where."""
-        folder.mkdir(parents=True, exist_ok=True)
-        if self.curves:
-            self._draw(folder / f"{self.name}.svg")
-        page = folder / f"{self.name}.md"
-        page.write_text("\n".join(self._markdown()) + "\n", encoding="utf-8")
-        return page
-
-    def _markdown(self) -> Iterable[str]:
-        yield "# priory and its peers, side by side\n"
-        yield "Written by `make bench`; no figure is typed by hand.\n"
-        if self.quick:
-            yield "**A quick run on tiny data, to see that all works: its times say nothing.**\n"
-        yield "## The machine\n"
-        yield from (f"- {line}" for line in machine(self.load))
-        yield "\n## The table\n"
-        yield "| " + " | ".join(HEADINGS) + " |"
-        yield "|" + "|".join("---:" if 3 <= i <= 6 else "---" for i in range(len(HEADINGS))) + "|"
-        for row in self.rows:
-            yield "| " + " | ".join(row.cells()) + " |"
-        yield f"\n{READING}\n"
-        if self.accuracies:
-            yield "## Accuracy of the read-outs of text\n"
-            yield "newsgroups20, learned on the earlier messages and judged on the later ones."
-            yield "scikit-learn's ComplementNB leaves the class prior out: with"
-            yield '`class_prior="uniform"` priory\'s is the same.\n'
-            yield "| read-out | priory | scikit-learn |\n|---|---:|---:|"
-            for title, ours, theirs in self.accuracies:
-                yield f"| {title} | {ours:.4f} | {'' if theirs is None else f'{theirs:.4f}'} |"
-            yield ""
-        if self.curves:
-            yield "## Time against rows\n"
-            yield f"![Time against rows, logarithmic, of priory and its peers]({self.name}.svg)\n"
-        yield "## Not run\n"
-        yield from [f"- {line}" for line in self.not_run] or ["Everything was run."]
-
-    def _draw(self, path: Path) -> None:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        matplotlib.rcParams["svg.hashsalt"] = "priory"
-        import matplotlib.pyplot as plt
-
-        figure, axes = plt.subplots(
-            1, max(len(self.curves), 1), figsize=(10, 4), sharey=True, squeeze=False,
-            layout="constrained",
-        )  # fmt: skip
-        for axis, (work, lines) in zip(axes[0], self.curves.items(), strict=False):
-            for name, points in lines.items():
-                wide = 2.5 if name == "priory" else 1.2
-                medians = [measured.median for measured in points.values()]
-                axis.loglog(list(points), medians, marker="o", linewidth=wide, label=name)
-            axis.set(title=work, xlabel="rows of 30 float64", ylabel="seconds (median)")
-            axis.grid(True, which="major", alpha=0.3)
-            axis.legend(frameon=False)
-        figure.savefig(path, metadata={"Date": None})
-        plt.close(figure)
+def all_equal(rows: Iterable[Row]) -> bool:
+    """Return whether every comparison of results came out equal."""
+    return all(row.equal is not False for row in rows)
 
 
-def machine(load: float | None, packages: Sequence[str] = PACKAGES) -> list[str]:
-    """Describe what the figures were measured on."""
-    found = []
-    for package in packages:
-        try:
-            found.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
+def terminal(rows: Iterable[Row]) -> Table:
+    """Return the rows as a table for the terminal."""
+    table = Table(title="priory and its peers", title_justify="left")
+    headings = HEADINGS[:1] + HEADINGS[2:]
+    for i, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if 2 <= i <= 5 else "left")
+    colours = {True: "green", False: "red", None: "dim"}
+    before = None
+    for row in rows:
+        if before is not None and before != row.work:
+            table.add_section()
+        work, data, *middle, reached, difference = row.cells()
+        table.add_row(
+            "" if before == row.work else f"{work}\n[dim]{data}",
+            *middle,
+            f"[{colours[row.reached]}]{reached}",
+            f"[{colours[row.equal]}]{difference}",
+        )
+        before = row.work
+    return table
+
+
+def markdown(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int]
+) -> Iterator[str]:
+    """Give the lines of a table, the columns `right` aligned so."""
+    yield "| " + " | ".join(headings) + " |"
+    yield "|" + "|".join("---:" if i in set(right) else "---" for i in range(len(headings))) + "|"
+    yield from ("| " + " | ".join(row) + " |" for row in rows)
+
+
+def compared(data: Mapping[str, Any]) -> Iterator[str]:
+    """Give the section of a part that is rows of works and peers."""
+    yield from markdown(HEADINGS, [Row.of(row).cells() for row in data["rows"]], range(3, 7))
+    if data["not_run"]:
+        yield from ("\nNot run:\n", *(f"- {line}" for line in data["not_run"]))
+
+
+def page(parts: Mapping[str, tuple[str, Section]], folder: Path) -> str:
+    """Return the page of all parts, each as it was last measured: their titles and sections."""
+    lines = ["# priory and its peers, side by side\n"]
+    lines += ["Written by `make bench` out of the last run of each part, which is kept in"]
+    lines += ["`benchmarks/results/`; no figure is typed by hand. `make bench PART=texts` measures"]
+    lines += ["one part anew.\n"]
+    for name, (title, section) in parts.items():
+        lines += [f"## {title}\n"]
+        if not (folder / f"{name}.json").is_file():
+            lines += ["Not measured.\n"]
             continue
-    busy = "unknown" if load is None else f"{load:.2f}"
-    return [
-        f"{_processor()}, {_cores()} cores, {platform.system()} {platform.machine()}",
-        f"Python {platform.python_version()}; {', '.join(found)}",
-        f"load average just before the run: {busy}",
-    ]
+        part = Part.load(name, folder)
+        lines += [f"- `{name}`, measured {part.date}{part.note and f'; {part.note}'}"]
+        lines += [*(f"- {line}" for line in part.machine), "", *section(part.data), ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def draw(curves: Mapping[str, Mapping[str, Mapping[str, float]]], path: Path) -> None:
+    """Draw seconds against rows: of each work, contender and number of rows."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "priory"
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(
+        1, max(len(curves), 1), figsize=(10, 4), sharey=True, squeeze=False,
+        layout="constrained",
+    )  # fmt: skip
+    for axis, (work, lines) in zip(axes[0], curves.items(), strict=False):
+        for name, points in lines.items():
+            wide = 2.5 if name == "priory" else 1.2
+            axis.loglog(
+                [int(n) for n in points],
+                list(points.values()),
+                marker="o",
+                linewidth=wide,
+                label=name,
+            )
+        axis.set(title=work, xlabel="rows of 30 float64", ylabel="seconds (median)")
+        axis.grid(True, which="major", alpha=0.3)
+        axis.legend(frameon=False)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
 
 
 def quantity(measured: Measured | None, unit: str = "s") -> str:
@@ -219,22 +194,7 @@ def quantity(measured: Measured | None, unit: str = "s") -> str:
         return "not run"
     scale, name = _scale(measured.median) if unit == "s" else (1.0, unit)
     median, least = measured.median * scale, measured.least * scale
-    return f"{median:.3g} ({least:.3g}) {name}, n={len(measured.values)}"
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or "unknown processor"
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return f"{median:.3g} ({least:.3g}) {name}, n={measured.n}"
 
 
 def _scale(seconds: float) -> tuple[float, str]:
@@ -254,10 +214,13 @@ def _required(row: Row) -> str:
     return "" if row.required is None else f"≥ {row.required:.3g}×"
 
 
+def reached(is_so: bool | None) -> str:
+    """Return in words whether what is required was reached; None: it was not run."""
+    return {True: "reached", False: "not reached", None: "not run"}[is_so]
+
+
 def _reached(row: Row) -> str:
-    if row.required is None and row.at_most is None:
-        return ""
-    return {True: "reached", False: "not reached", None: "not run"}[row.reached]
+    return "" if row.required is None and row.at_most is None else reached(row.reached)
 
 
 def _difference(row: Row) -> str:

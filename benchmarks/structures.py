@@ -1,4 +1,4 @@
-"""TAN, AODE and pairs beside naive Bayes: `python -m benchmarks.structures [FOLDER]`.
+"""TAN, AODE and pairs beside naive Bayes, on a folder of public tables.
 
 The protocol is that of `benchmarks.quality`: five folds, the same for all. Each structure is taken
 twice: as the textbook has it (smoothing 1, no weights) and with everything tuned.
@@ -6,20 +6,19 @@ twice: as the textbook has it (smoothing 1, no weights) and with everything tune
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import Progress
 
 import priory
+from benchmarks.measure import Options
 from benchmarks.quality import DATA, FIGURES, data_sets, judge
+from benchmarks.report import markdown
 
-HERE = Path(__file__).parent
+__all__ = ["measure", "section"]
+
 SHOWN = ("log-loss", "accuracy")
 TITLES = {"labels": "labels", "mixed": "labels and numbers", "numbers": "numbers"}
 Scores = dict[str, dict[str, np.ndarray]]
@@ -43,54 +42,36 @@ def kind_of(X: Any) -> str:
     return "labels" if not numbers else "numbers" if numbers == X.shape[1] else "mixed"
 
 
-def main() -> int:
-    """Judge all structures on all tables, and write the page."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.structures", description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=DATA)
-    parser.add_argument("--only", help="names of data sets, with commas between them")
-    parser.add_argument("--output", type=Path, default=HERE / "structures.md")
-    arguments = parser.parse_args()
-    if not arguments.folder.is_dir():
-        raise SystemExit(f"There is no folder {arguments.folder}: name one that holds CSV files.")
-    warnings.simplefilter("ignore")
-    chosen = set(arguments.only.split(",")) if arguments.only else None
+def measure(options: Options) -> dict[str, Any] | None:
+    """Judge all structures on all tables; None where there are none."""
+    folder = options.tables or DATA
+    if not folder.is_dir() or (options.quick and options.tables is None):
+        return None
     scores: dict[str, Scores] = {"labels": {}, "mixed": {}, "numbers": {}}
-    with Progress(console=Console(stderr=True)) as progress:
-        found = [
-            (name, X, y)
-            for name, X, y, is_text in data_sets(arguments.folder, False)
-            if not is_text and (not chosen or name in chosen)
-        ]
-        task = progress.add_task("data sets", total=len(found))
-        for name, X, y in found:
-            of_set = scores[kind_of(X)].setdefault(name, {})
-            for model, make in models().items():
-                progress.update(task, description=f"{name}: {model}")
-                of_set[model] = judge(make, X, y, False)
-            progress.advance(task)
-    lines = ["# Structures side by side\n"]
-    lines += ["Written by `python -m benchmarks.structures`; no figure is typed by hand.\n"]
-    for kind, of_kind in scores.items():
-        lines += page(kind, of_kind)
-    text = "\n".join(lines)
-    arguments.output.write_text(text + "\n", encoding="utf-8")
-    print(text)
-    return 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, X, y, is_text in data_sets(folder, False):
+            if not is_text:
+                of_set = {model: judge(make, X, y, False) for model, make in models().items()}
+                scores[kind_of(X)][name] = of_set
+    return {"means": {kind: means(of_kind) for kind, of_kind in scores.items() if of_kind}}
 
 
-def page(kind: str, scores: Scores) -> Iterator[str]:
-    """Give the means over the sets of one kind."""
-    if not scores:
-        return
-    yield f"## Tables of {TITLES[kind]}: means over {len(scores)}\n"
-    yield "| model | " + " | ".join(SHOWN) + " |"
-    yield "|---|" + "---:|" * len(SHOWN)
+def means(scores: Scores) -> dict[str, Any]:
+    """Return the means over the sets of one kind."""
+    found: dict[str, Any] = {"sets": len(scores), "models": {}}
     for model in models():
-        means = np.mean([scores[name][model] for name in scores], axis=0)
-        cells = [f"{means[FIGURES.index(figure)]:.3f}" for figure in SHOWN]
-        yield f"| {model} | " + " | ".join(cells) + " |"
-    yield ""
+        over_sets = np.mean([of_set[model] for of_set in scores.values()], axis=0)
+        found["models"][model] = {name: over_sets[FIGURES.index(name)] for name in SHOWN}
+    return found
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+def section(data: Mapping[str, Any]) -> Iterator[str]:
+    """Give the section of the page."""
+    rows = [
+        (f"{TITLES[kind]} ({of_kind['sets']})", model, *(f"{found[name]:.3f}" for name in SHOWN))
+        for kind, of_kind in data["means"].items()
+        for model, found in of_kind["models"].items()
+    ]
+    yield from markdown(("tables of", "model", *SHOWN), rows, (2, 3))
+    yield "\nMeans over so many tables, five folds each, the same for all models."

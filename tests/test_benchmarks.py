@@ -1,7 +1,10 @@
 """The comparison with the peers runs, and its results are equal; no time is ever tested."""
 
+import ast
 import importlib.util
 import json
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -40,49 +43,84 @@ UNCOMPARED = ("Vowpal Wabbit", "fastText", "priory, ASCII")
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if MISSING:
-        pytest.skip(f"needs the extra bench: {', '.join(MISSING)} not installed")
+        pytest.skip(f"needs the bench tools: {', '.join(MISSING)} not installed")
     folder = tmp_path_factory.mktemp("benchmarks")
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    table = pd.DataFrame({"x": rng.normal(size=60) + y, "c": list("ab" * 30), "target": y})
+    (folder / "tables").mkdir()
+    table.to_csv(folder / "tables" / "small.csv", index=False)
     command = [sys.executable, "-m", "benchmarks", "--quick", "--output", str(folder)]
+    command += ["--tables", str(folder / "tables")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr  # 1 if any result differs
     return folder
 
 
+def section(page: Path, title: str) -> list[list[str]]:
+    """Return the rows of the first table under a title, the headings first."""
+    text = page.read_text(encoding="utf-8").split(f"## {title}\n")[1].split("\n## ")[0]
+    lines = text[text.index("\n| ") + 1 :].split("\n\n")[0].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [rows[0], *rows[2:]]
+
+
 def rows(results: Path) -> list[list[str]]:
-    found = []
-    for page in ("results.md", "texts.md"):
-        lines = (results / page).read_text(encoding="utf-8").splitlines()
-        table = [line.strip("|").split("|") for line in lines if line.startswith("| ")]
-        found += [[cell.strip() for cell in row] for row in table[1:]]
-    return found
+    page = results / "results.md"
+    return section(page, "Tables of numbers and labels")[1:] + section(page, "Texts")[1:]
 
 
-def test_the_page_of_files(tmp_path: Path) -> None:
-    if MISSING:
-        pytest.skip(f"needs the extra bench: {', '.join(MISSING)} not installed")
-    page = tmp_path / "files.md"
-    command = [sys.executable, "-m", "benchmarks.files", "0.001", "--rounds", "1"]
-    command += ["--folder", str(tmp_path), "--output", str(page)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+def no_row_twice(page: Path) -> None:
+    """Check that whatever is measured stands once on a page: no row has another's words."""
     lines = page.read_text(encoding="utf-8").splitlines()
-    rows = [line.split(" | ")[0].strip("| ") for line in lines if line.startswith("| ")]
-    assert rows[1:] == [
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if "|" in line]
+    figure = re.compile(r"[\d.]+( \([\d.]+\) \S+, n=\d+|×|)$|(not )?(reached|run)$")
+    works = [
+        tuple(cell for cell in row if not figure.match(cell) and "≤" not in cell)
+        for row in cells
+        if not set("".join(row)) <= set("-:")
+    ]
+    headings = {work for work in works if work[0] in ("work", "beside", "model", "columns")}
+    works = [work for work in works if work not in headings]
+    assert len(works) > 20
+    assert [work for work in works if works.count(work) > 1] == []
+
+
+def test_no_row_of_work_appears_twice(results: Path) -> None:
+    no_row_twice(results / "results.md")
+    no_row_twice(ROOT / "benchmarks" / "results.md")
+
+
+def test_the_page_is_what_the_last_runs_found(tmp_path: Path) -> None:
+    if MISSING:
+        pytest.skip(f"needs the bench tools: {', '.join(MISSING)} not installed")
+    kept = ROOT / "benchmarks"
+    shutil.copytree(kept / "results", tmp_path / "results")
+    command = [sys.executable, "-m", "benchmarks", "--page", "--output", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    expected = (tmp_path / "results.md").read_text(encoding="utf-8")
+    assert (kept / "results.md").read_text(encoding="utf-8") == expected
+
+
+def test_files(results: Path) -> None:
+    _, *found = section(results / "results.md", "Files larger than memory, from the shell")
+    assert [row[0] for row in found] == [
         "peak memory", "DuckDB, sums", "DuckDB, statistics", "pandas, scikit-learn",
         "cold start, imports",
     ]  # fmt: skip
 
 
-def test_the_page_of_leave_one_out(tmp_path: Path) -> None:
-    if MISSING:
-        pytest.skip(f"needs the extra bench: {', '.join(MISSING)} not installed")
-    page = tmp_path / "leaving.md"
-    command = [sys.executable, "-m", "benchmarks.leaving", "400", "--output", str(page)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    lines = page.read_text(encoding="utf-8").splitlines()
-    table = [line.strip("|").split("|") for line in lines if line.startswith("| ")]
-    headings, *found = [[cell.strip() for cell in row] for row in table]
+def test_networks_and_structures(results: Path) -> None:
+    page = results / "results.md"
+    _, *found = section(page, "Learning the tables of a belief network")
+    assert {row[0] for row in found} == {"integers", "strings", "categories"}
+    _, *found = section(page, "Structures, judged by five folds")
+    assert {row[0] for row in found} == {"labels and numbers (1)"}
+    assert len(found) == 7
+
+
+def test_leave_one_out(results: Path) -> None:
+    headings, *found = section(results / "results.md", "What leave-one-out costs")
     assert [row[0] for row in found] == ["GaussianNB", "CategoricalNB", "TextNB"]
     for row in found:
         cells = dict(zip(headings, row, strict=True))
@@ -94,9 +132,31 @@ def test_the_page_of_leave_one_out(tmp_path: Path) -> None:
         assert abs(float(cells["accuracy"]) - float(cells["of ten folds"])) < 0.1
 
 
+def test_the_table_of_kernels_has_every_kernel() -> None:
+    """What each kernel replaces stands in CONTRIBUTING, and both sides agree on a small scale."""
+    if MISSING:
+        pytest.skip(f"needs the bench tools: {', '.join(MISSING)} not installed")
+    command = [sys.executable, "-m", "benchmarks.kernels", "--quick"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    public = set()
+    for path in (ROOT / "src" / "priory" / "kernels").glob("*.pyi"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            named = isinstance(node, ast.FunctionDef | ast.ClassDef)
+            if named and not any(ast.unparse(base) == "NamedTuple" for base in bases(node)):
+                public.add(f"{path.stem}.{node.name}")
+    written = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for table in (done.stdout, written.split("<!-- kernels")[1].split("<!-- end")[0]):
+        assert set(re.findall(r"^\| `([\w.]+)", table, re.M)) == public
+
+
+def bases(node: ast.stmt) -> list[ast.expr]:
+    return node.bases if isinstance(node, ast.ClassDef) else []
+
+
 def test_the_page_of_honest_figures(tmp_path: Path) -> None:
     if MISSING:
-        pytest.skip(f"needs the extra bench: {', '.join(MISSING)} not installed")
+        pytest.skip(f"needs the bench tools: {', '.join(MISSING)} not installed")
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 140)
     table = pd.DataFrame({"x": rng.normal(size=140) + y, "c": list("ab" * 70), "target": y})
@@ -147,7 +207,7 @@ def test_results_are_compared_with_every_peer_that_ran(results: Path) -> None:
 
 def test_the_page_has_the_machine_the_chart_and_what_was_not_run(results: Path) -> None:
     page = (results / "results.md").read_text(encoding="utf-8")
-    for part in ("## The machine", "](results.svg)", "## Not run", "pomegranate", "Python 3."):
+    for part in ("](results/numbers.svg)", "Not run:", "pomegranate", "Python 3."):
         assert part in page
-    assert "<svg" in (results / "results.svg").read_text(encoding="utf-8")
+    assert "<svg" in (results / "results" / "numbers.svg").read_text(encoding="utf-8")
     assert str(ROOT) not in page

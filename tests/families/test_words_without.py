@@ -17,7 +17,7 @@ from priory.families import Bernoulli, Gaussian, Words
 from priory.families.left_out import LeftOut
 from priory.families.priors import Dirichlet, Laplace, MEstimate
 from priory.families.words_without import closed_form
-from priory.kernels.text import encode_texts
+from priory.kernels.utf8 import encode_texts
 from priory.model.model import Choice, Model
 from priory.statistics import Statistics
 from priory.statistics.tables import WordsTable

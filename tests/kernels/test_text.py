@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.kernels.text import Splitter, character_tables, encode_texts, encode_tokens
+from priory.kernels.text import Splitter, character_tables
+from priory.kernels.utf8 import encode_texts, encode_tokens
 from priory.kernels.vocabulary import Vocabulary
 
 from .texts import (

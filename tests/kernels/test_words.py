@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from priory.kernels.pairs import Pairs, add_pairs, log_plus, sort_pairs, subtract_pairs, sum_by
-from priory.kernels.text import Splitter, borrow_texts, encode_texts, encode_tokens
+from priory.kernels.text import Splitter
+from priory.kernels.utf8 import borrow_texts, encode_texts, encode_tokens
 from priory.kernels.vocabulary import Vocabulary
 from priory.kernels.word_scores import WordScores, place_pairs, place_words, score_words
 from priory.kernels.words import WordCounter, count_matrix, count_words

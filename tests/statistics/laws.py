@@ -19,7 +19,8 @@ from priory.base.labels import label_key
 from priory.data.columns import Combined, Counts, Frame, Labels, Numbers, Pairs, Texts
 from priory.data.schema import Block, Kind, Schema
 from priory.kernels.labels import encode_objects
-from priory.kernels.text import Splitter, encode_texts
+from priory.kernels.text import Splitter
+from priory.kernels.utf8 import encode_texts
 from priory.statistics.cells import CELL_LIMIT
 from priory.statistics.longtable import BlockParts
 from priory.statistics.statistics import Statistics

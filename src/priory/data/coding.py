@@ -9,7 +9,7 @@ import numpy as np
 from priory.base.parallel import in_parallel, stretches
 from priory.base.typing import AnyArray
 from priory.data.columns import Labels
-from priory.kernels.labels import encode_integers, encode_range, pack_codes, value_range
+from priory.kernels.labels import encode_integers, encode_range, pack_codes
 
 __all__ = ["code_columns", "integer_labels"]
 
@@ -29,10 +29,9 @@ def integer_labels(values: AnyArray) -> Labels:
     """
     values = np.ascontiguousarray(values, dtype=np.int64)
     if len(values) >= SMALL:
-        parts = stretches(len(values), 1)
-        ends = in_parallel([partial(value_range, values[rows]) for rows in parts], len(parts))
-        low, high = min(low for low, _ in ends), max(high for _, high in ends)
+        low, high = int(values.min()), int(values.max())
         if high - low < CLOSE:
+            parts = stretches(len(values), 1)
             return _close_integers(values, low, high, parts)
     codes, distinct = encode_integers(values)
     return Labels(codes, tuple(distinct.tolist()))

@@ -11,7 +11,7 @@ from priory.data.columns import Column, Combined, Frame, Labels, Numbers, Pairs,
 from priory.data.natural import EXACT, SURROGATE
 from priory.data.pairing import Pairing
 from priory.data.schema import Block, Kind, Schema
-from priory.kernels.text import encode_texts
+from priory.kernels.utf8 import encode_texts
 from priory.text.analyzer import Analyzer
 
 __all__ = ["bins", "of_parts", "read_row", "split_by", "together"]

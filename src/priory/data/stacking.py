@@ -11,7 +11,7 @@ from priory.base.labels import label_key
 from priory.base.typing import Label
 from priory.data.columns import Column, Combined, Counts, Frame, Labels, Numbers, Pairs, SparseRows
 from priory.data.texts import Strings, Texts
-from priory.kernels.text import text_sizes
+from priory.kernels.utf8 import text_sizes
 
 __all__ = ["stack", "stack_labels"]
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from priory.base.errors import InputError
 from priory.base.typing import AnyArray, BoolArray
-from priory.kernels.text import Splitter, borrow_texts, encode_texts, text_sizes
+from priory.kernels.text import Splitter
+from priory.kernels.utf8 import borrow_texts, encode_texts, text_sizes
 
 __all__ = ["Strings", "Texts", "texts"]
 

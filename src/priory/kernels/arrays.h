@@ -5,7 +5,7 @@
 #ifndef PRIORY_ARRAYS_H
 #define PRIORY_ARRAYS_H
 
-#include "loops.h"
+#include "clones.h"
 
 #if defined(__linux__)
 #include <sys/mman.h>

@@ -14,7 +14,7 @@ ctypedef fused index:
     int32_t
     int64_t
 
-cdef extern from "loops.h" nogil:
+cdef extern from "counting.h" nogil:
     int64_t count_row(const double*, ptrdiff_t, double, int64_t*, double*, double*)
     ptrdiff_t count_sparse_row_f4_i4(
         const float*, const int32_t*, ptrdiff_t, const int32_t*, ptrdiff_t, ptrdiff_t, ptrdiff_t, double,

@@ -15,7 +15,7 @@ import numpy as np
 
 cnp.import_array()
 
-cdef extern from "loops.h" nogil:
+cdef extern from "codes.h" nogil:
     int64_t pack_f4_i1(const float*, ptrdiff_t, float, int8_t*, ptrdiff_t, int64_t*)
     int64_t pack_f8_i1(const double*, ptrdiff_t, double, int8_t*, ptrdiff_t, int64_t*)
     int64_t pack_i4_i1(const int32_t*, ptrdiff_t, int32_t, int8_t*, ptrdiff_t, int64_t*)
@@ -120,17 +120,6 @@ def encode_integers(values):
         return codes, np.empty(0, dtype=np.int64)
     cdef int32_t[::1] out = codes
     return codes, _encode_by_hash(&x[0], n, &out[0])
-
-
-def value_range(const int64_t[::1] x):
-    """Return the least and the largest of some integers."""
-    cdef int64_t low = x[0], high = x[0]
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(x.shape[0]):
-            low = x[i] if x[i] < low else low
-            high = x[i] if x[i] > high else high
-    return low, high
 
 
 def encode_range(const int64_t[::1] x, int64_t low, int32_t[::1] codes, uint8_t[::1] seen):

@@ -13,7 +13,7 @@
 #ifndef PRIORY_MOMENTS_H
 #define PRIORY_MOMENTS_H
 
-#include "loops.h"
+#include "clones.h"
 
 /* ---- double-double: the unevaluated sum hi + lo, about 32 digits ---------------------------- */
 

@@ -59,7 +59,7 @@ cdef extern from "moments.h" nogil:
     dd dd_add(dd, dd)
     void about_mean(dd, dd, dd, double*, double*)
 
-cdef extern from "loops.h" nogil:
+cdef extern from "cells.h" nogil:
     int64_t ordered_bits(double)
     ctypedef struct cells:
         int level, bits

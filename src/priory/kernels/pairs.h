@@ -2,7 +2,7 @@
 #ifndef PRIORY_PAIRS_H
 #define PRIORY_PAIRS_H
 
-#include "loops.h"
+#include "clones.h"
 
 typedef struct {
     int32_t *word, *label;

@@ -2,7 +2,7 @@
 #ifndef PRIORY_ROWS_WITHOUT_H
 #define PRIORY_ROWS_WITHOUT_H
 
-#include "loops.h"
+#include "densities.h"
 
 #define PRIORY_CHUNK 64 /* so many ratios of variances, each above 1e-3, are multiplied before a log */
 

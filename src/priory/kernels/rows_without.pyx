@@ -8,15 +8,17 @@ import numpy as np
 
 from priory.kernels.tiles cimport floating
 
-cdef extern from "loops.h" nogil:
+cdef extern from "tiles.h":
+    int PRIORY_TILE_ROWS
     int PRIORY_TILE_COLUMNS
+
+cdef extern from "densities.h" nogil:
     void gaussian_tile(
         const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t,
         const double*, const double*, const double*, const double*, double*,
     )
 
 cdef extern from "rows_without.h" nogil:
-    int PRIORY_TILE_ROWS
     ctypedef struct own_sums:
         pass
     ctypedef struct pooled_sums:

@@ -15,19 +15,7 @@ ctypedef fused index:
 cdef enum:
     LOOKED_UP = 1024  # scores that stay in the first-level cache while all tables are looked up
 
-cdef extern from "loops.h" nogil:
-    double PRIORY_TIE
-    double PRIORY_TIE_SHARE
-    void first_largest(const double*, ptrdiff_t, ptrdiff_t, int, int32_t*)
-    int PRIORY_TILE_ROWS
-    int PRIORY_TILE_COLUMNS
-    void add_products(const double*, ptrdiff_t, const double*, ptrdiff_t, double*)
-    void add_sparse_row_f4_i4(const float*, const int32_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
-    void add_sparse_row_f8_i4(const double*, const int32_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
-    void add_sparse_row_i8_i4(const int64_t*, const int32_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
-    void add_sparse_row_f4_i8(const float*, const int64_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
-    void add_sparse_row_f8_i8(const double*, const int64_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
-    void add_sparse_row_i8_i8(const int64_t*, const int64_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
+cdef extern from "lookups.h" nogil:
     ctypedef struct lookup:
         const char* codes
         ptrdiff_t stride
@@ -36,14 +24,12 @@ cdef extern from "loops.h" nogil:
         const int32_t* kinds
         const double* log_p
     void look_up(const lookup*, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t, double*)
-    void log_shares_of(
-        const double*, const double*, const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t, double*
-    )
-    void normalize_rows(double*, ptrdiff_t, ptrdiff_t, int, double*, double*)
-    void product_tile(const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double*, double*)
-    void presence_tile(
-        const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double*, double, double*
-    )
+
+cdef extern from "tiles.h":
+    int PRIORY_TILE_ROWS
+    int PRIORY_TILE_COLUMNS
+
+cdef extern from "densities.h" nogil:
     void gaussian_tile(
         const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t,
         const double*, const double*, const double*, const double*, double*,
@@ -52,6 +38,28 @@ cdef extern from "loops.h" nogil:
         const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t,
         const double*, const double*, const double*, const double*, const double*, double*,
     )
+
+cdef extern from "products.h" nogil:
+    void add_products(const double*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    void add_sparse_row_f4_i4(const float*, const int32_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    void add_sparse_row_f8_i4(const double*, const int32_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    void add_sparse_row_i8_i4(const int64_t*, const int32_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    void add_sparse_row_f4_i8(const float*, const int64_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    void add_sparse_row_f8_i8(const double*, const int64_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    void add_sparse_row_i8_i8(const int64_t*, const int64_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    void product_tile(const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double*, double*)
+    void presence_tile(
+        const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double*, double, double*
+    )
+    void log_shares_of(
+        const double*, const double*, const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t, double*
+    )
+
+cdef extern from "posteriors.h" nogil:
+    double PRIORY_TIE
+    double PRIORY_TIE_SHARE
+    void first_largest(const double*, ptrdiff_t, ptrdiff_t, int, int32_t*)
+    void normalize_rows(double*, ptrdiff_t, ptrdiff_t, int, double*, double*)
 
 
 TIE = PRIORY_TIE

@@ -1,5 +1,6 @@
 from libc.stdint cimport int64_t, uint8_t
 
+from priory.kernels.utf8 cimport Borrowed
 from priory.kernels.vocabulary cimport Vocabulary, text_word
 
 cdef enum:
@@ -12,12 +13,6 @@ cdef class Splitter:
     cdef Py_ssize_t low, high  # words or characters of an n-gram
     cdef Vocabulary stops
     cdef int kind  # a number for the unit
-
-
-cdef class Borrowed:
-    cdef list values  # each str, or its UTF-8 as bytes
-    cdef object gaps
-    cdef int64_t[::1] addresses, sizes
 
 
 cdef class Reader:

@@ -2,38 +2,24 @@
 
 Words are those of scikit-learn's CountVectorizer: the matches of (?u)\\b\\w\\w+\\b in text.lower().
 
-Texts come as Arrow keeps them: `data` (uint8) holds their UTF-8 bytes one after another, text i
-from offsets[i] to offsets[i + 1] (int32 or int64), and missing[i] says that there is none. The
-buffers of an Arrow string array a, sliced or not, are passed as they are:
-
-    _, offsets, data = a.buffers()    # large_string: int64; data is None where there are no bytes
-    offsets = numpy.frombuffer(offsets, numpy.int32)[a.offset : a.offset + len(a) + 1]
-    data = numpy.frombuffer(data or b"", numpy.uint8)
-    missing = a.is_null().to_numpy(zero_copy_only=False) if a.null_count else None
-
-encode_texts makes the three of Python strings, encode_tokens of words that Python code has found;
-borrow_texts reads strings where they are.
+Texts come as UTF-8, as utf8.pyx says.
 Bytes that are no UTF-8 part words like a space.
 """
 
 from operator import index
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.unicode cimport PyUnicode_CheckExact
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
+from priory.kernels.utf8 cimport Borrowed
 from priory.kernels.vocabulary cimport TEXT_LONGEST, TEXT_PADDING, Vocabulary, text_word, vocabulary
 
 import numpy as np
 
 cdef extern from "Python.h":
     object PyUnicode_FromKindAndData(int, const void*, Py_ssize_t)
-    object PyUnicode_AsEncodedString(object, const char*, const char*)  # of a subclass too, as of a plain str
-    bint PyUnicode_IS_COMPACT_ASCII(object)
-    Py_ssize_t PyUnicode_GET_LENGTH(object)
-    const void* PyUnicode_DATA(object)
     bint Py_UNICODE_ISALNUM(Py_UCS4) nogil
     bint Py_UNICODE_ISSPACE(Py_UCS4) nogil
     Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4) nogil
@@ -147,119 +133,6 @@ cdef class Splitter:
 
 
 cdef Splitter WORDS = Splitter()
-
-
-cdef class Borrowed:
-    """The UTF-8 bytes of Python strings, where they are: those of ASCII strings inside the strings.
-
-    It takes the place of `data`, with offsets of None. The strings are kept as long as it is.
-    """
-
-    def __cinit__(self, values):
-        cdef Py_ssize_t n, i
-        self.values = values.tolist() if isinstance(values, np.ndarray) else list(values)
-        n = len(self.values)
-        self.gaps = np.zeros(n, dtype=np.bool_)
-        self.addresses, self.sizes = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        cdef uint8_t[::1] gone = self.gaps.view(np.uint8)
-        for i in range(n):
-            value = self.values[i]
-            if PyUnicode_CheckExact(value) and PyUnicode_IS_COMPACT_ASCII(value):
-                self.addresses[i], self.sizes[i] = <int64_t> PyUnicode_DATA(value), PyUnicode_GET_LENGTH(value)
-            elif isinstance(value, str):  # asking the str itself for UTF-8 would leave a copy in it
-                self.values[i] = value = PyUnicode_AsEncodedString(value, "utf-8", "surrogatepass")
-                self.addresses[i], self.sizes[i] = <int64_t> PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value)
-            elif _is_missing(value):
-                gone[i] = True
-            else:
-                raise TypeError(i)
-
-    def __len__(self):
-        return len(self.values)
-
-
-def borrow_texts(texts):
-    """Return (data, None, missing) of str, without a copy of those that are ASCII; None, NaN and NA are missing.
-
-    TypeError(position) for anything else.
-    """
-    cdef Borrowed data = Borrowed(texts)
-    return data, None, data.gaps
-
-
-def encode_texts(texts):
-    """Return (data, offsets, missing) of str; None, NaN and NA are missing.
-
-    TypeError(position) for anything else.
-    """
-    cdef Borrowed borrowed = Borrowed(texts)
-    cdef Py_ssize_t i
-    offsets = np.concatenate([[0], np.cumsum(borrowed.sizes)])
-    data = np.empty(offsets[len(offsets) - 1], dtype=np.uint8)
-    cdef const int64_t[::1] starts = offsets
-    cdef uint8_t[::1] out = data
-    for i in range(len(borrowed.values)):
-        if borrowed.sizes[i]:
-            memcpy(&out[starts[i]], <const void*> borrowed.addresses[i], borrowed.sizes[i])
-    return data, offsets, borrowed.gaps
-
-
-def text_sizes(list texts):
-    """Return (offsets, missing): about how many bytes each str has in UTF-8, at most; and the gaps.
-
-    None, NaN and NA are missing; TypeError(position) for anything else.
-    """
-    cdef Py_ssize_t n = len(texts), i, total = 0
-    offsets, missing = np.empty(n + 1, dtype=np.int64), np.zeros(n, dtype=np.bool_)
-    cdef int64_t[::1] ends = offsets
-    cdef uint8_t[::1] gone = missing.view(np.uint8)
-    for i in range(n):
-        ends[i] = total
-        value = texts[i]
-        if isinstance(value, str):
-            total += PyUnicode_GET_LENGTH(value) * (1 if PyUnicode_IS_COMPACT_ASCII(value) else 3)
-        elif _is_missing(value):
-            gone[i] = True
-        else:
-            raise TypeError(i)
-    ends[n] = total
-    return offsets, missing
-
-
-def encode_tokens(documents):
-    """Return (data, offsets, missing) of documents that are words already, for the unit "given".
-
-    A document is an iterable of str, or None, NaN or NA where it is missing. TypeError(position)
-    for anything else, a str too.
-    """
-    cdef list values = list(documents)
-    cdef Py_ssize_t n = len(values), i
-    offsets, missing = np.zeros(n + 1, dtype=np.int64), np.zeros(n, dtype=np.bool_)
-    cdef int64_t[::1] ends = offsets
-    cdef uint8_t[::1] gone = missing.view(np.uint8)
-    cdef list tokens
-    for i in range(n):
-        tokens = []
-        if _is_missing(values[i]):
-            gone[i] = True
-        else:
-            if isinstance(values[i], (str, bytes)) or not hasattr(values[i], "__iter__"):
-                raise TypeError(i)
-            for token in values[i]:
-                if not isinstance(token, str):
-                    raise TypeError(i)
-                tokens.append(PyUnicode_AsEncodedString(token, "utf-8", "surrogatepass"))
-        values[i] = b"\xff".join(tokens)
-        ends[i + 1] = ends[i] + PyBytes_GET_SIZE(values[i])
-    return np.frombuffer(b"".join(values), dtype=np.uint8), offsets, missing
-
-
-cdef bint _is_missing(value) except -1:
-    return (
-        value is None
-        or type(value).__name__ == "NAType"
-        or isinstance(value, (float, np.floating)) and value != value
-    )
 
 
 def character_tables():

@@ -2,7 +2,7 @@
 #ifndef PRIORY_TEXT_UTF8_H
 #define PRIORY_TEXT_UTF8_H
 
-#include "loops.h"
+#include "clones.h"
 
 /* Read a code point; return how many bytes it takes, or 0 where the bytes are no UTF-8.
  * Lone surrogates are read as Python's 'surrogatepass' writes them. */

@@ -3,7 +3,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from priory.kernels.text import Borrowed, Splitter
+from priory.kernels.text import Splitter
+from priory.kernels.utf8 import Borrowed
 from priory.kernels.vocabulary import Vocabulary
 
 Offsets = NDArray[np.int32] | NDArray[np.int64]

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priory.kernels.pairs import Pairs
-from priory.kernels.text import Borrowed, Splitter
+from priory.kernels.text import Splitter
+from priory.kernels.utf8 import Borrowed
 from priory.kernels.vocabulary import Vocabulary
 
 Offsets = NDArray[np.int32] | NDArray[np.int64]

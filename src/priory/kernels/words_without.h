@@ -2,7 +2,7 @@
 #ifndef PRIORY_WORDS_WITHOUT_H
 #define PRIORY_WORDS_WITHOUT_H
 
-#include "loops.h"
+#include "elementary.h"
 
 #define WITHOUT_BLOCK 1024 /* pairs whose logarithms are taken together, or K if that is more */
 #define WITHOUT_AHEAD 8

@@ -12,7 +12,8 @@ import numpy as np
 
 from priory.base.errors import InputError, SchemaError, SettingError
 from priory.base.typing import AnyArray, BoolArray
-from priory.kernels.text import Splitter, encode_texts, encode_tokens
+from priory.kernels.text import Splitter
+from priory.kernels.utf8 import encode_texts, encode_tokens
 
 __all__ = ["Analyzer", "as_analyzer"]
 

@@ -1,16 +1,13 @@
-"""What honest figures cost: `python -m benchmarks.leaving [ROWS]`.
+"""What honest figures cost: leave-one-out by subtraction, beside one prediction pass and ten folds.
 
-Leave-one-out of a fitted model by subtraction, beside one prediction pass over the same rows, and
-beside scikit-learn's `cross_val_predict` with ten folds. The page is `benchmarks/leaving.md`.
+Leave-one-out of a fitted model, beside one prediction pass over the same rows, and beside
+scikit-learn's `cross_val_predict` with ten folds.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -20,15 +17,14 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 import priory
-from benchmarks.measure import Measured, in_turn
-from benchmarks.report import machine, quantity
+from benchmarks.measure import Measured, Options, in_turn
+from benchmarks.report import markdown, quantity, reached
 from benchmarks.texts import zipf_texts
 from benchmarks.works import SEED
 
-__all__ = ["main"]
+__all__ = ["measure", "section"]
 
-HERE = Path(__file__).parent
-ROWS, COLUMNS, CLASSES, WORDS = 100_000, 30, 10, 50_000
+ROWS, FEW, COLUMNS, CLASSES, WORDS = 100_000, 400, 30, 10, 50_000
 BYTES_PER_TEXT = 600
 PASSES, FASTER = 3.0, 20.0
 """At most so many prediction passes; at least so many times faster than ten folds."""
@@ -46,7 +42,7 @@ two take turns after one warm-up each. scikit-learn's side is `cross_val_predict
 method="predict_proba")` of its own model on the same data, measured once where that takes minutes.
 At most {PASSES:g} passes and at least {FASTER:g} times faster are required. Ten folds are fitted on
 nine tenths of the rows, so the two accuracies need not be the same; that leave-one-out equals
-fitting again without each row is tested in `tests/test_subtraction.py`."""
+fitting again without each row is tested in `tests/tuning/test_leave_one_out.py`."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +57,20 @@ class Row:
     accuracy: float
     accuracy_of_folds: float
 
+    @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> Row:
+        """Return a row that was kept as JSON."""
+        times = {name: Measured(**kept[name]) for name in ("prediction", "leaving", "folds")}
+        return cls(**{**kept, **times})
+
     def cells(self) -> tuple[str, ...]:
         """Return the row as text."""
         passes = self.leaving.median / self.prediction.median
         faster = self.folds.median / self.leaving.median
         return (
             self.model, self.data, quantity(self.prediction), quantity(self.leaving),
-            f"{passes:.2f}", _reached(passes <= PASSES), quantity(self.folds),
-            f"{faster:.1f}×", _reached(faster >= FASTER), f"{self.accuracy:.4f}",
+            f"{passes:.2f}", reached(passes <= PASSES), quantity(self.folds),
+            f"{faster:.1f}×", reached(faster >= FASTER), f"{self.accuracy:.4f}",
             f"{self.accuracy_of_folds:.4f}",
         )  # fmt: skip
 
@@ -108,35 +110,14 @@ def measured(name: str, data: str, model: Any, peer: Any, X: Any, y: np.ndarray)
     return Row(name, data, *of_ours, theirs["folds"], accuracy, right)
 
 
-def page(rows: list[Row], load: float | None) -> Iterator[str]:
-    """Give the lines of the page."""
-    yield "# What leave-one-out costs\n"
-    yield "Written by `python -m benchmarks.leaving`; no figure is typed by hand.\n"
-    yield "## The machine\n"
-    yield from (f"- {line}" for line in machine(load))
-    yield "\n## The table\n"
-    yield "| " + " | ".join(HEADINGS) + " |"
-    yield "|---|---|---:|---:|---:|---|---:|---:|---|---:|---:|"
-    yield from ("| " + " | ".join(row.cells()) + " |" for row in rows)
+def measure(options: Options) -> dict[str, Any]:
+    """Measure every case."""
+    rows = [measured(*case) for case in cases(FEW if options.quick else ROWS)]
+    return {"rows": [asdict(row) for row in rows]}
+
+
+def section(data: Mapping[str, Any]) -> Iterator[str]:
+    """Give the section of the page."""
+    rows = [Row.of(row).cells() for row in data["rows"]]
+    yield from markdown(HEADINGS, rows, (2, 3, 4, 6, 7, 9, 10))
     yield f"\n{READING}"
-
-
-def main() -> int:
-    """Measure every case, print the page and write it."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.leaving", description=__doc__)
-    parser.add_argument("rows", nargs="?", type=int, default=ROWS)
-    parser.add_argument("--output", type=Path, default=HERE / "leaving.md")
-    arguments = parser.parse_args()
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    text = "\n".join(page([measured(*case) for case in cases(arguments.rows)], load))
-    arguments.output.write_text(text + "\n", encoding="utf-8")
-    print(text)
-    return 0
-
-
-def _reached(is_so: bool) -> str:
-    return "reached" if is_so else "not reached"
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
