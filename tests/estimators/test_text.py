@@ -259,7 +259,7 @@ def test_learning_in_pieces_merging_and_forgetting_give_the_same(readout):
 def test_read_outs_change_without_reading_again():
     model = plain("multinomial", 1.0).fit(TEXTS, Y)
     for readout in ("bernoulli", "complement", Words("multinomial", "log", idf=True)):
-        model.set_params(readout=readout, smoothing=0.3).read_again()
+        model.change_settings(readout=readout, smoothing=0.3)
         fresh = plain(readout, 0.3).fit(TEXTS, Y)
         np.testing.assert_array_equal(model.predict_proba(NEW), fresh.predict_proba(NEW))
 
@@ -532,7 +532,7 @@ def test_real_texts_count_and_score_as_scikit_learns(name):
         np.testing.assert_array_equal(found[1], np.asarray((rows > 0).sum(axis=0)).ravel()[place])
     for readout, peer in PEERS.items():
         prior = "uniform" if readout == "complement" else None
-        model.set_params(readout=readout, class_prior=prior).read_again()
+        model.change_settings(readout=readout, class_prior=prior)
         theirs = peer().fit(matrix, y[train]).predict_log_proba(new)
         ours = model.predict_log_proba(texts[test])
         np.testing.assert_allclose(ours, theirs, atol=1e-10, rtol=1e-10)

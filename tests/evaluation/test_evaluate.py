@@ -53,7 +53,7 @@ def test_models(model, iris):
 
 def test_classifier(iris):
     X, y, X_test, y_test = iris
-    classifier = Classifier(Settings.textbook()).learn(X, y)
+    classifier = Classifier(Settings.textbook()).update(X, y)
     e = evaluate(classifier, X_test, y_test)
     assert (e.predictions == classifier.predict(X_test)).all()
     assert e.how == "held-out"

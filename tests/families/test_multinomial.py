@@ -32,7 +32,7 @@ def data():
 def test_agrees_with_scikit_learn(data, alpha, weighted, container):
     X, y = data
     weight = np.random.default_rng(2).uniform(0.5, 2, len(y)) if weighted else None
-    ours = Classifier(Settings.textbook("multinomial", alpha)).learn(container(X), y, weight)
+    ours = Classifier(Settings.textbook("multinomial", alpha)).update(container(X), y, weight)
     theirs = MultinomialNB(alpha=alpha, force_alpha=True).fit(X, y, weight)
     expected = theirs.predict_joint_log_proba(X)
     np.testing.assert_allclose(
@@ -43,7 +43,7 @@ def test_agrees_with_scikit_learn(data, alpha, weighted, container):
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])
 def test_evidence_has_the_coefficient(data, container):
     X, y = data
-    classifier = Classifier(Settings.textbook("multinomial", 1.0)).learn(container(X), y)
+    classifier = Classifier(Settings.textbook("multinomial", 1.0)).update(container(X), y)
     p = np.exp(classifier.model.terms[0].parameters.table).T
     likelihood = np.stack([stats.multinomial.logpmf(X, X.sum(axis=1), row) for row in p], axis=1)
     expected = logsumexp(likelihood + np.log(np.bincount(y) / len(y)), axis=1)
@@ -53,7 +53,7 @@ def test_evidence_has_the_coefficient(data, container):
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])
 def test_no_smoothing_is_exactly_zero(container):
     X = np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 1.0]])
-    classifier = Classifier(Settings.textbook(families="multinomial", smoothing=0.0)).learn(
+    classifier = Classifier(Settings.textbook(families="multinomial", smoothing=0.0)).update(
         container(X), [0, 1]
     )
     rows = np.array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
@@ -65,7 +65,7 @@ def test_no_smoothing_is_exactly_zero(container):
 
 def test_m_estimate_of_the_words_of_all_classes():
     X = np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 1.0]])
-    classifier = Classifier(Settings.textbook("multinomial", MEstimate(5.0, "marginal"))).learn(
+    classifier = Classifier(Settings.textbook("multinomial", MEstimate(5.0, "marginal"))).update(
         X, [0, 1]
     )
     guess = (X.sum(axis=0) + 1) / (7 + 3)
@@ -79,7 +79,7 @@ def test_m_estimate_of_the_words_of_all_classes():
 def test_what_is_no_count_is_refused(wrong, container):
     X = np.array([[1.0, 0.0], [0.0, wrong], [1.0, 1.0]])
     with pytest.raises(InputError, match=r"Column 'x1' holds a count that is negative, missing or"):
-        Classifier(Settings.textbook(families="multinomial")).learn(container(X), [0, 1, 2])
+        Classifier(Settings.textbook(families="multinomial")).update(container(X), [0, 1, 2])
 
 
 def test_sample_means():
@@ -93,7 +93,7 @@ def test_sample_means():
 
 def test_linear_form_is_the_log_odds(data):
     X, y = data
-    classifier = Classifier(Settings.textbook("multinomial", 0.5)).learn(X, y > 0)
+    classifier = Classifier(Settings.textbook("multinomial", 0.5)).update(X, y > 0)
     form, scores = classifier.linear_form(), classifier.predict_joint_log_proba(X)
     np.testing.assert_allclose(X @ form.w + form.b, scores[:, 1] - scores[:, 0], atol=1e-10)
 
@@ -107,7 +107,7 @@ def test_a_row_of_nothing_is_certain():
 
 def test_smoothing_uses_the_whole_vocabulary():
     X = np.array([[2.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
-    classifier = Classifier(Settings.textbook("multinomial", Laplace(1.0))).learn(
+    classifier = Classifier(Settings.textbook("multinomial", Laplace(1.0))).update(
         X, ["a", "a", "b"]
     )
     p = np.exp(classifier.model.terms[0].parameters.table).T

@@ -123,7 +123,7 @@ class TestDescriptionLength:
         model = NaiveBayes.textbook().fit(X, y)
         free = model.description_length().parts[0]
         assert (free.title, free.parameters) == ("the classes", 2)
-        model.set_params(class_prior="uniform").read_again()
+        model.change_settings(class_prior="uniform")
         told = model.description_length().parts[0]
         assert told.parameters == 0
         assert told.length.data == pytest.approx(120 * log2(3))
@@ -162,7 +162,7 @@ class TestEvidence:
     @given(seed=st.integers(0, 1000), alpha=st.sampled_from([0.5, 1.0, 2.0]))
     def test_of_labels_is_that_of_the_naive_network(self, seed, alpha):
         X, y = labels(seed)
-        classifier = Classifier(Settings.textbook(families="categorical", smoothing=alpha)).learn(
+        classifier = Classifier(Settings.textbook(families="categorical", smoothing=alpha)).update(
             X, y
         )
         network = BeliefNetwork([("k", "a"), ("k", "b")], smoothing=alpha).learn(X.assign(k=y))
@@ -185,9 +185,9 @@ class TestEvidence:
             from priory.families import Categorical
 
             family = Categorical(values=tuple(range(10)))
-        whole = Classifier(Settings.textbook(families={"v": family}, smoothing={"v": prior})).learn(
-            X, y
-        )
+        whole = Classifier(
+            Settings.textbook(families={"v": family}, smoothing={"v": prior})
+        ).update(X, y)
         total = 0.0
         for i in range(25):
             own = y[:i] == y[i]
@@ -195,9 +195,9 @@ class TestEvidence:
             if not own.any():
                 # The prior alone speaks of the first row of a class.
                 one = Classifier(Settings.textbook(families={"v": family}, smoothing={"v": prior}))
-                total += one.learn({"v": X["v"][i : i + 1]}, [0]).log_evidence()
+                total += one.update({"v": X["v"][i : i + 1]}, [0]).log_evidence()
                 continue
-            seen.learn({"v": X["v"][:i][own]}, np.zeros(int(own.sum()), dtype=int))
+            seen.update({"v": X["v"][:i][own]}, np.zeros(int(own.sum()), dtype=int))
             total += self.next_row(seen, X["v"][i], family)
         assert whole.log_evidence() == pytest.approx(total, rel=1e-9)
 
@@ -220,7 +220,7 @@ class TestEvidence:
         prior = NormalInverseGamma()
         found = [
             Classifier(Settings.textbook(families={"v": family}, smoothing={"v": prior}))
-            .learn(X, y)
+            .update(X, y)
             .log_evidence()
             for family in (Gaussian(), StudentT())
         ]
@@ -231,7 +231,7 @@ class TestEvidence:
         from scipy.stats import nbinom
 
         x = np.array([2.0, 0.0, 5.0, 1.0])
-        whole = Classifier(Settings.textbook(families="poisson", smoothing=2.0)).learn(
+        whole = Classifier(Settings.textbook(families="poisson", smoothing=2.0)).update(
             {"v": x}, [0] * 4
         )
         shape, rate = 2.0 * x.mean(), 2.0
@@ -250,7 +250,7 @@ class TestEvidence:
             classifier = Classifier(Settings.textbook(families={"v": name}, smoothing={"v": prior}))
             if name in ("student-t", "log-normal", "rank-normal"):
                 classifier = Classifier(Settings.textbook(families={"v": name}))
-            classifier.learn(X, y)
+            classifier.update(X, y)
             if name in ("kernel-density", "gaussian-shared"):
                 with pytest.raises(NoPosteriorError, match=r"Column 'v': .* no conjugate prior"):
                     classifier.log_evidence()

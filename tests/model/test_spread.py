@@ -80,14 +80,16 @@ def test_what_is_no_spike(x, y):
 
 
 def test_a_class_without_rows_is_no_spike():
-    classifier = Classifier(Settings.textbook()).learn({"x": [1.5, 2.5]}, ["a", "a"]).declare(["b"])
+    classifier = (
+        Classifier(Settings.textbook()).update({"x": [1.5, 2.5]}, ["a", "a"]).declare(["b"])
+    )
     assert spikes(lambda: classifier.model) == []
 
 
 def test_it_is_said_once():
-    classifier = Classifier(Settings.textbook()).learn(X, Y)
+    classifier = Classifier(Settings.textbook()).update(X, Y)
     assert len(spikes(lambda: classifier.predict(X))) == 2
-    classifier.learn(X, Y[::-1])
+    classifier.update(X, Y[::-1])
     assert spikes(lambda: classifier.predict(X)) == []
 
 

@@ -55,7 +55,7 @@ def frame() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def expected(frame) -> Statistics:
     X, y = frame.drop(columns="class"), frame["class"]
-    return Classifier(Settings.textbook(**TEXTBOOK)).learn(X, y).statistics
+    return Classifier(Settings.textbook(**TEXTBOOK)).update(X, y).statistics
 
 
 def write(frame, path: Path) -> Path:
@@ -193,7 +193,7 @@ def test_drop_weight_and_where(frame, tmp_path):
     found = train(path, "class", drop=["colour"], weight="whole", where="size > 0 and truth")
     some = frame[(frame["size"] > 0) & frame["truth"]]
     X, y = some.drop(columns=["class", "colour", "whole"]), some["class"]
-    expected = Classifier(Settings.textbook("auto", "auto")).learn(X, y, some["whole"])
+    expected = Classifier(Settings.textbook("auto", "auto")).update(X, y, some["whole"])
     assert_close(found.statistics, expected.statistics)
     np.testing.assert_allclose(found.statistics.weight, expected.statistics.weight)
     assert found.provenance.dropped == ("colour",)
@@ -272,7 +272,7 @@ def test_classes_have_the_type_that_all_of_them_have(tmp_path, written, classes)
 
 
 def test_types_of_classes_alone():
-    counted = Classifier(Settings.textbook()).learn({"x": ["a", "b"]}, [1, 2]).statistics
+    counted = Classifier(Settings.textbook()).update({"x": ["a", "b"]}, [1, 2]).statistics
     assert typed_classes(counted) is counted
     labels = priory.data.reading.read_labels(["1", "x"])
     assert in_known_types(labels, (1, 2)).labels == ("1", "x")
@@ -295,7 +295,7 @@ def test_numbers_that_later_hold_text_become_labels(tmp_path, distinct):
     with pytest.warns(PrioryWarning, match=r"Column 'x' \('unknown'\) holds numbers in the first"):
         found = train(path, "y", **TEXTBOOK)
     table = pd.read_csv(path, dtype={"x": str})
-    expected = Classifier(Settings.textbook(**TEXTBOOK)).learn(table[["x", "z"]], table["y"])
+    expected = Classifier(Settings.textbook(**TEXTBOOK)).update(table[["x", "z"]], table["y"])
     assert_close(found.statistics, expected.statistics)
     assert found.statistics.schema["x"].why == "numbers at first, then text"
     assert found.statistics.n_rows == len(table)
@@ -362,7 +362,7 @@ def test_names_of_rows_are_found(tmp_path):
 
 
 def test_names_of_very_many_rows_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr("priory.sources.counting.NAMING_ROWS", 2000)
+    monkeypatch.setattr("priory.classifier.counter.NAMING_ROWS", 2000)
     n = 1500
     batches = [
         pa.record_batch({"id": [f"{k}-{i}" for i in range(n)], "y": ["a", "b"] * (n // 2)})
@@ -431,7 +431,7 @@ def test_a_source_is_read_in_the_types_that_were_learned(tmp_path):
 
 
 def test_a_classifier_that_knows_no_target():
-    classifier = Classifier(Settings.textbook()).learn({"x": ["a", "b"]}, [0, 1])
+    classifier = Classifier(Settings.textbook()).update({"x": ["a", "b"]}, [0, 1])
     with pytest.raises(SettingError, match=r"does not know which column its classes came from"):
         update(classifier, {"x": ["a"], "y": [1]})
     assert update(classifier, {"x": ["a"], "y": [1]}, target="y") == 1
@@ -584,7 +584,7 @@ def test_real_tables_give_the_same_through_pandas_and_through_duckdb(name):
         else pd.read_csv(path, keep_default_na=False, na_values=[""])
     )
     drop = [column for column in ("split",) if column in table]
-    expected = Classifier(Settings.textbook()).learn(
+    expected = Classifier(Settings.textbook()).update(
         table.drop(columns=["target", *drop]), table["target"]
     )
     plain = {"families": "plain", "smoothing": 1.0, "weights": None, "missing": "skip"}
@@ -635,7 +635,7 @@ def test_a_sample_of_columns_that_widen(tmp_path):
     rows.to_csv(tmp_path / "rows.csv", index=False)
     with pytest.warns(PrioryWarning, match="'again'"):
         found = train(tmp_path / "rows.csv", "y", sample_size=500)
-    assert 375 <= len(found._sample) <= 500
+    assert 375 <= len(found.tuning_sample) <= 500
     assert found.statistics.schema["again"].kind == "labels"
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from priory.base.typing import IntArray, Key
+from priory.base.typing import AnyArray, IntArray, Key, Label
 
-__all__ = ["label_key", "label_token", "sorted_labels", "token_label", "union"]
+__all__ = ["label_array", "label_key", "label_token", "sorted_labels", "token_label", "union"]
 
 
 def label_key(label: Key) -> tuple[Any, ...]:
@@ -85,3 +85,22 @@ def token_label(token: str) -> Any:
     """
     label = json.loads(token)
     return tuple(label) if isinstance(label, list) else label
+
+
+def label_array(labels: Sequence[Label]) -> AnyArray:
+    """Give labels as an array of their own type, or of objects where they are mixed.
+
+    >>> label_array([1, 2]).dtype.kind, label_array([1, "2"]).dtype.kind
+    ('i', 'O')
+    """
+    types = {type(label) for label in labels}
+    # NumPy's strings drop trailing NULs, which are part of a label.
+    plain = types in ({bool}, {int}, {float}, {int, float}, {str})
+    if plain and not any(isinstance(label, str) and "\0" in label for label in labels):
+        array = np.array(labels)
+        # NumPy makes floats, exact or not, of integers that do not fit into 64 bits together.
+        if array.tolist() == list(labels) and (array.dtype.kind != "f" or float in types):
+            return array
+    result = np.empty(len(labels), dtype=object)
+    result[:] = labels
+    return result

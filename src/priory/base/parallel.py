@@ -99,13 +99,16 @@ def in_own_threads(
 
     @wraps(method)
     def limited(self: Owner, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with at_most(self.n_threads):
+        n_threads = self.n_threads
+        if n_threads is None:  # nothing to change: a single row should not pay for it
+            return method(self, *args, **kwargs)
+        with at_most(n_threads):
             return method(self, *args, **kwargs)
 
     return limited
 
 
-def stretches(n_rows: int, entries_per_row: int, threads: int) -> list[slice]:
+def stretches(n_rows: int, entries_per_row: int, threads: int | None = None) -> list[slice]:
     """Return the stretches of rows that threads share, one for each thread at work.
 
     >>> stretches(1_000_000, 30, 2)
@@ -114,17 +117,22 @@ def stretches(n_rows: int, entries_per_row: int, threads: int) -> list[slice]:
     [slice(0, 10, None)]
     """
     parts = worthwhile(n_rows * entries_per_row, threads)
+    if parts == 1:
+        return [slice(0, n_rows)]
     ends = [n_rows * i // parts for i in range(parts + 1)]
     return [slice(a, b) for a, b in pairwise(ends)]
 
 
-def worthwhile(entries: int, threads: int) -> int:
-    """Return how many of the threads so much work keeps busy.
+def worthwhile(entries: int, threads: int | None = None) -> int:
+    """Say how many of the threads, those at hand unless given, so much work keeps busy.
 
     >>> worthwhile(30_000_000, 2), worthwhile(300, 2)
     (2, 1)
     """
-    return max(1, min(threads, entries // WORTHWHILE))
+    busy = entries // WORTHWHILE
+    if busy < 2:  # a single row should not wait for threads to be counted
+        return 1
+    return min(thread_count() if threads is None else threads, busy)
 
 
 def in_parallel(tasks: Sequence[Callable[[], T]], threads: int) -> list[T]:

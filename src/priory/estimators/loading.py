@@ -51,8 +51,8 @@ def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Classif
     kind = TextNB if name == "TextNB" else NaiveBayes
     try:
         estimator = kind(**{key: from_plain(value) for key, value in kept["params"].items()})
-        settings = estimator._settings()
-        estimator._adopt(found, kept["y"], kept["table"])
+        settings = estimator.settings
+        estimator.adopt(found, kept["y"], kept["table"])
     except (PrioryError, TypeError, ValueError, KeyError, AttributeError) as error:
         reason = str(error).rstrip(".") or type(error).__name__
         raise ModelFileError(

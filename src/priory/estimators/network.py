@@ -18,12 +18,12 @@ from priory.base.errors import (
     listing,
     warn,
 )
-from priory.base.labels import label_key, sorted_labels
+from priory.base.labels import label_array, label_key, sorted_labels
 from priory.base.locking import alone
 from priory.base.typing import AnyArray, FloatArray, Label
-from priory.classifier.classifier import label_array
 from priory.data.columns import Labels, Numbers
-from priory.data.rawtables import Natural, RawTable
+from priory.data.natural import Natural
+from priory.data.rawtables import RawTable
 from priory.data.reading import open_table, read_labels, read_weights
 from priory.estimators.naive_bayes import TableClassifier, like_y, read_classes
 from priory.kernels.score import log_normalize, softmax
@@ -35,7 +35,7 @@ from priory.network.rows import log_p_rows
 from priory.network.structure import Scored, climb, tan
 from priory.network.targets import log_joint_rows
 from priory.network.variables import Coded, domain_of, read_coded
-from priory.tuning.settings import NAMING_ROWS, NAMING_SHARE
+from priory.tuning.choices import NAMING_ROWS, NAMING_SHARE
 
 __all__ = ["NetworkClassifier"]
 

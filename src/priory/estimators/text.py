@@ -95,37 +95,21 @@ class TextNB(NaiveBayes):
 
     @classmethod
     def textbook(  # type: ignore[override]
-        cls,
-        smoothing: Any = 1.0,
-        readout: Any = "multinomial",
-        class_prior: Any = None,
-        analyzer: Any = "word",
-        ngram_range: tuple[int, int] = (1, 1),
-        stop_words: Any = None,
-        lowercase: bool = True,
-        weights: Any = None,
+        cls, smoothing: Any = 1.0, readout: Any = "multinomial", **changes: Any
     ) -> Self:
-        """Return the lecture's text classifier: a bag of words with one smoothing, nothing tuned.
+        """Make the lecture's text classifier: a bag of words with one smoothing, nothing tuned.
 
             P(w | k) = (count_wk + α) / (words_k + α|V|)
 
-        `readout` "bernoulli" asks instead whether each word of the vocabulary is in a text or not.
+        `changes` are other parameters; `readout` "bernoulli" asks instead whether each word of the
+        vocabulary is in a text or not.
 
         >>> model = TextNB.textbook(class_prior="words")
         >>> model = model.fit(["fine day", "fine", "bad day"], [1, 1, 0])
         >>> model.predict_proba(["bad"]).round(4).tolist()  # 2/5 · 2/5 and 3/5 · 1/6, normalised
         [[0.6154, 0.3846]]
         """
-        return cls(
-            readout,
-            smoothing,
-            weights,
-            analyzer,
-            ngram_range,
-            stop_words,
-            lowercase,
-            class_prior=class_prior,
-        )
+        return cls(readout, smoothing, **{"weights": None, **changes})
 
     @property
     def words_(self) -> AnyArray:
@@ -153,16 +137,13 @@ class TextNB(NaiveBayes):
         total = bits.sum()
         return bits / total if total else bits
 
-    def _settings(self) -> Settings:
-        return Settings(
+    @property
+    def settings(self) -> Settings:
+        """The parameters as settings of a classifier that reads one column of texts."""
+        return super().settings.changed(
             families={COLUMN: self._readout()},
             smoothing={COLUMN: self.smoothing},
-            class_prior=self.class_prior,
-            missing=self.missing,
-            n_threads=self.n_threads,
             text={COLUMN: self._analyzer()},
-            weights=self.weights,
-            sample_size=self.sample_size,
         )
 
     def _readout(self) -> Words | str:

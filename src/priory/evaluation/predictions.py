@@ -8,9 +8,8 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from priory.base.errors import InputError, NoProbabilitiesError, SettingError, did_you_mean, listing
-from priory.base.labels import label_key, sorted_labels
+from priory.base.labels import label_array, label_key, sorted_labels
 from priory.base.typing import AnyArray, FloatArray, IntArray, Label
-from priory.classifier.classifier import label_array
 from priory.data.columns import Labels
 from priory.data.reading import read_labels, read_weights
 from priory.kernels.score import argmax_rows

@@ -9,6 +9,7 @@ import numpy as np
 from priory.base.errors import InputError, SettingError
 from priory.base.typing import AnyArray, CodeArray
 from priory.classifier.classifier import Classifier
+from priory.classifier.held_out import held_out, prior_shift
 from priory.data.columns import Labels
 from priory.data.reading import read_labels, with_pairs
 from priory.evaluation import Evaluation
@@ -34,7 +35,7 @@ def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Eval
     >>> leave_one_out(NaiveBayes.textbook(), days, ["No", "No", "Yes", "Yes", "Yes"])
     <Evaluation, exact leave-one-out: 5 rows, 2 classes, accuracy 0.8000>
     """
-    return _evaluation(_learned(model, X, y, sample_weight)._left_out(X, y, sample_weight))
+    return _evaluation(_learned(model, X, y, sample_weight).held_out(X, y, sample_weight))
 
 
 def trained(classifier: Classifier, sample: Sample) -> Evaluation:
@@ -51,13 +52,15 @@ def trained(classifier: Classifier, sample: Sample) -> Evaluation:
     if tuning is None or tuning.scored is None:
         frame, y, weight = sample.spelled_out(MOST_ROWS)
         frame = with_pairs(frame, classifier.statistics.schema)
-        return _evaluation(classifier.left_out(frame, y, weight))
+        return _evaluation(held_out(classifier, frame, y, weight))
     scored = tuning.scored
     times = scored.rows if scored.rows.sum() <= MOST_ROWS else np.ones_like(scored.rows)
     every = np.repeat(np.arange(len(times)), times)
     weight = (scored.weight / times)[every]
     rows = Labels(scored.labels[every], tuning.classes)
-    joint = scored.scores[every] + classifier.prior_shift
+    joint = scored.scores[every] + prior_shift(
+        classifier.statistics, classifier.settings.class_prior
+    )
     weights = None if (weight == 1).all() else weight
     left = Left.of_joint(joint, rows, classifier.statistics, weights, tuning.how)
     return _evaluation(left)
@@ -85,12 +88,12 @@ def cross_validate(
     labels = read_labels(y)
     numbers = _folds(labels.codes, folds, groups, random_state)
     learned = _learned(model, X, y, sample_weight)
-    return _evaluation(learned._left_out(X, y, sample_weight, numbers))
+    return _evaluation(learned.held_out(X, y, sample_weight, numbers))
 
 
 def _learned(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     """Return the model, or a copy of it that has learned the rows where it has learned nothing."""
-    if not hasattr(model, "_left_out"):
+    if not hasattr(model, "held_out"):
         raise SettingError(
             f"model must be one of priory's, whose sums can be subtracted, not {model!r:.60}. For "
             "others use evaluate on rows that they have not learned."

@@ -46,7 +46,7 @@ def to_onnx(classifier: Classifier) -> bytes:
 
     >>> from priory import Settings
     >>> classifier = Classifier(Settings.textbook())
-    >>> _ = classifier.learn({"x": [1.0, 2.0, 4.0]}, ["no", "yes", "yes"])
+    >>> _ = classifier.update({"x": [1.0, 2.0, 4.0]}, ["no", "yes", "yes"])
     >>> len(to_onnx(classifier)) > 500
     True
     """

@@ -33,7 +33,7 @@ def to_json(classifier: Classifier) -> dict[str, Any]:
 
     >>> from priory import Settings
     >>> classifier = Classifier(Settings.textbook())
-    >>> classifier = classifier.learn({"x": ["a", "b", "b"]}, ["no", "no", "yes"])
+    >>> classifier = classifier.update({"x": ["a", "b", "b"]}, ["no", "no", "yes"])
     >>> told = to_json(classifier)
     >>> told["factors"][0]["parameters"]["values"]
     ['a', 'b']

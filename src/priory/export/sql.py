@@ -52,7 +52,7 @@ def to_sql(classifier: Classifier, table: str = "data", dialect: str = "duckdb")
 
     >>> from priory import Settings
     >>> classifier = Classifier(Settings.textbook())
-    >>> _ = classifier.learn({"x": ["a", "b", "b"]}, ["no", "yes", "yes"])
+    >>> _ = classifier.update({"x": ["a", "b", "b"]}, ["no", "yes", "yes"])
     >>> to_sql(classifier, "days").split()[:3]
     ['SELECT', 'rows.*,', 'CASE']
     """

@@ -100,7 +100,7 @@ class RowExplanation:
     their sum over the classes they are the posterior.
 
     >>> from priory import Classifier, Settings
-    >>> classifier = Classifier(Settings.textbook(smoothing=0)).learn({"x": ["a", "b"]}, [0, 1])
+    >>> classifier = Classifier(Settings.textbook(smoothing=0)).update({"x": ["a", "b"]}, [0, 1])
     >>> print(classifier.explain({"x": "a"})[0])
                                0         1
     P(class)                 0.5       0.5
@@ -182,7 +182,7 @@ class Explanation:
     """Hold the worked sums of some rows: a sequence of `RowExplanation`.
 
     >>> from priory import Classifier
-    >>> classifier = Classifier().learn({"x": ["a", "b", "b"]}, [0, 1, 1])
+    >>> classifier = Classifier().update({"x": ["a", "b", "b"]}, [0, 1, 1])
     >>> explanation = classifier.explain({"x": ["a", "b"]})
     >>> len(explanation), explanation[0].factors[0].column
     (2, 'x')

@@ -49,7 +49,7 @@ def column_information(statistics: Statistics) -> Mapping[str, Informative]:
 
     >>> from priory import Classifier, Settings
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"], "windy": [True, False, True, False]}
-    >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
+    >>> classifier = Classifier(Settings.textbook()).update(days, ["No", "No", "Yes", "Yes"])
     >>> {name: found.bits for name, found in column_information(classifier.statistics).items()}
     {'outlook': 1.0, 'windy': 0.0}
     """
@@ -107,7 +107,7 @@ def column_importances(model: Model, statistics: Statistics) -> Mapping[str, flo
 
     >>> from priory import Classifier, Settings
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"], "windy": [True, False, True, False]}
-    >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
+    >>> classifier = Classifier(Settings.textbook()).update(days, ["No", "No", "Yes", "Yes"])
     >>> dict(column_importances(classifier.model, classifier.statistics))
     {'outlook': 1.0, 'windy': 0.0}
     """

@@ -27,6 +27,7 @@ from priory.families.cuts import between_cells, equal_frequency
 from priory.statistics.bottom_k import bottom_rows
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable, Table
+from priory.tuning.choices import takes_part
 from priory.tuning.settings import Settings
 from priory.tuning.trees import spanning_tree
 
@@ -189,7 +190,7 @@ def _columns(statistics: Statistics, settings: Settings, use: str) -> list[_Colu
     found = []
     for block in statistics.schema.counted:
         table = statistics.tables[block.name]
-        if settings.takes_part(block, table):
+        if takes_part(settings, block, table):
             column = _Column(block, *_values(table))
             if 2 <= column.size <= MOST_VALUES:
                 found.append(column)
