@@ -217,10 +217,12 @@ def test_areas_that_cannot_be_compared():
     assert "AUC: no test. The area under a ROC curve needs rows" in str(compare(one, one))
     assert compare(one, one).to_dict()["auc_interval"] is None
     lone = Evaluation([0, 0, 1], [0.2, 0.7, 0.8], [0, 1])
-    with pytest.raises(InputError, match=r"at least two rows of every class .* there is only one of 1"):
+    with pytest.raises(
+        InputError, match=r"at least two rows of every class .* there is only one of 1"
+    ):
         delong(lone, lone)
     zero = Evaluation([0, 0, 1, 1], [0.2, 0.7, 0.8, 0.1], [0, 1], [1, 1, 1, 0])
-    with pytest.raises(InputError, match="there is one of 1"):
+    with pytest.raises(InputError, match="there is only one of 1"):
         delong(zero, zero)
     bare = Evaluation.of_predictions([0, 0, 1, 1], [0, 0, 1, 0])
     with pytest.raises(NoProbabilitiesError, match="made of predictions alone"):

@@ -165,7 +165,9 @@ def test_wrong_settings():
             e.interval("brier", level)
     with pytest.raises(SettingError, match="n_resamples must be an integer of at least 2"):
         e.interval("brier", n_resamples=1)
-    with pytest.raises(SettingError, match="accuracy is a metric of all classes: positive must be None"):
+    with pytest.raises(
+        SettingError, match="accuracy is a metric of all classes: positive must be None"
+    ):
         e.interval("accuracy", positive=1)
-    with pytest.raises(SettingError, match="There are 3 classes: say which is the positive one"):
+    with pytest.raises(SettingError, match="With 3 classes positive must be given"):
         e.interval("recall")

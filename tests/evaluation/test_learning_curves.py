@@ -203,7 +203,7 @@ def test_refused():
         ({"models": {"c": Classifier()}}, "Model 'c' must be a scikit-learn classifier"),
         ({"train_sizes": [2]}, "train_sizes has 2, but must lie between 3"),
         ({"train_sizes": [0.5]}, "train_sizes must be integers"),
-        ({"n_repeats": 0}, "n_repeats must be a whole number of at least 1, not 0"),
+        ({"n_repeats": 0}, "n_repeats must be an integer of at least 1, not 0"),
         ({"test_size": 1.0}, "test_size must be between 0 and 1, not 1.0"),
     ]
     for more, message in cases:

@@ -428,11 +428,13 @@ def test_wrong_settings():
         two.reliability(0)
     with pytest.raises(SettingError, match=r"loss must be one of 'zero-one'.*Did you mean 'hinge'"):
         two.losses("hing")
-    with pytest.raises(SettingError, match="zero-one is a loss of all classes: positive must be None"):
+    with pytest.raises(
+        SettingError, match="zero-one is a loss of all classes: positive must be None"
+    ):
         two.losses("zero-one", positive=1)
     with pytest.raises(SettingError, match="margin is for two classes; there are 3: 0, 1, 2"):
         three.losses("hinge")
-    with pytest.raises(SettingError, match=r"There are 3 classes: say which is the positive one"):
+    with pytest.raises(SettingError, match=r"With 3 classes positive must be given"):
         three.roc()
     with pytest.raises(SettingError, match=r"positive must be a class, not '1'. Classes: 0, 1, 2"):
         three.roc("1")

@@ -126,7 +126,7 @@ def test_the_chosen_threshold():
         assert chosen == [(f"as predicted, {words}", *rates)]
     other = Evaluation(e.labels, e.probabilities, [0, 1], predictions=e.labels)  # by no threshold
     assert points(axes_of(other.plot())["ROC"])[1] == [("as predicted", 0.0, 1.0)]
-    with pytest.raises(SettingError, match=r"what Evaluation.threshold has found, not 0.5"):
+    with pytest.raises(SettingError, match=r"the result of Evaluation.threshold, not 0.5"):
         e.roc().plot(threshold=0.5)
     with pytest.raises(SettingError, match="threshold is of the class 1, but the curve is of 0"):
         e.roc(0).plot(threshold=found)

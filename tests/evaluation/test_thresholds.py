@@ -147,7 +147,7 @@ def test_wrong_settings():
         e.threshold(cost=3)
     with pytest.raises(SettingError, match="cost must be a finite number of at least 0, not -1"):
         e.threshold(cost=(1, -1))
-    with pytest.raises(SettingError, match="cost must be above 0 for one mistake"):
+    with pytest.raises(SettingError, match="cost must be above 0 for at least one kind of error"):
         e.threshold(cost=(0, 0))
     with pytest.raises(SettingError, match="threshold must be a finite number"):
         e.at(float("nan"))
