@@ -132,10 +132,10 @@ class TestDescriptionLength:
         X, y = labels()
         length = NaiveBayes.textbook().fit(X, y).description_length(X, y)
         lines = str(length).splitlines()
-        assert lines[0].split() == ["bits", "parameters", "L(h)", "L(D", "|", "h)", "both"]
+        assert lines[0].split() == ["bits", "parameters", "L(h)", "L(D", "|", "h)", "total"]
         assert lines[1].startswith("the classes")
         assert lines[4].startswith("total")
-        assert "the classes once the rows are told" in lines[-1]
+        assert "the classes given the rows" in lines[-1]
         found = length.to_dict()
         assert found["total"] == pytest.approx(
             sum(p["hypothesis"] + p["data"] for p in found["parts"])

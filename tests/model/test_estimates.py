@@ -94,7 +94,7 @@ def test_fractions_are_the_estimates(smoothing, how):
 def test_a_column_without_words_says_so():
     X = {"t": ["a b", "c"], "x": ["u", "v"]}
     table = Classifier(Settings.textbook(text=["t"])).update(X, [0, 1]).tables()
-    assert table[table["column"] == "t"]["parameter"].tolist() == ["nothing was learned"]
+    assert table[table["column"] == "t"]["parameter"].tolist() == ["no data"]
 
 
 def test_shares_add_up_to_1():
@@ -246,4 +246,4 @@ except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "tables() gives a DataFrame, which needs pandas.\n"
+    assert done.stdout == "tables() returns a DataFrame, which needs pandas.\n"

@@ -184,7 +184,7 @@ def drawn(
     columns: dict[str, Any], labels: Any, target: str, classifier: Classifier
 ) -> dict[str, Any]:
     """Return the columns of drawn rows, the class last; whole numbers without a point."""
-    from priory.model.samples import is_whole
+    from priory.model.samples import is_integer
 
     def whole(values: Any) -> Any:
         rounded = [None if x != x else round(x) for x in values.tolist()]
@@ -193,7 +193,7 @@ def drawn(
     return {
         **{
             name: whole(values)
-            if values.dtype.kind == "f" and is_whole(name, classifier.statistics)
+            if values.dtype.kind == "f" and is_integer(name, classifier.statistics)
             else values
             for name, values in columns.items()
         },

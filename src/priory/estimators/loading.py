@@ -21,7 +21,7 @@ ESTIMATORS = ("NaiveBayes", "TextNB")
 
 
 def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Classifier | NaiveBayes:
-    """Return the model that a file holds, as what it was saved; an unsound file is refused.
+    """Load the model of a file, as the type that was saved; refuse a damaged file.
 
     A `Classifier` comes back as one; a `NaiveBayes` or `TextNB` with the parameters it was given,
     and its `classifier_`. `max_memory` is how many bytes its tables may take: by default 100 times

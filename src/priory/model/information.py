@@ -41,7 +41,7 @@ class Informative:
 
 
 def column_information(statistics: Statistics) -> Mapping[str, Informative]:
-    """Return what each column tells of the class, the most telling first.
+    """Compute the mutual information of each column with the target, the highest first.
 
         I(X; Y) = Σ P(v, k) log2( P(v, k) / (P(v) P(k)) )
 
@@ -89,7 +89,7 @@ def _mutual_information(p: FloatArray) -> float:
 
 
 def column_importances(model: Model, statistics: Statistics) -> Mapping[str, float]:
-    """Return how much each column counts in a model's predictions; they add up to 1.
+    """Compute the importance of each column in a model's predictions; they sum to 1.
 
         importance ∝ weight · (share of the rows that have a value) · I(X; Y)
 
@@ -132,7 +132,7 @@ def column_importances(model: Model, statistics: Statistics) -> Mapping[str, flo
 
 
 def word_importances(table: Any) -> FloatArray:
-    """Return how much each word of a text tells of the class: bits that it adds to a token.
+    """Compute the contribution of each word to the mutual information of a token and the class.
 
         P(w) Σ_k P(k | w) log2( P(k | w) / P(k) ) − (classes − 1) / (2n ln 2)
 
