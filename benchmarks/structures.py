@@ -1,4 +1,4 @@
-"""TAN, AODE and pairs beside naive Bayes, on a folder of public tables.
+"""TAN, AODE, hill climbing and pairs beside naive Bayes, on a folder of public tables.
 
 The protocol is that of `benchmarks.quality`: five folds, the same for all. Each structure is taken
 twice: as the textbook has it (smoothing 1, no weights) and with everything tuned.
@@ -20,6 +20,7 @@ from benchmarks.report import markdown
 __all__ = ["measure", "section"]
 
 SHOWN = ("log-loss", "accuracy")
+STRUCTURES = ("naive", "tan", "aode", "hill-climb")
 TITLES = {"labels": "labels", "mixed": "labels and numbers", "numbers": "numbers"}
 Scores = dict[str, dict[str, np.ndarray]]
 
@@ -28,9 +29,9 @@ def models() -> dict[str, Callable[[], Any]]:
     """Return each structure, plain and tuned."""
     plain = {"families": "plain", "smoothing": 1.0, "weights": None, "missing": "skip"}
     made: dict[str, Callable[[], Any]] = {}
-    for structure in ("naive", "tan", "aode"):
+    for structure in STRUCTURES:
         made[f"{structure}, textbook"] = lambda s=structure: priory.NaiveBayes(**plain, structure=s)
-    for structure in ("naive", "tan", "aode"):
+    for structure in STRUCTURES:
         made[structure] = lambda s=structure: priory.NaiveBayes(structure=s)
     made["naive, pairs"] = lambda: priory.NaiveBayes(pairs="auto")
     return made

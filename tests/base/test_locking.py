@@ -20,7 +20,6 @@ from priory import (
     TextNB,
 )
 from priory.base.locking import Lock, lock_of
-from priory.estimators import NetworkClassifier
 
 THREADS, BATCHES, ROWS = 8, 30, 5
 N = THREADS * BATCHES * ROWS
@@ -155,18 +154,6 @@ def test_models_that_merge_with_each_other_do_not_wait_for_ever():
     a, b = GaussianNB().fit(X[:100], y[:100]), GaussianNB().fit(X[100:300], y[100:300])
     at_once(lambda: [a.merge(b) for _ in range(20)], lambda: [b.merge(a) for _ in range(20)])
     assert a.statistics_.n_rows > 300
-
-
-def test_a_network_learns_every_row():
-    X, y = rows_of("counts")
-    model = NetworkClassifier().fit(X[:100] > 0, y[:100])
-
-    def learn(share):
-        for rows in batches(share)[:5]:
-            model.partial_fit(X[rows] > 0, y[rows])
-
-    at_once(*(lambda share=share: learn(share) for share in range(THREADS)))
-    assert model.network_.n_rows == 100 + THREADS * 5 * ROWS
 
 
 @pytest.mark.parametrize("again", [copy, deepcopy, lambda m: pickle.loads(pickle.dumps(m))])

@@ -7,10 +7,9 @@ import pyarrow as pa
 import pytest
 from sklearn.naive_bayes import CategoricalNB
 
-from priory import Classifier, NaiveBayes, Settings, load, train
+from priory import BeliefNetwork, Classifier, NaiveBayes, Settings, load, train
 from priory.base.errors import SchemaError
 from priory.data.schema import Schema
-from priory.estimators import NetworkClassifier
 from priory.families import Categorical
 from priory.families.priors import MEstimate
 
@@ -32,6 +31,17 @@ TABLES = {
     "pandas of Arrow": lambda v=SEEN: of_arrow(v).to_pandas(types_mapper=pd.ArrowDtype),
     "columns of polars": lambda v=SEEN: {"x": pl.Series(v, dtype=pl.Enum(VALUES))},
 }
+
+
+def with_classes(table, how):
+    """Return a table with the classes as one more column."""
+    if how.startswith("pandas"):
+        return table.assign(y=Y)
+    if how == "polars":
+        return table.with_columns(y=pl.Series(Y))
+    if how == "Arrow":
+        return table.append_column("y", pa.array(Y))
+    return {**table, "y": Y}
 
 
 def learned(table, y=Y, **settings):
@@ -81,24 +91,18 @@ class TestTypes:
 
     def test_from_a_source(self, how):
         table = TABLES[how]()
-        if how.startswith("pandas"):
-            table = table.assign(y=Y)
-        elif how == "polars":
-            table = table.with_columns(y=pl.Series(Y))
-        elif how == "Arrow":
-            table = table.append_column("y", pa.array(Y))
-        else:
-            table = {**table, "y": Y}
-        found = train(table, "y", settings=Settings.textbook())
+        found = train(with_classes(table, how), "y", settings=Settings.textbook())
         np.testing.assert_array_equal(p_of(found), p_of(learned(TABLES[how]())))
 
     def test_a_network_counts_them_too(self, how):
-        network = NetworkClassifier("naive", smoothing=1).fit(TABLES[how](), Y)
-        network.partial_fit(TABLES[how](), Y)
-        naive = NaiveBayes.textbook(1).fit(TABLES[how](), Y).partial_fit(TABLES[how](), Y)
+        naive = NaiveBayes.textbook(1).fit(TABLES[how](), Y)
+        (column,) = naive.schema_.columns
+        network = BeliefNetwork([("y", column)], smoothing={"y": 0.0})
+        network.learn(with_classes(TABLES[how](), how)).learn(with_classes(TABLES[how](), how))
+        naive.partial_fit(TABLES[how](), Y)
         new = TABLES[how]([*VALUES, None])
-        found = network.predict_log_proba(new)
-        np.testing.assert_allclose(found, naive.predict_log_proba(new), atol=1e-12)
+        found = network.predict_proba(new, "y")
+        np.testing.assert_allclose(found, naive.predict_proba(new), atol=1e-12)
 
 
 def test_pieces_declare_more_and_all_of_it_counts():

@@ -21,7 +21,7 @@ from sklearn.svm import LinearSVC
 from priory import Classifier, NaiveBayes, TextNB
 from priory.base.errors import InputError, SettingError
 from priory.data.reading import read_labels
-from priory.estimators import NetworkClassifier
+from priory.estimators import CategoricalNB
 from priory.evaluation import learning_curve
 from priory.evaluation.learning_curves import Encoder, _split, take_rows
 
@@ -161,10 +161,8 @@ def test_any_models():
     assert np.isnan(curve.log_loss[2, 0])
     assert "–" in str(curve)
     assert curve.to_dict()["log_loss"][2] == [None]
-    words = learning_curve(
-        NetworkClassifier("naive"), (X > 0.5).astype(int), y, train_sizes=[50], n_repeats=1
-    )
-    assert words.names == ("NetworkClassifier",)
+    words = learning_curve(CategoricalNB(), (X > 0.5).astype(int), y, train_sizes=[50], n_repeats=1)
+    assert words.names == ("CategoricalNB",)
     counts = sp.csr_matrix((X > 0.5).astype(float))
     assert learning_curve(MultinomialNB(), counts, y, train_sizes=[50], n_repeats=1).error[0, 0] < 1
 

@@ -213,11 +213,14 @@ def joint(p, k, values, names):
 
 
 def conditional(p, k, values, names):
-    u, v = _place(values[0], p["parent values"]), _place(values[1], p["values"])
-    if v is None or (u is None and "ratio" in p):
+    places = [_place(x, known) for x, known in zip(values, p["parent values"], strict=False)]
+    v = _place(values[-1], p["values"])
+    if v is None or ("ratio" in p and None in places):
         return 0.0
     table = p["ratio" if "ratio" in p else "probability"][k]
-    return _log(table[-1 if u is None else u][v])  # the last is for a parent that is not known
+    for u in places:
+        table = table[-1 if u is None else u]  # the last is for a parent that is not known
+    return _log(table[v])
 
 
 def aode(p, k, values, names):

@@ -13,7 +13,7 @@ from priory import BeliefNetwork, Classifier, Hypotheses, NaiveBayes, Settings, 
 from priory.base.errors import NoLikelihoodError, NoPosteriorError, SettingError
 from priory.families import NAMED, Binomial, Gaussian, StudentT, as_family
 from priory.families.priors import Laplace, NormalInverseGamma
-from priory.network.scores import bic
+from priory.statistics.information import bic
 
 
 def labels(seed=0, n=120):

@@ -73,11 +73,12 @@ def test_play_tennis_to_the_fraction():
 
 
 @pytest.mark.parametrize("smoothing", PRIORS, ids=str)
-@pytest.mark.parametrize("how", ["alone", "joint", "tan", "aode", "pairs"])
+@pytest.mark.parametrize("how", ["alone", "joint", "tan", "aode", "edges", "pairs"])
 def test_fractions_are_the_estimates(smoothing, how):
     families = {"whole": "poisson", "number": "histogram", "spread": Binomial(trials=9)}
+    edges = [("truth", "word"), ("whole", "word"), ("word", "number")]
     more = {"tan": {"structure": "tan"}, "aode": {"structure": "aode"}, "pairs": {"pairs": "auto"}}
-    more = more.get(how, {})
+    more = {**more, "edges": {"structure": edges}}.get(how, {})
     if how == "joint":
         families = {("word", "truth"): "joint", "whole": "categorical"}
     X, y = table_of()

@@ -154,6 +154,8 @@ MORE = [
     {"structure": "tan"},
     {"structure": "aode"},
     {"structure": "joint"},
+    {"structure": "hill-climb"},
+    {"structure": [("word", "number"), ("truth", "number"), ("truth", "word")]},
     {"pairs": "auto"},
     {"weights": "columns"},
     {"weights": "temperature", "missing": "category"},

@@ -56,6 +56,8 @@ def test_importance_is_weight_times_information():
         {"structure": "tan"},
         {"structure": "aode"},
         {"structure": "joint"},
+        {"structure": "hill-climb"},
+        {"structure": [("number", "noise"), ("coin", "noise")]},
         {"families": {("number", "noise"): "gaussian"}},
         {"families": {("number", "noise"): "multivariate-gaussian"}},
     ],

@@ -160,8 +160,9 @@ def test_whole_numbers_with_gaps_are_floats_in_numpy():
 def test_structures_and_blocks():
     X = frame()[["whole", "truth", "kind", "word", "single"]]
     X["twice"] = X["whole"] * 2
-    for more in ({"structure": "tan"}, {"structure": "aode"}, {"structure": "joint"}):
-        settings = Settings.textbook(**more)
+    edges = [("whole", "twice"), ("truth", "twice")]
+    for structure in ("tan", "aode", "joint", "hill-climb", edges):
+        settings = Settings.textbook(structure=structure)
         drawn, _ = Classifier(settings).update(X, Y).sample(20, random_state=0)
         assert drawn["whole"].dtype == drawn["twice"].dtype == np.int64
         assert drawn["truth"].dtype == bool

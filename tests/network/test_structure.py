@@ -1,5 +1,6 @@
 """Structure learning: trees against a reference, recovery of a known network, moves and scores."""
 
+from functools import partial
 from itertools import combinations
 
 import networkx as nx
@@ -10,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from priory import BeliefNetwork
+from priory import BeliefNetwork, NaiveBayes
 from priory.base import errors
+from priory.base.graph import Graph
 from priory.network import BDeu
-from priory.network.graph import Graph
-from priory.network.structure import Scored, climb, mutual_information
+from priory.network.structure import Scored, hill_climbing
 from priory.network.variables import read_coded
+from priory.statistics.information import by_chance, mutual_information
 
 from .networks import example
 
@@ -39,6 +41,19 @@ def heaviest_tree(frame, weight):
     return {frozenset(edge) for edge in nx.maximum_spanning_tree(complete).edges}
 
 
+def told_beyond_chance(frame, a, b):
+    """Return n · I(a; b | c0) of the rows that have both, less what chance gives."""
+    known = frame[["c0", a, b]].dropna()
+    told = sum(len(p) * mutual_info_score(p[a], p[b]) for _, p in known.groupby("c0"))
+    free = frame["c0"].nunique() * (frame[a].nunique() - 1) * (frame[b].nunique() - 1)
+    return told - by_chance(free, deviations=2)
+
+
+def worthy(frame, tree):
+    """Return the edges of a tree that tell more than chance does."""
+    return {edge for edge in tree if told_beyond_chance(frame, *edge) > 0}
+
+
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10_000))
 def test_chow_liu_is_the_heaviest_tree(seed):
@@ -56,17 +71,18 @@ def test_chow_liu_is_the_heaviest_tree(seed):
 def test_tan_is_the_heaviest_tree_given_the_target(seed):
     frame = correlated(seed)
 
-    def weight(a, b):
-        parts = [part for _, part in frame.groupby("c0")]
-        return sum(len(p) / len(frame) * mutual_info_score(p[a], p[b]) for p in parts)
-
     network = BeliefNetwork.tan(frame, "c0")
     others = frame.drop(columns="c0")
     tree = {edge for edge in network.graph.skeleton if "c0" not in edge}
-    assert tree == heaviest_tree(others, weight)
+    heaviest = heaviest_tree(others, partial(told_beyond_chance, frame))
+    assert tree == worthy(frame, heaviest)
     assert all(network.parents(n)[0] == "c0" for n in others)
     assert network.parents("c0") == ()
-    assert len(network.edges) == 2 * len(others.columns) - 1
+    assert len(network.edges) == len(others.columns) + len(tree)
+    labels = frame.astype(str)
+    model = NaiveBayes.textbook(structure="tan").fit(labels[list(others)], labels["c0"])
+    found = {frozenset(block.columns) for block in model.schema_ if block.pairing is not None}
+    assert found == tree, "there is one TAN"
 
 
 @settings(max_examples=10)
@@ -111,7 +127,7 @@ def test_the_search_finds_the_best_of_all_small_graphs(seed, score):
     def total(graph):
         return sum(scored(name, frozenset(of)) for name, of in graph.parents.items())
 
-    found = climb(scored, (), (), (), None, 30)
+    found = hill_climbing(scored, (), (), (), None, 30)
     assert total(found) == pytest.approx(max(map(total, all_graphs(tuple(frame.columns)))))
 
 
@@ -184,13 +200,9 @@ def test_tan_compares_two_columns_by_the_rows_that_have_both():
     gaps = frame.mask(rng.random(frame.shape) < 0.2, None)
     network = BeliefNetwork.tan(gaps, "c0")
 
-    def weight(a, b):
-        known = gaps[["c0", a, b]].dropna()
-        parts = [part for _, part in known.groupby("c0")]
-        return sum(len(p) / len(known) * mutual_info_score(p[a], p[b]) for p in parts)
-
     tree = {edge for edge in network.graph.skeleton if "c0" not in edge}
-    assert tree == heaviest_tree(frame.drop(columns="c0"), weight)
+    heaviest = heaviest_tree(frame.drop(columns="c0"), partial(told_beyond_chance, gaps))
+    assert tree == worthy(gaps, heaviest)
     never = BeliefNetwork.tan({"k": [0, 1, 0], "a": [1, None, 0], "b": [None, 1, None]}, "k")
     assert set(never.nodes) == {"k", "a", "b"}
     with pytest.raises(errors.InputError, match="no rows to learn a structure from"):

@@ -296,7 +296,17 @@ def test_every_road_gives_the_same_model(table, size, name, tmp_path):
         np.testing.assert_allclose(model.predict_proba(X), expected, err_msg=road, **tolerance)
 
 
-@pytest.mark.parametrize("options", [{}, {"pairs": "auto"}, {"structure": "tan"}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"pairs": "auto"},
+        {"structure": "tan"},
+        {"structure": "hill-climb"},
+        {"structure": [("size", "code"), ("truth", "code")]},
+    ],
+    ids=str,
+)
 def test_parts_that_begin_alike_are_merged_into_the_whole(options):
     X, y = mixed()
     first = Classifier(Settings(**options)).update(X[:200], y[:200])

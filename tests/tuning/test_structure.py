@@ -18,22 +18,32 @@ from priory.base.errors import (
     SchemaError,
     SettingError,
     StaleTuningWarning,
+    TooLargeError,
 )
 from priory.classifier.storage import Stored, write
 from priory.data.pairing import Pairing
-from priory.tuning.structure import choose_structure, information
+from priory.statistics.information import beyond_chance, pairwise_information
+from priory.tuning.structure import choose_structure
 from priory.tuning.trees import spanning_tree
 
+EDGES = (("a", "b"), ("c", "b"), ("a", "c"))
 STRUCTURES = [
     {"structure": "tan"},
     {"structure": "aode"},
     {"structure": "joint"},
+    {"structure": "hill-climb"},
+    {"structure": EDGES},
     {"pairs": "auto"},
 ]
 
 
 def name(case):
-    return next(iter(case.values()))
+    (found,) = case.values()
+    return found if isinstance(found, str) else "edges"
+
+
+def information(codes, sizes, y, weight=None):
+    return beyond_chance(pairwise_information(codes, sizes, y, weight), sizes, len(np.unique(y)))
 
 
 def table(n=300, seed=0):
@@ -148,6 +158,63 @@ def test_neither_the_order_of_rows_nor_of_classes_changes_the_choice(how):
     first = Classifier(setting).update(frame, y).statistics
     second = Classifier(setting).update(frame.iloc[order], y[order]).statistics
     assert_same_counts(first, second)
+
+
+def test_climbing_finds_who_depends_on_whom():
+    rng = np.random.default_rng(0)
+    n = 4000
+    y, a, b = rng.integers(0, 2, (3, n))
+    child = np.where(rng.random(n) < 0.9, 2 * a + b, rng.integers(0, 4, n))
+    frame = pd.DataFrame({"a": a, "b": b, "child": child, "noise": rng.integers(0, 3, n)})
+    frame = frame.astype(str)
+    found = {}
+    for most in (1, 2, 3):
+        settings = Settings.textbook(structure="hill-climb", max_parents=most)
+        schema = Classifier(settings).learn(frame, y).statistics.schema
+        found[most] = [set(block.columns) for block in together(schema)]
+        parents = [len(block.columns) - 1 for block in together(schema)]
+        assert max(parents) <= most
+    assert {"a", "b", "child"} in found[2]
+    assert found[3] == found[2], "a third parent would not pay"
+    assert all("noise" not in columns for columns in found[2])
+    by_hand = Classifier(Settings.textbook(structure=[("a", "child"), ("b", "child")]))
+    by_hand.learn(frame, y)
+    climbed = Classifier(Settings.textbook(structure="hill-climb")).learn(frame, y)
+    np.testing.assert_allclose(
+        np.sort(by_hand.score_samples(frame)).mean(),
+        np.sort(climbed.score_samples(frame)).mean(),
+        atol=0.01,
+    )
+
+
+def test_gaps_that_come_together_do_not_hide_the_rows():
+    """Each column has gaps, and hardly a row is whole; climbing still looks at all of them."""
+    rng = np.random.default_rng(1)
+    n = 3000
+    y, a = rng.integers(0, 2, (2, n))
+    columns = {f"c{j}": np.where(rng.random(n) < 0.8, a, 1 - a) for j in range(6)}
+    frame = pd.DataFrame(columns).astype(str).mask(rng.random((n, 6)) < 0.5, None)
+    assert frame.notna().all(axis=1).mean() < 0.05
+    schema = NaiveBayes(structure="hill-climb").fit(frame, y).schema_
+    assert len(together(schema)) >= 3
+
+
+@pytest.mark.parametrize("how", [{"structure": "hill-climb"}, {"structure": EDGES}], ids=name)
+def test_few_rows_many_classes_and_empty_columns(how):
+    frame, _ = table(40)
+    many = np.array([f"class {i % 20}" for i in range(40)])
+    frame["empty"] = None
+    for options in ({}, {"families": "plain", "smoothing": 1.0, "weights": None}):
+        model = NaiveBayes(**options, **how).fit(frame, many)
+        p = model.predict_proba(frame)
+        assert p.shape == (40, 20)
+        np.testing.assert_allclose(p.sum(axis=1), 1.0)
+        one = NaiveBayes(**options, **how).fit(frame[:3], ["u", "v", "u"])
+        assert len(one.predict(frame)) == 40
+    single = NaiveBayes(**how).fit(frame, ["only"] * 40)
+    assert set(single.predict(frame)) == {"only"}
+    rest = NaiveBayes(structure=[("empty", "a"), ("a", "b")]).fit(frame, many)
+    assert [block.columns for block in together(rest.schema_)] == [("a", "b")]
 
 
 def test_names_and_columns_of_many_values_stay_alone():
@@ -437,7 +504,7 @@ def test_a_stream_is_read_once():
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ({"structure": "star"}, "structure must be one of 'naive', 'tan', 'aode', 'joint', not"),
+        ({"structure": "star"}, "'naive', 'tan', 'aode', 'joint', 'hill-climb' or .* not 'star'"),
         ({"structure": None}, "structure must be one of"),
         ({"pairs": "some"}, "pairs must be None or 'auto', not 'some'"),
         ({"pairs": True}, "pairs must be None or 'auto'"),
@@ -446,11 +513,77 @@ def test_a_stream_is_read_once():
         ({"structure": "aode", "unseen": "error"}, "unseen must be 'skip', not 'error'"),
         ({"structure": "aode", "missing": "category"}, "missing must not be 'category'"),
         ({"families": {"x": priory.families.Aode()}}, "families names a family of pairs"),
+        ({"structure": "hill-clim"}, r"or \(parent, child\) pairs of columns.*'hill-climb'"),
+        ({"structure": {"a": "b"}}, "structure must be one of"),
+        ({"structure": 3}, "structure must be one of"),
+        ({"structure": [("a", "b", "c")]}, r"An edge is a pair \(parent, child\), not"),
+        ({"structure": [("a", "a")]}, "'a' cannot be its own parent"),
+        ({"structure": [("a", "b"), ("b", "a")]}, "go round in a circle: 'a' → 'b' → 'a'|'b' →"),
+        ({"structure": [("a", "b"), ("a", "b")]}, "'a' → 'b' stands twice"),
+        ({"structure": [(p, "x") for p in "abcdefg"]}, "column 'x' 7 parents; 6 are the most"),
+        ({"structure": [("a", "b")], "pairs": "auto"}, "pairs='auto' adds to structure='naive'"),
+        ({"structure": "hill-climb", "max_parents": 0}, "max_parents must be"),
+        ({"structure": "hill-climb", "max_parents": 7}, "max_parents must be at most 6, not 7"),
+        ({"structure": "tan", "max_parents": 3}, "only structure='hill-climb' looks at it"),
     ],
 )
 def test_settings_that_cannot_be_honoured(given, match):
     with pytest.raises(SettingError, match=match):
         Settings.textbook(**given)
+
+
+@pytest.mark.parametrize(
+    ("edges", "options", "error", "match"),
+    [
+        (
+            [("a", "bb")],
+            {},
+            SchemaError,
+            r"a column 'bb' that the data do not have. Columns: 'a', 'b', .* mean 'b'.* The class "
+            "is a parent of every column as it is; .* BeliefNetwork, which predicts any",
+        ),
+        ([("target", "a")], {}, SchemaError, "BeliefNetwork"),
+        ([("a", "c")], {"families": {"c": "student-t"}}, SettingError, "'c' parents, but it names"),
+        ([("t", "a")], {"text": "t"}, SettingError, "'t', which is counted as words"),
+        (
+            [("c", "a")],
+            {"families": {("c", "d"): "multivariate-gaussian"}},
+            SettingError,
+            "'c', which is part of a block",
+        ),
+    ],
+)
+def test_edges_that_cannot_be_honoured(edges, options, error, match):
+    frame, y = table()
+    frame["t"] = "some words of a text " + frame["a"]
+    with pytest.raises(error, match=match):
+        NaiveBayes(structure=edges, **options).fit(frame, y)
+
+
+def test_a_family_of_its_own_may_be_a_parent():
+    frame, y = table()
+    model = NaiveBayes({"c": "student-t"}, structure=[("c", "b")]).fit(frame, y)
+    assert dict(model.schema_.families)["c"] == "student-t"
+    assert [block.columns for block in together(model.schema_)] == [("c", "b")]
+
+
+def test_other_edges_must_be_counted_anew():
+    frame, y = table()
+    model = NaiveBayes.textbook(structure=[("a", "b")]).fit(frame, y)
+    before = model.predict_proba(frame)
+    with pytest.raises(SettingError, match="counted together that were not"):
+        model.set_params(structure=[("b", "a")]).read_again()
+    model.set_params(structure="naive").read_again()
+    model.set_params(structure=[["a", "b"]]).read_again()
+    np.testing.assert_array_equal(model.predict_proba(frame), before)
+
+
+def test_so_many_values_cannot_be_told_apart():
+    rng = np.random.default_rng(0)
+    frame = {name: [f"{name}{i}" for i in rng.integers(0, 300, 400)] for name in "abcdefg"}
+    edges = [(name, "g") for name in "abcdef"]
+    with pytest.raises(TooLargeError, match="7 columns that are counted together have"):
+        NaiveBayes(structure=edges).fit(frame, rng.integers(0, 2, 400))
 
 
 def test_parts_that_chose_other_pairs_do_not_add():
@@ -508,6 +641,10 @@ def test_rows_that_were_never_learned_cannot_be_forgotten():
         ("aode", 10**6, (), "not those of 'aode'"),  # and no list of all of them is made
         ("joint", 3, ((0, 1),), "not those of 'joint'"),
         ("edge", 3, ((0, 1),), "not those of 'edge'"),
+        ("edge", 3, ((0, 1, 2),), "not those of 'edge'"),
+        ("climbed", 3, ((0, 1),), "not those of 'climbed'"),
+        ("given", 8, (tuple(range(8)),), "not those of 'given'"),
+        ("given", 3, ((0, 0, 2),), "columns that are not there"),
         ("pair", 2, (), "not those of 'pair'"),
     ],
 )
@@ -519,6 +656,8 @@ def test_a_pairing_is_checked(use, n_columns, pairs, match):
 def test_one_column_has_no_structure():
     frame, y = table()
     for how in STRUCTURES:
+        if how == {"structure": EDGES}:
+            continue
         model = Classifier(Settings.textbook(**how)).update(frame[["a"]], y)
         assert not together(model.statistics.schema)
     counted = Classifier(Settings.textbook()).update(frame, y).statistics

@@ -21,7 +21,6 @@ from priory import (
     TextNB,
 )
 from priory.base.errors import InputError
-from priory.estimators import NetworkClassifier
 from priory.families import KernelDensity
 
 N = 24
@@ -57,7 +56,11 @@ MODELS = {
     "kernel density": (with_families({"number": KernelDensity()}), TABLE),
     "blocks": (with_families(BLOCKS), TABLE),
     "TextNB": (TextNB.textbook, [" ".join(f"w{j}" for j in row) for row in COUNTS]),
-    "network": (NetworkClassifier, {name: TABLE[name] for name in ("label", "truth")}),
+    "edges": (
+        lambda: NaiveBayes.textbook(structure=[("label", "truth"), ("truth", "whole")]),
+        TABLE,
+    ),
+    "hill-climb": (lambda: NaiveBayes.textbook(structure="hill-climb"), TABLE),
 }
 
 

@@ -221,7 +221,8 @@ class Classifier(Fitted):
         settings = (self.settings if settings is None else settings).changed(**changes)
         schema = self._statistics.schema if self._statistics is not None else ()
         counted = {block.pairing.use for block in schema if block.pairing is not None}
-        if schema and set(settings.together) - {*self.settings.together, *counted}:
+        is_new = set(settings.together) - {*self.settings.together, *counted}
+        if schema and (is_new or not settings.has_its_edges(schema)):
             raise SettingError(
                 f"structure={settings.structure!r}, pairs={settings.pairs!r} needs columns counted "
                 "together that were not; learn the data again with it."

@@ -85,7 +85,11 @@ def train(
     ] = None,
     structure: Annotated[
         str | None,
-        typer.Option(help="Which columns depend on each other: naive, tan, aode or joint."),
+        typer.Option(help="How columns depend: naive, tan, aode, joint or hill-climb."),
+    ] = None,
+    max_parents: Annotated[
+        int | None,
+        typer.Option(help="How many others a column depends on at most, by hill-climb.", min=1),
     ] = None,
     pairs: Annotated[
         str | None, typer.Option(help="auto adds factors for pairs of columns.")
@@ -143,6 +147,7 @@ def train(
         "sample_size": sample_size,
         "select": select,
         "structure": structure,
+        "max_parents": max_parents,
         "pairs": pairs,
     }
     changes = {k: PARSERS.get(k, _same)(v) for k, v in given.items() if v is not None and v != []}

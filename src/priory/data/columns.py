@@ -218,37 +218,38 @@ class Combined:
 
     def as_labels(self) -> Labels:
         """Code combinations of values as labels; a row with a missing value has none."""
-        whole = ~self.missing
-        codes = np.stack([part.codes[whole] for part in self.parts], axis=1)
-        distinct, where = np.unique(codes, axis=0, return_inverse=True)
-        combined = np.full(len(self), -1, dtype=np.int32)
-        combined[whole] = where.ravel()
+        from priory.data.combinations import distinct_combinations  # few models need it
+
+        parts = self.parts
+        distinct, where = distinct_combinations(
+            [part.codes for part in parts], [len(part.labels) for part in parts]
+        )
         labels = [
             tuple(part.labels[code] for part, code in zip(self.parts, place, strict=True))
             for place in distinct.tolist()
         ]
-        return Labels(combined, tuple(labels))
+        return Labels(where.astype(np.int32), tuple(labels))
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs(Combined):
     """Several columns of labels of which pairs are counted; numbers are in bins.
 
-    With `is_edge` there are two of them, and it is the second, the child, that is told of.
+    With `is_conditional` it is the last of them, the child, that is told of.
     """
 
-    is_edge: bool = False
+    is_conditional: bool = False
 
     @property
     def missing(self) -> BoolArray:
         """Which rows have nothing to be told of: no child, or nothing but missing values."""
-        if self.is_edge:
+        if self.is_conditional:
             return self.parts[-1].missing
         return np.all([part.missing for part in self.parts], axis=0)
 
     def take(self, rows: Any) -> Pairs:
         """Take rows by an index, a slice or a mask."""
-        return Pairs(tuple(part.take(rows) for part in self.parts), self.is_edge)
+        return Pairs(tuple(part.take(rows) for part in self.parts), self.is_conditional)
 
     def as_labels(self) -> NoReturn:
         """Refuse: several columns are not one column of labels."""

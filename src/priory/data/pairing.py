@@ -1,4 +1,4 @@
-"""What is fixed when columns are counted together: the bins of numbers, and the pairs."""
+"""What is fixed when columns are counted together: the bins of numbers, and the groups."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ import numpy as np
 from priory.base.errors import SchemaError
 from priory.base.typing import AnyArray, CodeArray, FloatArray
 
-__all__ = ["Pairing", "every_pair"]
+__all__ = ["MOST_PARENTS", "Pairing", "every_pair"]
 
-USES = ("edge", "pair", "aode", "joint")
+MOST_PARENTS = 6
+CONDITIONAL = {"edge": 1, "pair": 1, "climbed": MOST_PARENTS, "given": MOST_PARENTS}
+"""Uses in which the last column is told of given the others, its parents, and the most of them."""
+
+USES = (*CONDITIONAL, "aode", "joint")
 
 
 @dataclass(frozen=True)
@@ -23,17 +27,19 @@ class Pairing:
     """Say how several columns are counted together.
 
     `edges` holds the ends of each column's bins, None for a column of labels; the first and the
-    last bin reach outwards. `pairs` are the pairs that are counted, as positions of the parent and
-    the child. `use` is what they were chosen for: an edge of a tree, one more pair, all pairs, or
-    all the columns in one table. As all this is declared, any chunking gives the same counts.
+    last bin reach outwards. `pairs` are the groups of columns whose values are counted together,
+    as positions: pairs, or a child after all of its parents. `use` is what they were chosen for:
+    an edge of a tree, one more pair, a child and its parents that were climbed to or given, all
+    pairs, or all the columns in one table. As all this is declared, any chunking gives the same
+    counts.
 
     >>> Pairing("edge", ((0.0, 1.5, 3.0), None), ((0, 1),)).bins(0, np.array([-9.0, 2.0])).tolist()
     [0, 1]
     """
 
-    use: Literal["edge", "pair", "aode", "joint"]
+    use: Literal["edge", "pair", "climbed", "given", "aode", "joint"]
     edges: tuple[tuple[float, ...] | None, ...]
-    pairs: tuple[tuple[int, int], ...]
+    pairs: tuple[tuple[int, ...], ...]
 
     def __post_init__(self) -> None:
         wrong = self._wrong()
@@ -52,22 +58,27 @@ class Pairing:
                 return "the ends of bins are not in order"
         d = len(self.edges)
         places = range(d)
-        if any(i not in places or j not in places or i == j for i, j in self.pairs):
+        if any(len({*pair} & {*places}) < max(len(pair), 2) for pair in self.pairs):
             return "a pair is of columns that are not there"
         if len({frozenset(pair) for pair in self.pairs}) < len(self.pairs):
             return "a pair stands twice"
         if self.use == "aode":  # their number first: a file may claim any number of columns
             fits = len(self.pairs) == d * (d - 1) // 2 and self.pairs == every_pair(d)
+        elif self.is_conditional:
+            fits = self.pairs == (tuple(places),) and d <= CONDITIONAL[self.use] + 1
         else:
-            fits = self.pairs == (((0, 1),) if self.is_of_two else ())
-        if not fits or (self.is_of_two and d != 2):
-            return f"the pairs are not those of {self.use!r}"
-        return None
+            fits = not self.pairs
+        return None if fits else f"the pairs are not those of {self.use!r}"
+
+    @classmethod
+    def of_child(cls, use: Any, edges: tuple[tuple[float, ...] | None, ...]) -> Pairing:
+        """Count a child, the last of the columns, together with all the others, its parents."""
+        return cls(use, edges, (tuple(range(len(edges))),))
 
     @property
-    def is_of_two(self) -> bool:
-        """Return whether it is one pair by itself, of a parent and a child."""
-        return self.use in ("edge", "pair")
+    def is_conditional(self) -> bool:
+        """Whether it is the last column that is told of, given the others."""
+        return self.use in CONDITIONAL
 
     def bins(self, column: int, x: AnyArray) -> CodeArray:
         """Return the bin of each number of a column, -1 where it is missing."""
@@ -114,7 +125,7 @@ class Pairing:
     def from_dict(cls, plain: Mapping[str, Any]) -> Pairing:
         """Return the pairing of plain JSON values; what cannot be is refused."""
         edges = tuple(None if ends is None else tuple(ends) for ends in plain["edges"])
-        return cls(plain["use"], edges, tuple((int(i), int(j)) for i, j in plain["pairs"]))
+        return cls(plain["use"], edges, tuple(tuple(map(int, pair)) for pair in plain["pairs"]))
 
 
 def every_pair(n_columns: int) -> tuple[tuple[int, int], ...]:

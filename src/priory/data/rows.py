@@ -81,8 +81,7 @@ def of_parts(block: Block, parts: list[Labels]) -> Combined:
     """Combine columns as the kind of their block is counted."""
     if block.kind is Kind.JOINT:
         return Combined(tuple(parts))
-    is_edge = block.pairing is not None and block.pairing.is_of_two
-    return Pairs(tuple(parts), is_edge)
+    return Pairs(tuple(parts), block.pairing is not None and block.pairing.is_conditional)
 
 
 def split_by(analyzer: Analyzer, column: Texts) -> Texts:

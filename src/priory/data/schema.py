@@ -61,7 +61,7 @@ class Kind(StrEnum):
     WORDS = "words"  # count, documents and Σ of normalised log(1 + tf) of each word of a text
     SCATTER = "scatter"  # n, Σx and Σxxᵀ of several columns
     JOINT = "joint"  # count(combination of values) of several columns
-    PAIRS = "pairs"  # count(value) of several columns, and count(two values) of pairs of them
+    PAIRS = "pairs"  # count(value) of several columns, and count(values) of pairs or groups of them
     EMPTY = "empty"  # nothing yet: every value so far is missing
     IDENTIFIER = "identifier"  # nothing: a unique identifier, another in every row
 

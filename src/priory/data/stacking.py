@@ -72,7 +72,7 @@ def _stacked(parts: Sequence[Any]) -> Column:
         return _stacked_texts(parts)
     together = [stack_labels(some) for some in zip(*(part.parts for part in parts), strict=True)]
     if isinstance(first, Pairs):
-        return Pairs(tuple(together), first.is_edge)
+        return Pairs(tuple(together), first.is_conditional)
     return Combined(tuple(together))
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     )
     from priory.estimators.loading import load
     from priory.estimators.naive_bayes import NaiveBayes
-    from priory.estimators.network import NetworkClassifier
     from priory.estimators.text import TextNB
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "GaussianNB",
     "MultinomialNB",
     "NaiveBayes",
-    "NetworkClassifier",
     "TextNB",
     "load",
 ]
@@ -40,7 +38,6 @@ __getattr__ = importer(
         "GaussianNB": "dropins",
         "MultinomialNB": "dropins",
         "NaiveBayes": "naive_bayes",
-        "NetworkClassifier": "network",
         "TextNB": "text",
         "load": "loading",
     },

@@ -29,22 +29,10 @@ from priory.text.analyzer import as_analyzer
 from priory.tuning.leave_one_out import Left
 from priory.tuning.settings import TEXTBOOK, Settings
 
-__all__ = ["NaiveBayes", "TableClassifier", "like_y", "read_classes"]
+__all__ = ["NaiveBayes"]
 
 
-class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Tell scikit-learn that tables of any kind are taken."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.sparse = True
-        return tags
-
-
-class NaiveBayes(Answers, TableClassifier):
+class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classify any table by naive Bayes: mixed columns, gaps and unseen values as they come.
 
         P(k | x) ∝ P(k) Π_j P(x_j | k)
@@ -76,12 +64,15 @@ class NaiveBayes(Answers, TableClassifier):
     select : None or "mdl"
         "mdl" leaves out columns that save fewer bits than their parameters cost; `schema_` says
         which.
-    structure : "naive", "tan", "aode" or "joint"
+    structure : "naive", "tan", "aode", "joint", "hill-climb", or (parent, child) pairs
         Which columns depend on each other given the class: none; each on one other, in a tree; each
-        in turn on every other, averaged; all on all. Numbers are put into bins for it.
+        in turn on every other, averaged; all on all; each on some others, found by hill climbing;
+        or those that edges between columns say. Numbers are put into bins for it.
     pairs : None or "auto"
         "auto" adds a factor for each pair of columns that share most given the class, which
         corrects the two of their own.
+    max_parents : a number
+        How many others "hill-climb" lets a column depend on at most.
 
     Examples
     --------
@@ -108,8 +99,9 @@ class NaiveBayes(Answers, TableClassifier):
         text: Any = None,
         sample_size: int = 50_000,
         select: Any = None,
-        structure: str = "naive",
+        structure: Any = "naive",
         pairs: str | None = None,
+        max_parents: int = 2,
     ) -> None:
         self.families = families
         self.smoothing = smoothing
@@ -123,6 +115,7 @@ class NaiveBayes(Answers, TableClassifier):
         self.select = select
         self.structure = structure
         self.pairs = pairs
+        self.max_parents = max_parents
 
     @classmethod
     def textbook(cls, smoothing: Any = 1.0, families: Any = "plain", **changes: Any) -> Self:
@@ -304,6 +297,14 @@ class NaiveBayes(Answers, TableClassifier):
         """Return what each column is, its family, and why."""
         return self._fitted().schema
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = True
+        return tags
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classifier_")
 
@@ -313,7 +314,7 @@ class NaiveBayes(Answers, TableClassifier):
         return classifier
 
     def _targets(self, y: Any) -> Labels:
-        return read_classes(y, type(self).__name__)
+        return _read_classes(y, type(self).__name__)
 
     def _take(self, classifier: Classifier, X: Any, raw: RawTable, y: Any) -> None:
         """Become fitted: keep the classifier and what scikit-learn wants to know."""
@@ -364,7 +365,7 @@ class NaiveBayes(Answers, TableClassifier):
         }
 
     def _as_array(self, classes: Sequence[Label]) -> AnyArray:
-        return like_y(label_array(classes), self._y_dtype)
+        return _like_y(label_array(classes), self._y_dtype)
 
 
 def _container(X: Any, raw: RawTable) -> str:
@@ -376,7 +377,7 @@ def _container(X: Any, raw: RawTable) -> str:
     return "arrow" if raw.named else "array"
 
 
-def read_classes(y: Any, estimator: str) -> Labels:
+def _read_classes(y: Any, estimator: str) -> Labels:
     """Return the classes of the rows, refusing what is a target of regression."""
     if y is None:
         raise InputError(f"{estimator} requires y to be passed, but the target y is None.")
@@ -412,7 +413,7 @@ def _warn_order(X: Any, y: Any) -> None:
         return
 
 
-def like_y(labels: AnyArray, dtype: Any) -> AnyArray:
+def _like_y(labels: AnyArray, dtype: Any) -> AnyArray:
     """Return classes in the number type that y had."""
     numeric = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and labels.dtype.kind in "if"
     cast = labels.astype(dtype) if numeric else labels

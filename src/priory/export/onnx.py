@@ -320,15 +320,22 @@ class _Graph:
         return self.of_numbers(term, score)
 
     def pair(self, term: Term) -> str:
-        """Find the indices of both values, and look up the pair."""
+        """Find the indices of all the values, and look them up together."""
         p = term.parameters
-        scores = _finite(p.grid(isinstance(term.family, Edge)))
-        parents, u = self._place(term, 0, p.parents)
-        children, v = self._place(term, 1, p.children)
-        table = scores[np.ix_(parents, children)]
-        width = self.constant(np.array([[len(children)]]))
-        place = self.node("Add", self.node("Mul", u, width), v)
-        return self.node("GatherND", self.constant(table.reshape(-1, table.shape[2])), place)
+        try:
+            table = _finite(p.grid(isinstance(term.family, Edge)))
+        except SettingError as error:
+            raise _no_form(term, str(error)) from None
+        place = ""
+        for j, labels in enumerate((*p.parents, p.children)):
+            of_column, code = self._place(term, j, labels)
+            table = table.take(of_column, axis=j)
+            if place:
+                width = self.constant(np.array([[len(of_column)]]))
+                place = self.node("Add", self.node("Mul", place, width), code)
+            else:
+                place = code
+        return self.node("GatherND", self.constant(table.reshape(-1, table.shape[-1])), place)
 
     def _place(self, term: Term, j: int, labels: tuple[Any, ...]) -> tuple[list[int], str]:
         """Code the values or bins of a column, and list the index that each code stands for.

@@ -187,7 +187,7 @@ def _joint(term: Term, by_class: _ByClass) -> dict[str, Any]:
 
 def _conditional(term: Term, by_class: _ByClass) -> dict[str, Any]:
     return {
-        "parent values": list(term.parameters.parents),
+        "parent values": [list(values) for values in term.parameters.parents],
         "values": list(term.parameters.children),
         **_given(term.parameters, by_class, term.about == "edge"),
     }
@@ -195,8 +195,8 @@ def _conditional(term: Term, by_class: _ByClass) -> dict[str, Any]:
 
 def _given(counts: Any, by_class: _ByClass, edge: bool = False) -> dict[str, Any]:
     """Tabulate P(v | u, k), of an edge P(v | u, k) / P(v | k), parents × values for each class."""
-    p = np.exp(counts.grid(edge)[:, :-1])
-    return {"ratio" if edge else "probability": by_class(p.transpose(2, 0, 1))}
+    p = np.exp(counts.grid(edge)[..., :-1, :])
+    return {"ratio" if edge else "probability": by_class(np.moveaxis(p, -1, 0))}
 
 
 def _aode(term: Term, by_class: _ByClass) -> dict[str, Any]:

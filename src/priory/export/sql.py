@@ -255,19 +255,26 @@ def _histogram(term: Term, x: str, j: int, k: int) -> str:
 
 
 def _pair(term: Term, k: int) -> str:
-    """Select by the parent, then by the child; an edge needs both."""
+    """Select by each parent in turn, then by the child; an edge needs all of them."""
     p, nothing = term.parameters, _number(0.0)
-    scores = p.grid(isinstance(term.family, Edge))[:, :-1, k]
-    by_parent = [
-        _by_value(term, 1, p.children, list(map(_number, of_child)), nothing) for of_child in scores
-    ]
-    return _by_value(term, 0, p.parents, by_parent[:-1], by_parent[-1])
+    try:
+        scores = p.grid(isinstance(term.family, Edge))[..., :-1, k]
+    except SettingError as error:
+        raise _no_form(term, str(error)) from None
+
+    def chosen(j: int, scores: Any) -> str:
+        if j == len(p.parents):
+            return _by_value(term, j, p.children, list(map(_number, scores)), nothing)
+        each = [chosen(j + 1, of_value) for of_value in scores]
+        return _by_value(term, j, p.parents[j], each[:-1], each[-1])
+
+    return chosen(0, scores)
 
 
 def _by_value(
     term: Term, j: int, labels: Sequence[Label], scores: list[str], otherwise: str
 ) -> str:
-    """Write a CASE by the value, or the bin, of one of two columns."""
+    """Write a CASE by the value, or the bin, of one of the columns."""
     name, pairing = term.block.columns[j], term.block.pairing
     assert pairing is not None
     ends = pairing.edges[j]

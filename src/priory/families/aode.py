@@ -65,9 +65,10 @@ class Aode(Family):
         starts = table.starts.tolist()
         weight = table.weight.sum(axis=0)
         return AodeParameters(
-            tuple(PairCounts.read(table, None, i, prior) for i in every),
+            tuple(PairCounts.read(table, (), i, prior) for i in every),
             tuple(
-                tuple(PairCounts.read(table, i, j, prior) for j in every if j != i) for i in every
+                tuple(PairCounts.read(table, (i,), j, prior) for j in every if j != i)
+                for i in every
             ),
             tuple(weight[starts[i] : starts[i + 1]] for i in every),
         )
@@ -154,11 +155,11 @@ class Aode(Family):
         """Yield P(v | k) of each column, and P(v | u, k) given each of the others."""
         every = range(len(parameters.alone))
         for i in every:
-            yield from pair_estimates(block, parameters.alone[i], i, i)
+            yield from pair_estimates(block, parameters.alone[i], (), i)
         for i in every:
             others = (j for j in every if j != i)
             for j, counts in zip(others, parameters.given[i], strict=True):
-                yield from pair_estimates(block, counts, i, j)
+                yield from pair_estimates(block, counts, (i,), j)
 
     def sample(
         self, parameters: AodeParameters, y: CodeArray, rng: np.random.Generator

@@ -1,8 +1,8 @@
-"""Conditional: one column given another and the class, a branch of a tree."""
+"""Conditional: one column given its parents and the class."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,11 +11,12 @@ import numpy as np
 from priory.base.labels import label_key
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.data.columns import Labels, Pairs
+from priory.data.pairing import Pairing
 from priory.data.schema import Block, Kind
 from priory.families.base import Family, Lookup
 from priory.families.categorical import draw
 from priory.families.left_out import LeftOut
-from priory.families.pair_counts import PairCounts, places_of
+from priory.families.pair_counts import NEVER, PairCounts, places_of
 from priory.families.parts import assigned
 from priory.families.priors import Laplace, MEstimate, Prior
 from priory.statistics.tables import PairsTable
@@ -28,13 +29,14 @@ __all__ = ["Conditional", "pair_estimates", "pair_places"]
 
 @dataclass(frozen=True)
 class Conditional(Family):
-    """Model a column given its parent in a tree, and the class (Friedman et al. 1997).
+    """Model a column given its parents among the others, and the class (Friedman et al. 1997).
 
-        P(v | u, k) = (n_uvk + m P(v | k)) / (n_uk + m)        m-estimate towards the marginal
+        P(v | u, k) = (n_uvk + m P(v | u', k)) / (n_uk + m)     m-estimate towards the marginal
         P(v | u, k) = (n_uvk + α) / (n_uk + αV)                Laplace
 
-    Where the parent is missing, or has a value never seen, it is P(v | k); a missing or unseen
-    value of the column itself is left out.
+    u are the values of the parents, u' those of all but the last; of one parent P(v | u', k) is
+    P(v | k). A parent that is missing, or has a value never seen, is summed out of the counts; a
+    missing or unseen value of the column itself is left out.
 
     >>> from priory.data.columns import Labels
     >>> column = Pairs((Labels(np.array([0, 0, 1]), ("a", "b")), Labels(np.array([0, 1, 1]), "xy")))
@@ -51,11 +53,12 @@ class Conditional(Family):
     is_edge: ClassVar[bool] = False
 
     def parameters(self, table: PairsTable, prior: Laplace | MEstimate) -> PairCounts:
-        """Return the counts of the child, alone and with its parent."""
-        return PairCounts.read(table, 0, 1, prior)
+        """Return the counts of the child, alone and with its parents."""
+        last = len(table.labels) - 1
+        return PairCounts.read(table, range(last), last, prior)
 
     def add_log_likelihood(self, column: Pairs, parameters: PairCounts, out: FloatArray) -> None:
-        """Look up each row's two values."""
+        """Look up each row's values."""
         self.adder(column, parameters)(slice(None), out)
 
     def adder(self, column: Pairs, parameters: PairCounts) -> Lookup:
@@ -72,8 +75,10 @@ class Conditional(Family):
         A value that was the row's alone was never seen.
         """
         parameters = self.parameters(table, prior)
-        places = pair_places(column, parameters)
-        return parameters.lookup_without(*places, left_out, edge=self.is_edge)
+        u, v = pair_places(column, parameters)
+        never = np.any([p == NEVER for p in _parent_places(column, parameters)], axis=0)
+        u = np.where(never, NEVER, u)
+        return parameters.lookup_without(u, v, left_out, edge=self.is_edge)
 
     def leaves_out(self, column: Pairs, parameters: PairCounts) -> BoolArray:
         """Return which rows have no value of the column, or one never seen."""
@@ -81,19 +86,23 @@ class Conditional(Family):
 
     def formula(self, block: Block, value: Any, parameters: PairCounts) -> str:
         """Return what the factor is of a row, such as "P(b = 1 | a = 2, class)"."""
-        u, v = value
-        known = u is not None and label_key(u) in set(map(label_key, parameters.parents))
-        given = f"{assigned(block, (u, None))}, " if known else ""
-        return f"P({assigned(block, (None, v))} | {given}class)"
+        *u, v = value
+        known = [
+            x if x is not None and label_key(x) in set(map(label_key, labels)) else None
+            for x, labels in zip(u, parameters.parents, strict=True)
+        ]
+        given = "".join(f"{told}, " for told in [assigned(block, (*known, None))] if told)
+        return f"P({assigned(block, (*[None] * len(u), v))} | {given}class)"
 
     def estimates(
         self, block: Block, table: PairsTable, prior: Laplace | MEstimate, parameters: PairCounts
     ) -> Iterator[Estimates]:
-        """Yield P(v | u, k) for each value of the parent."""
-        yield from pair_estimates(block, parameters, 0, 1, self.is_edge)
+        """Yield P(v | u, k) for each value of the parent, or the values of several that came."""
+        last = len(block.columns) - 1
+        yield from pair_estimates(block, parameters, range(last), last, self.is_edge)
 
     def sample(self, parameters: PairCounts, y: CodeArray, rng: np.random.Generator) -> AnyArray:
-        """Draw a value of the column where nothing is known of its parent."""
+        """Draw a value of the column where nothing is known of its parents."""
         return self._drawn(parameters, np.full(len(y), -1), y, rng)
 
     def sample_beside(
@@ -104,20 +113,15 @@ class Conditional(Family):
         drawn: Mapping[str, AnyArray],
         rng: np.random.Generator,
     ) -> dict[str, AnyArray]:
-        """Draw a value of the column by the value that its parent has."""
-        (parent, child), pairing = block.columns, block.pairing
+        """Draw a value of the column by the values that its parents have."""
+        (*parents, child), pairing = block.columns, block.pairing
         assert pairing is not None
-        known = drawn[parent]
-        if pairing.edges[0] is not None:
-            codes = pairing.bins(0, np.asarray(known, dtype=np.float64))
-            column = Labels(codes, tuple(range(pairing.n_bins(0))))
-        else:
-            values = {label_key(value): value for value in known.tolist()}
-            places = {key: code for code, key in enumerate(values)}
-            codes = np.array([places[label_key(v)] for v in known.tolist()], dtype=np.int32)
-            column = Labels(codes, tuple(values.values()))
-        u = places_of(column, parameters.parents)
-        return {child: pairing.drawn(1, self._drawn(parameters, u, y, rng), rng)}
+        places = [
+            places_of(_as_counted(drawn[parent], pairing, j), parameters.parents[j])
+            for j, parent in enumerate(parents)
+        ]
+        u = parameters.context(places)
+        return {child: pairing.drawn(len(parents), self._drawn(parameters, u, y, rng), rng)}
 
     def _drawn(
         self, parameters: PairCounts, u: AnyArray, y: CodeArray, rng: np.random.Generator
@@ -128,15 +132,15 @@ class Conditional(Family):
         every = np.arange(len(labels))
         for value in np.unique(u).tolist():
             rows = np.flatnonzero(u == value)
-            _, p = parameters.shares(np.full(len(every), max(value, -1)), every)
+            _, p = parameters.shares(np.full(len(every), value), every)
             result[rows] = labels[draw(p.T / p.sum(axis=0)[:, None], y[rows], rng)]
         return result
 
 
 def pair_estimates(
-    block: Block, counts: PairCounts, parent: int, child: int, edge: bool = False
+    block: Block, counts: PairCounts, parents: Sequence[int], child: int, edge: bool = False
 ) -> Iterator[Estimates]:
-    """Yield the estimates of one column of a block given another, their values as shown."""
+    """Yield the estimates of one column of a block given others, their values as shown."""
     pairing, columns = block.pairing, block.columns
 
     def written(column: int, value: Any) -> str:
@@ -146,13 +150,30 @@ def pair_estimates(
         is_bin = pairing is not None and pairing.edges[child] is not None
         return written(child, value).removeprefix("in ") if is_bin else value
 
-    def given(value: Any) -> str:
-        return f"{columns[parent]} {written(parent, value)}"
+    def given(values: Sequence[Any]) -> str:
+        told = zip(parents, values, strict=True)
+        return ", ".join(f"{columns[parent]} {written(parent, value)}" for parent, value in told)
 
     yield from counts.estimates(columns[child], shown, given, edge)
 
 
 def pair_places(column: Pairs, parameters: PairCounts) -> tuple[AnyArray, AnyArray]:
-    """Return the places of each row's values of parent and child."""
-    parent, child = column.parts
-    return places_of(parent, parameters.parents), places_of(child, parameters.children)
+    """Return each row's context, the values of the parents, and the place of the child's value."""
+    u = parameters.context(_parent_places(column, parameters))
+    return u, places_of(column.parts[-1], parameters.children)
+
+
+def _parent_places(column: Pairs, parameters: PairCounts) -> list[AnyArray]:
+    of_parents = zip(column.parts[:-1], parameters.parents, strict=True)
+    return [places_of(part, labels) for part, labels in of_parents]
+
+
+def _as_counted(values: AnyArray, pairing: Pairing, column: int) -> Labels:
+    """Return drawn values of a column as they are counted with others: labels or bins."""
+    if pairing.edges[column] is not None:
+        codes = pairing.bins(column, np.asarray(values, dtype=np.float64))
+        return Labels(codes, tuple(range(pairing.n_bins(column))))
+    seen = {label_key(value): value for value in values.tolist()}
+    places = {key: code for code, key in enumerate(seen)}
+    codes = np.array([places[label_key(value)] for value in values.tolist()], dtype=np.int32)
+    return Labels(codes, tuple(seen.values()))

@@ -55,7 +55,7 @@ class Edge(Conditional):
 
     def formula(self, block: Block, value: Any, parameters: PairCounts) -> str:
         """Return what the factor is of a row: a ratio."""
-        alone = f"P({assigned(block, (None, value[1]))} | class)"
+        alone = f"P({assigned(block, (*[None] * (len(value) - 1), value[-1]))} | class)"
         return f"{super().formula(block, value, parameters)} / {alone}"
 
     def sample(self, parameters: PairCounts, y: CodeArray, rng: np.random.Generator) -> AnyArray:

@@ -184,28 +184,35 @@ def exact_joint(counts: FloatArray, prior: Laplace | MEstimate, combinations: in
 
 def exact_conditional(
     child: FloatArray,
-    count: FloatArray,
+    counts: Sequence[FloatArray],
     prior: Laplace | MEstimate,
     values: Sequence[Any],
     edge: bool,
 ) -> Exact | None:
     """Return P(v | u, k) = (n_uvk + b_vk) / (n_uk + Σb) as fractions, values × classes.
 
-    b are the prior's pseudo-counts, towards the marginal m · P(v | k); `edge` divides by P(v | k).
+    `counts` are n_uvk of the first parent, the first two, and so on. b are the prior's
+    pseudo-counts, towards the marginal m · P(v | u', k), u' without the last parent; `edge` divides
+    by P(v | k).
     """
-    alone, n, own = exact_shares(child, prior, values), exact_sums(count), exact_sums(child)
-    if alone is None or n is None or own is None:
+    alone, own = exact_shares(child, prior, values), exact_sums(child)
+    if alone is None or own is None:
         return None
     pseudo = exact_pseudo_counts(prior, values, [sum(row, Fraction()) for row in own])
-    b = [[a] * len(row) for a, row in zip(pseudo, n, strict=True)]
-    if isinstance(prior, MEstimate) and prior.p == "marginal":
-        b = [[exact(prior.m) * (p or 0) for p in row] for row in alone]
-    smoothed = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(n, b, strict=True)]
-    totals = [sum(column, Fraction()) for column in zip(*smoothed, strict=True)]
-    given: Exact = [
-        [x / total if total else p for x, total, p in zip(row, totals, marginal, strict=True)]
-        for row, marginal in zip(smoothed, alone, strict=True)
-    ]
+    given = alone
+    for count in counts:
+        n = exact_sums(count)
+        if n is None:
+            return None
+        b = [[a] * len(row) for a, row in zip(pseudo, n, strict=True)]
+        if isinstance(prior, MEstimate) and prior.p == "marginal":
+            b = [[exact(prior.m) * (p or 0) for p in row] for row in given]
+        smoothed = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(n, b, strict=True)]
+        totals = [sum(column, Fraction()) for column in zip(*smoothed, strict=True)]
+        given = [
+            [x / total if total else p for x, total, p in zip(row, totals, before, strict=True)]
+            for row, before in zip(smoothed, given, strict=True)
+        ]
     if not edge:
         return given
     return [

@@ -1,17 +1,19 @@
-"""One column given another and the class: the arithmetic that families of pairs share."""
+"""One column given others and the class: the arithmetic that families of pairs share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from priory.base.errors import SettingError
 from priory.base.labels import label_key
-from priory.base.typing import AnyArray, FloatArray, IntArray, Label
+from priory.base.typing import AnyArray, BoolArray, FloatArray, IntArray, Label
 from priory.data.columns import Labels
 from priory.families.base import Lookup, log
 from priory.families.left_out import LeftOut, distinct, own_pseudo, reduced
@@ -29,87 +31,109 @@ GAP, NEVER = -1, -2
 DENSE = 1 << 20
 """So many scores are worked out at once and kept; of more, those that the rows ask for."""
 
+MOST_SCORES = 1 << 24
+"""So many scores an exported table may have."""
+
+_NOTHING = np.zeros(0, dtype=np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """Hold the counts of a child's values, and of them together with those of a parent.
+    """Hold the counts of a child's values, and of them together with those of its parents.
 
         P(v | k)    = (n_vk + a_v) / (n_k + Σa)
         P(v | u, k) = (n_uvk + b_vk) / (n_uk + Σb)
 
     a are the prior's pseudo-counts. b are the same, but for an m-estimate towards the marginal,
-    which here is that of the class: b_vk = m · P(v | k). n_uk counts rows that have both values. A
-    parent that is missing, or was never seen, tells nothing: then P(v | k) stands for both; so it
-    does where neither rows nor prior speak for a parent's value in a class.
+    which here is what is known without the last of the parents: b_vk = m · P(v | u', k), and of a
+    lone parent m · P(v | k). n_uk counts rows that have all the values. A parent that is missing,
+    or was never seen, tells nothing: the counts are added up over its values, and where no parent
+    is known P(v | k) stands for it. So does what is known without the last parent where neither
+    rows nor prior speak for the parents' values in a class.
+
+    A context u numbers the parents' values in mixed radix, 0 for an unknown one, less 1: so a lone
+    parent's contexts are the places of its values, and −1 says that no parent is known.
     """
 
-    parents: tuple[Label, ...]
+    parents: tuple[tuple[Label, ...], ...]
     children: tuple[Label, ...]
     prior: Laplace | MEstimate
     keys: IntArray
-    """u · V + v of the pairs that were seen."""
+    """u · V + v of the contexts that were seen, with every choice of parents unknown."""
     both: FloatArray
     both_rows: IntArray
     child: FloatArray
     child_rows: IntArray
-    parent_rows: IntArray
-    """How many rows have each value of the parent, over all classes."""
+    parent_rows: tuple[IntArray, ...]
+    """How many rows have each value of each parent, over all classes."""
 
     @classmethod
     def read(
-        cls, table: PairsTable, parent: int | None, child: int, prior: Laplace | MEstimate
+        cls, table: PairsTable, parents: Sequence[int], child: int, prior: Laplace | MEstimate
     ) -> PairCounts:
-        """Return the counts of two columns of a table, or of the child alone."""
+        """Read the counts of a column and its parents out of a table, or of the column alone."""
         check_prior(prior)
         starts = table.starts.tolist()
         of_child = slice(starts[child], starts[child + 1])
-        of_parent = slice(0, 0) if parent is None else slice(starts[parent], starts[parent + 1])
-        first, second = table.places
-        if parent is not None and parent > child:  # counted the other way round
-            first, second = second, first
-        some = (first >= of_parent.start) & (first < of_parent.stop)
-        some &= (second >= of_child.start) & (second < of_child.stop)
-        size = of_child.stop - of_child.start
-        keys = (first[some] - of_parent.start) * size + second[some] - of_child.start
-        order = np.argsort(keys)
+        columns = sorted((*parents, child)) if parents else []  # as they stand in a key
+        some = np.full(len(table.keys), bool(parents))
+        digits: dict[int, IntArray] = {}
+        for place, j in zip(table.places if parents else (), columns, strict=True):
+            some &= (place >= starts[j]) & (place < starts[j + 1])
+            digits[j] = place - starts[j]
+        contexts = _contexts([digits[j][some] + 1 for j in parents], table, parents)
+        size = len(table.labels[child])
+        found = [u * size + digits[child][some] for u in contexts]
+        keys, where = np.unique(np.concatenate([_NOTHING, *found]), return_inverse=True)
+        weight, rows = (
+            _summed(np.ascontiguousarray(pairs[:, some].T), where, len(found), len(keys))
+            for pairs in (table.pair_weight, table.pair_rows)
+        )
         return cls(
-            () if parent is None else table.labels[parent],
+            tuple(table.labels[j] for j in parents),
             table.labels[child],
             prior,
-            keys[order],
-            np.ascontiguousarray(table.pair_weight[:, some][:, order].T),
-            np.ascontiguousarray(table.pair_rows[:, some][:, order].T),
+            keys,
+            weight,
+            rows,
             np.ascontiguousarray(table.weight[:, of_child].T),
             np.ascontiguousarray(table.rows[:, of_child].T),
-            table.rows[:, of_parent].sum(axis=0),
+            tuple(table.rows[:, starts[j] : starts[j + 1]].sum(axis=0) for j in parents),
         )
 
     @property
     def n_classes(self) -> int:
-        """Return how many classes there are."""
+        """How many classes there are."""
         return self.child.shape[1]
 
     @cached_property
-    def context(self) -> FloatArray:
-        """Return n_uk, parents × classes."""
-        return self._by_parent(self.both)
+    def n_contexts(self) -> int:
+        """How many contexts there may be in which a parent is known."""
+        return prod(len(values) + 1 for values in self.parents) - 1
+
+    def context(self, places: Sequence[AnyArray]) -> IntArray:
+        """Give the context of the parents' values, which are given as places."""
+        u = np.zeros(len(places[0]) if places else 0, dtype=np.int64)
+        for place, values in zip(places, self.parents, strict=True):
+            u = u * (len(values) + 1) + np.maximum(place, GAP) + 1
+        return u - 1
+
+    def values_of(self, u: AnyArray) -> list[IntArray]:
+        """Return the places of the parents' values in contexts, −1 for an unknown one."""
+        if not self.parents:
+            return []
+        sizes = [len(values) + 1 for values in self.parents]
+        return [place - 1 for place in np.unravel_index(np.maximum(u, GAP) + 1, sizes)]
 
     @cached_property
-    def context_rows(self) -> IntArray:
-        """Return the rows behind n_uk."""
-        return self._by_parent(self.both_rows)
-
-    def _by_parent(self, both: AnyArray) -> AnyArray:
-        result = np.zeros((len(self.parents) + 1, self.n_classes), dtype=both.dtype)
-        np.add.at(result, self.keys // max(len(self.children), 1), both)
-        return result
-
-    def _at(self, u: IntArray, v: IntArray) -> IntArray:
-        """Return where pairs of values stand, one beyond the last for those never seen."""
-        wanted = u * len(self.children) + v
-        at = np.searchsorted(self.keys, wanted)
-        found = np.append(self.keys, -1)[at] == wanted
-        return np.where(found & (u >= 0), at, len(self.keys))
+    def _by_context(self) -> tuple[IntArray, FloatArray, IntArray]:
+        """Return the contexts that were seen, and n_uk with its rows, none for any other."""
+        seen, where = np.unique(self.keys // max(len(self.children), 1), return_inverse=True)
+        weight = np.zeros((len(seen) + 1, self.n_classes))
+        rows = np.zeros(weight.shape, dtype=np.int64)
+        np.add.at(weight, where, self.both)
+        np.add.at(rows, where, self.both_rows)
+        return seen, weight, rows
 
     @cached_property
     def _padded(self) -> tuple[FloatArray, IntArray]:
@@ -120,36 +144,65 @@ class PairCounts:
             np.concatenate([self.both_rows, none.astype(np.int64)]),
         )
 
+    def _at(self, u: IntArray, v: IntArray) -> IntArray:
+        """Return where values stand in their contexts, one beyond the last for those never seen."""
+        return _found(self.keys, np.where(u >= 0, u * len(self.children) + v, GAP))
+
     def shares(
         self,
         u: IntArray,
         v: IntArray,
-        left: tuple[IntArray, FloatArray] | None = None,
+        left: tuple[IntArray, FloatArray, BoolArray] | None = None,
     ) -> tuple[FloatArray, FloatArray]:
         """Return P(v | k) and P(v | u, k), rows × classes; u may be a gap, v may not.
 
-        With `left` each row is taken out first: its class and its weight.
+        With `left` each row is taken out first: its class, its weight, and whether it had all the
+        values, for only then is it among the rows that are counted with their parents.
         """
-        both, both_rows = self._padded
-        at = self._at(u, v)
-        own, count, context = self.child[v], both[at], self.context[u]
+        own = self.child[v]
         total = np.tile(self.child.sum(axis=0), (len(v), 1))
         if left is not None:
-            y, amount = left
+            y, amount, _ = left
             own = reduced(own, y, amount, self.child_rows[v, y] == 1)
             total = reduced(total, y, amount, self.child_rows.sum(axis=0)[y] == 1)
-            count = reduced(count, y, amount, both_rows[at, y] <= 1)
-            context = reduced(context, y, amount, self.context_rows[u, y] <= 1)
         pooled, everything = own.sum(axis=1), total.sum(axis=1)
         a, a_sum = (
             x[:, None] for x in own_pseudo(self.prior, self.children, v, pooled, everything)
         )
         alone = _share(own + a, total + a_sum, pooled[:, None] / _above_0(everything)[:, None])
-        b, b_sum = a, a_sum
-        if isinstance(self.prior, MEstimate) and self.prior.p == "marginal":
-            b, b_sum = self.prior.m * alone, np.full_like(a_sum, self.prior.m)
-        given = _share(count + b, context + b_sum, alone)
-        return alone, np.where((u >= 0)[:, None], given, alone)
+        given, places = alone, self.values_of(u)
+        for place, here in zip(places, self._first(places), strict=True):
+            count, context = self._counted(here, v, left)
+            b, b_sum = a, a_sum
+            if isinstance(self.prior, MEstimate) and self.prior.p == "marginal":
+                b, b_sum = self.prior.m * given, np.full_like(a_sum, self.prior.m)
+            known = (place >= 0)[:, None]
+            given = np.where(known, _share(count + b, context + b_sum, given), given)
+        return alone, given
+
+    def _first(self, places: Sequence[IntArray]) -> list[IntArray]:
+        """Return the contexts in which the first parent alone is told, then the first two, …."""
+        nothing = np.full(len(places[0]), GAP) if places else _NOTHING
+        return [
+            self.context([p if j <= i else nothing for j, p in enumerate(places)])
+            for i in range(len(places))
+        ]
+
+    def _counted(
+        self, u: IntArray, v: IntArray, left: tuple[IntArray, FloatArray, BoolArray] | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return n_uvk and n_uk, without the rows that are left out."""
+        seen, in_context, context_rows = self._by_context
+        at, among = self._at(u, v), _found(seen, u)
+        count, context = self._padded[0][at], in_context[among]
+        if left is None:
+            return count, context
+        y, amount, whole = left
+        gone = np.where(whole, amount, 0.0)
+        return (
+            reduced(count, y, gone, whole & (self._padded[1][at, y] <= 1)),
+            reduced(context, y, gone, whole & (context_rows[among, y] <= 1)),
+        )
 
     def lookup(self, u: IntArray, v: IntArray, edge: bool = False) -> Lookup:
         """Return log P(v | u, k) of rows; of an `edge`, log P(v | u, k) − log P(v | k)."""
@@ -161,7 +214,7 @@ class PairCounts:
 
     @property
     def _size(self) -> int:
-        return (len(self.parents) + 1) * (len(self.children) + 1)
+        return (self.n_contexts + 1) * (len(self.children) + 1)
 
     @cached_property
     def _given(self) -> tuple[AnyArray, FloatArray]:
@@ -179,24 +232,37 @@ class PairCounts:
         return places, np.ascontiguousarray(_score(self.shares(u[told], v[told]), edge))
 
     def grid(self, edge: bool = False) -> FloatArray:
-        """Return the scores of all pairs of values, parents × children × classes.
+        """Return the scores of all values, an axis for each parent, the child and the classes.
 
-        In both the last stands for a gap, and for a value never seen.
+        In each axis of values the last stands for a gap, and for a value never seen.
         """
-        u, v = np.indices((len(self.parents) + 1, len(self.children)))
-        u[-1] = GAP
-        scores = np.zeros((len(u), len(self.children) + 1, self.n_classes))
-        found = _score(self.shares(u.ravel(), v.ravel()), edge)
-        scores[:, :-1] = found.reshape(*u.shape, self.n_classes)
+        sizes = [len(values) + 1 for values in self.parents]
+        if prod(sizes) * (len(self.children) + 1) * self.n_classes > MOST_SCORES:
+            raise SettingError(
+                f"the table of the column and its {len(sizes)} parents would have "
+                f"{prod(sizes) * len(self.children):,} places; give it fewer parents"
+            )
+        places = np.indices((*sizes, len(self.children)))
+        u = [
+            np.where(p.ravel() == n - 1, GAP, p.ravel())
+            for p, n in zip(places, sizes, strict=False)  # the last is the child
+        ]
+        scores = np.zeros((*sizes, len(self.children) + 1, self.n_classes))
+        found = _score(self.shares(self.context(u), places[-1].ravel()), edge)
+        scores[..., :-1, :] = found.reshape(*places[0].shape, self.n_classes)
         return scores
 
     def estimates(
-        self, child: str, shown: Callable[[Any], Any], given: Callable[[Any], str], edge: bool
+        self,
+        child: str,
+        shown: Callable[[Any], Any],
+        given: Callable[[Sequence[Any]], str],
+        edge: bool,
     ) -> Iterator[Estimates]:
-        """Yield P(v | u, k) for each value of the parent, or P(v | k) of the child alone.
+        """Yield P(v | u, k) for the parents' values that were seen, or P(v | k) of the child alone.
 
         Of an `edge`, P(v | u, k) / P(v | k). `shown` and `given` say how values of the child and of
-        the parent are written.
+        the parents are written.
         """
         from priory.families.estimates import Estimates, shares
 
@@ -207,22 +273,31 @@ class PairCounts:
             counted = (self.child, self.prior, self.children, columns)
             yield shares("P(value | class)", values, log(alone), *counted)
             return
-        for u, parent in enumerate(self.parents):
+        for u, parents in self._whole_contexts():
             where = np.full(len(v), u)
             alone, p = self.shares(where, v)
-            title = f"P(value | {given(parent)}, class)"
+            title = f"P(value | {given(parents)}, class)"
             if edge:
                 title += " / P(value | class)"
                 p = np.where(alone > 0, p / np.where(alone > 0, alone, 1.0), 1.0)
-            count, total = self._padded[0][self._at(where, v)], self.context[where]
-            fractions = partial(self._exact, count, edge)
+            count, total = self._counted(where, v, None)
+            fractions = partial(self._exact, where, v, edge)
             yield Estimates(title, values, p, count, total, columns, fractions)
 
-    def _exact(self, count: FloatArray, edge: bool) -> Exact | None:
-        """Return P(v | u, k) as fractions, given n_uvk of one value u of the parent."""
+    def _whole_contexts(self) -> Iterator[tuple[int, list[Any]]]:
+        """Give the contexts in which all parents are known: of several, those that were seen."""
+        every = np.arange(self.n_contexts) if len(self.parents) == 1 else self._by_context[0]
+        for u, *places in zip(every, *self.values_of(every), strict=True):
+            if min(places) >= 0:
+                named = zip(self.parents, places, strict=True)
+                yield int(u), [values[place] for values, place in named]
+
+    def _exact(self, u: IntArray, v: IntArray, edge: bool) -> Exact | None:
+        """Return P(v | u, k) as fractions."""
         from priory.families.estimates import exact_conditional
 
-        return exact_conditional(self.child, count, self.prior, self.children, edge)
+        counts = [self._counted(here, v, None)[0] for here in self._first(self.values_of(u))]
+        return exact_conditional(self.child, counts, self.prior, self.children, edge)
 
     def lookup_without(
         self, u: IntArray, v: IntArray, left_out: LeftOut, edge: bool = False
@@ -235,19 +310,21 @@ class PairCounts:
         amounts, _ = left_out.ways
         kinds, width = len(amounts) * self.n_classes, len(self.children) + 2
         wide = ((u + 2) * width + v + 2) * kinds + left_out.kinds(self.n_classes)
-        found, where = distinct(wide, (len(self.parents) + 2) * width * kinds)
+        found, where = distinct(wide, (self.n_contexts + 2) * width * kinds)
         pair, kind = np.divmod(found, kinds)
         way, y = np.divmod(kind, self.n_classes)
         u, v = (x - 2 for x in np.divmod(pair, width))
-        amount = amounts[way]
-        rows = np.where(u >= 0, self._padded[1][self._at(u, v), y], _padded(self.child_rows)[v, y])
+        places = self.values_of(u)
+        whole = np.all([u >= 0, *(place >= 0 for place in places)], axis=0)
+        rows = np.where(whole, self._padded[1][self._at(u, v), y], _padded(self.child_rows)[v, y])
         never = (u == NEVER) | (v == NEVER) | ((v >= 0) & (rows == 0))
         child_gone = (np.append(self.child_rows.sum(axis=1), [0, 0])[v] == 1) & (v >= 0)
-        parent_gone = (np.append(self.parent_rows, [0, 0])[u] == 1) & (u >= 0)
-        u = np.where(parent_gone, GAP, u)
+        if places:  # a parent's value is gone with its only row
+            of_parents = zip(places, self.parent_rows, strict=True)
+            u = self.context([np.where(np.append(n, 0)[p] == 1, GAP, p) for p, n in of_parents])
         told = (v >= 0) & ~child_gone & ~never & ((u >= 0) | (not edge))
         scores = np.zeros((len(found) + 1, self.n_classes))
-        left = y[told], amount[told]
+        left = y[told], amounts[way][told], whole[told]
         scores[:-1][told] = _score(self.shares(u[told], v[told], left), edge)
         scores[:-1][never] = np.nan
         return Lookup(where.astype(np.int32), np.arange(len(scores), dtype=np.int32), scores)
@@ -266,6 +343,34 @@ def places_of(column: Labels, labels: Sequence[Label]) -> IntArray:
     known = {label_key(label): i for i, label in enumerate(labels)}
     places = [known.get(label_key(label), NEVER) for label in column.labels]
     return np.array([*places, GAP], dtype=np.int64)[column.codes]
+
+
+def _contexts(
+    digits: Sequence[IntArray], table: PairsTable, parents: Sequence[int]
+) -> Iterator[IntArray]:
+    """Give the context of each row of counts, with every choice of parents that may be unknown."""
+    for known in product((1, 0), repeat=len(parents)):
+        if any(known):
+            u: Any = 0
+            for digit, j, here in zip(digits, parents, known, strict=True):
+                u = u * (len(table.labels[j]) + 1) + here * digit
+            yield u - 1
+
+
+def _summed(pairs: AnyArray, where: IntArray, times: int, size: int) -> AnyArray:
+    """Add up the counts that come to stand at the same place; they are given several times."""
+    result = np.zeros((size, pairs.shape[1]), dtype=pairs.dtype)
+    if times == 1:
+        result[where] = pairs
+    elif times:
+        np.add.at(result, where, np.concatenate([pairs] * times))
+    return result
+
+
+def _found(keys: IntArray, wanted: IntArray) -> IntArray:
+    """Return where numbers stand among sorted ones, one beyond the last for those not there."""
+    at = np.searchsorted(keys, wanted)
+    return np.where(np.append(keys, NEVER)[at] == wanted, at, len(keys))
 
 
 def _score(shares: tuple[FloatArray, FloatArray], edge: bool) -> FloatArray:

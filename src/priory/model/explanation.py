@@ -267,7 +267,7 @@ def _value(term: Term, value: Any) -> Any:
     pairing = term.block.pairing
     if pairing is None or not isinstance(value, tuple):
         return value
-    if pairing.is_of_two and None in (value if term.about == "edge" else value[-1:]):
+    if pairing.is_conditional and None in (value if term.about == "edge" else value[-1:]):
         return None
     return tuple(
         v if v is None or pairing.edges[j] is None else pairing.shown(j, v).removeprefix("in ")

@@ -13,6 +13,7 @@ from priory.base.typing import FloatArray
 from priory.data.schema import Block, Kind
 from priory.families.cuts import equal_frequency
 from priory.model.model import Model, presence
+from priory.statistics.information import by_chance, mutual_information, shared
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable, NumbersTable, Table
 
@@ -74,18 +75,11 @@ def _counts(table: Table) -> FloatArray | None:
 def _informative(counts: FloatArray) -> Informative:
     p = counts / counts.sum()
     return Informative(
-        _mutual_information(p),
+        mutual_information(counts) / log(2.0),
         float(p.max(axis=0).sum()),
         float(p.sum(axis=1).max()),
         counts.shape[1],
     )
-
-
-def _mutual_information(p: FloatArray) -> float:
-    """Return I(X; Y) in bits of P(k, v), classes × values."""
-    outer = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
-    some = p > 0
-    return max(float((p[some] * np.log2(p[some] / outer[some])).sum()), 0.0)
 
 
 def column_importances(model: Model, statistics: Statistics) -> Mapping[str, float]:
@@ -150,10 +144,9 @@ def word_importances(table: Any) -> FloatArray:
     if not total:
         return np.zeros(table.n_words)
     of_word, of_class = table.per_word(count), table.per_label(count)
-    ratio = count * total / (of_word[pairs.word] * of_class[pairs.label])
-    bits = table.per_word(count / total * np.log2(ratio))
-    chance = _by_chance(int((of_class > 0).sum()) - 1, float(pairs.rows.sum()))
-    return np.maximum(bits - chance, 0.0)
+    told = table.per_word(shared(count, of_word[pairs.word], of_class[pairs.label], total))
+    chance = by_chance(int((of_class > 0).sum()) - 1) / float(pairs.rows.sum())
+    return np.maximum(told / total - chance, 0.0) / log(2.0)
 
 
 def _column_bits(block: Block, table: Any, statistics: Statistics) -> FloatArray:
@@ -181,24 +174,18 @@ def _column_bits(block: Block, table: Any, statistics: Statistics) -> FloatArray
 def _bits(counts: FloatArray, rows: float) -> float:
     """Return I(X; Y) of classes × values, less what chance adds to it."""
     values, classes = ((counts.sum(axis=axis) > 0).sum() for axis in (0, 1))
-    chance = _by_chance(int((values - 1) * (classes - 1)), rows)
-    return max(_mutual_information(counts / counts.sum()) - chance, 0.0)
-
-
-def _by_chance(freedom: int, n: float) -> float:
-    """Return by how many bits chance raises a mutual information, to the first order."""
-    return freedom / (2 * n * log(2.0))
+    chance = float(by_chance(int((values - 1) * (classes - 1)))) / rows
+    return max(mutual_information(counts) - chance, 0.0) / log(2.0)
 
 
 def _count_bits(s1: FloatArray, rows: float) -> FloatArray:
     """Return the bits that each column of counts adds to a token."""
     if not s1.sum():
         return np.zeros(s1.shape[1])
-    p = s1 / s1.sum()
-    outer = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
-    ratio = np.divide(p, outer, out=np.ones_like(p), where=p > 0)
-    classes = int((p.sum(axis=1) > 0).sum())
-    return np.maximum((p * np.log2(ratio)).sum(axis=0) - _by_chance(classes - 1, rows), 0.0)
+    of_class, total = s1.sum(axis=1, keepdims=True), s1.sum()
+    told = shared(s1, of_class, s1.sum(axis=0, keepdims=True), total).sum(axis=0) / total
+    chance = by_chance(int((of_class > 0).sum()) - 1) / rows
+    return np.maximum(told - chance, 0.0) / log(2.0)
 
 
 def _moment_bits(table: Any, n: float) -> FloatArray:
@@ -216,4 +203,4 @@ def _moment_bits(table: Any, n: float) -> FloatArray:
         bits = (np.where(weight > 0, weight * ratio, 0.0)).sum(axis=0) / 2 / n
     rows = max(float(table.rows.sum(axis=0).max()), 1.0)
     classes = int((weight.sum(axis=1) > 0).sum())
-    return np.maximum(bits - _by_chance(2 * (classes - 1), rows), 0.0)
+    return np.maximum(bits - by_chance(2 * (classes - 1)) / rows / log(2.0), 0.0)

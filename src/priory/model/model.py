@@ -158,7 +158,7 @@ class Term:
         if pairing is None or self.about != "value":
             return shared
         for j, part in enumerate(column.parts):  # a number is spread evenly over its bin
-            told = not pairing.is_of_two or j == len(column.parts) - 1
+            told = not pairing.is_conditional or j == len(column.parts) - 1
             if told and pairing.edges[j] is not None:
                 shared = shared - np.append(pairing.log_widths(j), 0.0)[part.codes]
         return shared

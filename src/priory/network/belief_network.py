@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from priory.base.errors import (
+    ImpossibleEvidenceWarning,
     InputError,
     NotFittedError,
     SettingError,
@@ -16,12 +17,17 @@ from priory.base.errors import (
     check_number,
     did_you_mean,
     listing,
+    warn,
 )
 from priory.base.formatting import aligned
+from priory.base.graph import Graph
 from priory.base.labels import label_key
 from priory.base.typing import AnyArray, FloatArray, Label
+from priory.data.combinations import joined_codes
 from priory.data.reading import open_table, read_weights
+from priory.families.base import log
 from priory.families.priors import DiscretePrior, as_prior
+from priory.kernels.score import log_normalize, softmax
 from priory.network import bif, drawing
 from priory.network.counts import NetworkCounts
 from priory.network.elimination import (
@@ -41,14 +47,14 @@ from priory.network.factors import (
     NetworkPrior,
     given_domain,
     given_table,
+    log_evidence,
     pseudo_counts,
     shares,
 )
-from priory.network.graph import Graph
 from priory.network.joint_table import JointTable, Variables, check_size
 from priory.network.rows import expected_counts, log_p_rows
-from priory.network.scores import log_evidence
-from priory.network.structure import Scored, chow_liu, climb, tan
+from priory.network.structure import Scored, chow_liu, hill_climbing, tan
+from priory.network.targets import log_joint_rows
 from priory.network.variables import (
     Coded,
     Domain,
@@ -56,7 +62,6 @@ from priory.network.variables import (
     declared_domains,
     domain_of,
     find_variables,
-    joined_codes,
     label_column,
     read_coded,
 )
@@ -256,7 +261,8 @@ class BeliefNetwork:
         With `missing="skip"` a row counts for every node that is known together with its parents.
         With "em" its gaps are filled by what they probably held, and that again by what was then
         learned, until the mean log-likelihood of a row changes by less than `tolerance`
-        (Dempster, Laird and Rubin 1977). Columns that are no nodes are not read.
+        (Dempster, Laird and Rubin 1977). Columns that are no nodes are not read. Values that a
+        column's type lists, as pandas' categoricals do, are declared.
 
         >>> network = BeliefNetwork([("a", "b")]).learn({"a": [1, 1, 0], "b": ["x", "y", "y"]})
         >>> network.table("b")[(1,)]
@@ -264,10 +270,11 @@ class BeliefNetwork:
         """
         if missing not in ("skip", "em"):
             raise SettingError(f"missing must be 'skip' or 'em', not {missing!r}.")
-        coded, weight = self._read(data, sample_weight)
+        raw = open_table(data)
+        coded, weight = self._read(raw, sample_weight)
+        self.declare({name: raw.declared(name) for name in self.nodes})
         new = NetworkCounts.count(coded, self.graph, self._declared, weight)
-        before = self._counts
-        total = new if before is None else before + new
+        total = new if self._counts is None else self._counts + new
         if missing == "em" and not coded.whole.all():
             total = self._filled(coded, weight, total, new, max_iter, tolerance)
         self._become(total)
@@ -324,10 +331,13 @@ class BeliefNetwork:
         for name, domain in declared_domains(values).items():
             known = set(map(label_key, further.get(name, ())))
             new = (value for value in domain if label_key(value) not in known)
-            further[name] = (*further.get(name, ()), *new)
-        self._declared = further
-        if self._counts is not None:
-            self._become(self._counts.declaring(self._declared))
+            domain = (*further.get(name, ()), *new)
+            if domain:
+                further[name] = domain
+        if further != self._declared:
+            self._declared = further
+            if self._counts is not None:
+                self._become(self._counts.declaring(self._declared))
         return self
 
     def log_evidence(self, smoothing: Smoothing | Mapping[str, Smoothing] | None = None) -> float:
@@ -480,7 +490,8 @@ class BeliefNetwork:
         """Learn the tree-augmented naive Bayes network of one node (Friedman et al. 1997).
 
         The target is a parent of every other node; these form besides the tree of greatest
-        mutual information given the target.
+        mutual information given the target, without edges that chance explains: the one that
+        `NaiveBayes(structure="tan")` finds.
         """
         coded = read_coded(data)
         return cls._of_structure(tan(coded, target), data, smoothing)
@@ -507,7 +518,7 @@ class BeliefNetwork:
         """
         coded = read_coded(data)
         scored = Scored(coded, score)
-        graph = climb(scored, start, required, forbidden, max_parents, patience)
+        graph = hill_climbing(scored, start, required, forbidden, max_parents, patience)
         return cls._of_structure(graph, data, smoothing)
 
     @classmethod
@@ -655,6 +666,54 @@ class BeliefNetwork:
         names = self._columns_of(data)
         coded = read_coded(data, names, self.values, fixed=True)
         return log_p_rows(coded, self.graph, self.tables, self._plans)
+
+    def predict(self, rows: Any, target: str) -> AnyArray:
+        """Give the most probable value of one node in every row; a tie goes to the first.
+
+        >>> network = BeliefNetwork([("a", "b")], {"a": 0.5, "b": {(True,): 0.9, (False,): 0.2}})
+        >>> network.predict({"b": [True, False]}, "a").tolist()
+        [True, False]
+        """
+        found = self._normalized(rows, target, log_normalize)
+        return label_column(self.values[target], found.argmax(axis=1))
+
+    def predict_proba(self, rows: Any, target: str) -> FloatArray:
+        """Give P(v | row) of one node, a column for each of its `values`.
+
+            P(v | row) ∝ Σ over gaps Π_i P(x_i | parents of x_i)
+
+        Gaps, values that the node does not have, and columns that the table does not have are
+        summed out exactly. The target's own column is not looked at. With every other node known
+        only the target's Markov blanket matters. A row that is impossible gets the target's
+        marginal, with a warning.
+
+        >>> network = BeliefNetwork([("a", "b")], {"a": 0.5, "b": {(True,): 0.9, (False,): 0.2}})
+        >>> network.predict_proba({"b": [True, None]}, "a").round(4).tolist()
+        [[0.1818, 0.8182], [0.5, 0.5]]
+        """
+        return self._normalized(rows, target, softmax)
+
+    def _normalized(
+        self, rows: Any, target: str, normalize: Callable[[Any, Any], None]
+    ) -> FloatArray:
+        target = self.graph.find(target)
+        names = [name for name in self._columns_of(rows) if name != target]
+        coded = read_coded(rows, names, self.values, fixed="or a gap")
+        out = log_joint_rows(coded, self.graph, self.tables, target, self._plans)
+        evidence = np.empty(len(out))
+        normalize(out, evidence)
+        impossible = np.isneginf(evidence)
+        if impossible.any():
+            prior = np.array([*self.marginal(target).to_dict().values()])
+            out[impossible] = prior if normalize is softmax else log(prior)
+            n = int(impossible.sum())
+            warn(
+                f"{n} {'row is' if n == 1 else 'rows are'} impossible in this network; the answer "
+                f"given is the marginal of {target!r}. A smoothing above 0 lets values be possible "
+                "that never came together.",
+                ImpossibleEvidenceWarning,
+            )
+        return out
 
     def log_likelihood(self, data: Any) -> float:
         """Return log P(rows), the sum over the rows, what is missing summed out."""

@@ -10,8 +10,8 @@ from typing import NoReturn
 import numpy as np
 
 from priory.base.errors import InputError, did_you_mean, listing
+from priory.base.graph import Graph
 from priory.base.typing import FloatArray, Label
-from priory.network.graph import Graph
 from priory.network.variables import Domain, Domains
 
 __all__ = ["parse", "text"]

@@ -10,12 +10,13 @@ from math import prod
 import numpy as np
 
 from priory.base.errors import ForgetError, TooLargeError, listing
+from priory.base.graph import Graph
 from priory.base.labels import label_key, sorted_labels
 from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, FloatArray, IntArray
-from priory.kernels.labels import count_codes, count_joint
-from priory.network.graph import Graph
-from priory.network.variables import WORTH_A_THREAD, Coded, Domain, Domains, domain_of, joined_codes
+from priory.kernels.labels import count_codes
+from priory.network.variables import WORTH_A_THREAD, Coded, Domain, Domains, domain_of
+from priory.statistics.combinations import count_combinations
 
 __all__ = ["MOST_CELLS", "NetworkCounts", "count_family"]
 
@@ -28,34 +29,18 @@ def count_family(coded: Coded, variables: tuple[str, ...], weight: FloatArray | 
 
     A row with a gap in one of them is not counted.
     """
-    return _count_family(coded, variables, weight)[0]
-
-
-def _count_family(
-    coded: Coded, variables: tuple[str, ...], weight: FloatArray | None
-) -> tuple[FloatArray, bool]:
-    """Return the table, and whether a row was left out for a gap in it."""
     sizes = [len(coded.domains[name]) for name in variables]
     check_cells(variables, sizes)
     columns = [coded.codes[name] for name in variables]
-    if weight is None:
-        rows = np.zeros(prod(sizes), dtype=np.int64)
-        left_out = count_joint(columns, sizes, rows)
-        return rows.astype(np.float64).reshape(sizes), left_out > 0
-    gappy = [coded.has_gaps(name) for name in variables]
-    keys = joined_codes(columns, sizes, coded.n_rows, gappy)
-    there = keys >= 0
-    total = np.bincount(keys[there], weights=weight[there], minlength=prod(sizes))
-    return total.astype(np.float64).reshape(sizes), any(gappy)
+    return np.asarray(count_combinations(columns, sizes, weight), dtype=np.float64)
 
 
 def _counted(
     coded: Coded, family: tuple[str, ...], weight: FloatArray | None
 ) -> tuple[FloatArray, IntArray]:
     """Return the table of a family, and the rows of each value of its last variable."""
-    table, has_gaps = _count_family(coded, family, weight)
-    name = family[-1]
-    if weight is None and not has_gaps:
+    table, name = count_family(coded, family, weight), family[-1]
+    if weight is None and table.sum() == coded.n_rows:
         return table, table.sum(axis=tuple(range(table.ndim - 1))).astype(np.int64)
     rows = np.zeros(len(coded.domains[name]), dtype=np.int64)
     count_codes(coded.codes[name], rows)

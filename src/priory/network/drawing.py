@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise
 
+from priory.base.graph import Graph
 from priory.base.typing import Label
-from priory.network.graph import Graph
 
 __all__ = ["svg"]
 

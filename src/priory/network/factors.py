@@ -10,6 +10,7 @@ import numpy as np
 
 from priory.base.errors import InputError, SettingError, check_number, listing
 from priory.base.typing import FloatArray
+from priory.families.evidence import log_dirichlet_evidence
 from priory.families.priors import DiscretePrior, Laplace
 from priory.network.variables import Domain, Domains, code_of
 
@@ -19,6 +20,7 @@ __all__ = [
     "NetworkPrior",
     "given_domain",
     "given_table",
+    "log_evidence",
     "pseudo_counts",
     "shares",
 ]
@@ -81,6 +83,20 @@ def shares(counts: FloatArray, pseudo: FloatArray) -> FloatArray:
     pooled = smoothed.reshape(-1, counts.shape[-1]).sum(axis=0)
     pooled = pooled / pooled.sum() if pooled.sum() > 0 else np.full(len(pooled), 1 / len(pooled))
     return np.where(totals > 0, smoothed / np.where(totals > 0, totals, 1.0), pooled)
+
+
+def log_evidence(counts: FloatArray, pseudo: FloatArray) -> float:
+    """Return the log marginal likelihood of a family under Dirichlet priors.
+
+    Σ_parents log Γ(A)/Γ(A + N) + Σ_v log Γ(a_v + n_v)/Γ(a_v)
+    """
+    a = np.broadcast_to(pseudo, counts.shape)
+    if (a[counts > 0] <= 0).any():
+        raise SettingError(
+            "The evidence needs a prior with a pseudo-count above 0 for every value that came; "
+            "give the network a smoothing above 0, or log_evidence(BDeu())."
+        )
+    return log_dirichlet_evidence(counts, a)
 
 
 def given_domain(table: Any, parents: Sequence[str]) -> Domain | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from priory.base.errors import TooLargeError
 from priory.base.typing import FloatArray, IntArray
+from priory.statistics.information import mutual_information
 
 __all__ = ["Independence", "Partition", "exact_independence", "g_test"]
 
@@ -64,9 +65,7 @@ def g_test(
     from scipy.special import gammaincc
 
     observed, expected, parts_a, parts_b = _contingency(counts, a, b, strata)
-    seen = observed > 0
-    statistic = 2.0 * float((observed[seen] * np.log(observed[seen] / expected[seen])).sum())
-    statistic = max(statistic, 0.0)
+    statistic = max(2.0 * observed.sum() * mutual_information(observed), 0.0)
     degrees = int(((parts_a - 1) * (parts_b - 1)).sum())
     p_value = float(gammaincc(degrees / 2, statistic / 2)) if degrees else 1.0
     gap = _gap(observed, expected, parts_a, parts_b)

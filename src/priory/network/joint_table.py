@@ -20,6 +20,7 @@ from priory.base.formatting import aligned
 from priory.base.html import html_table, html_together
 from priory.base.labels import label_key, sorted_labels
 from priory.base.typing import AnyArray, BoolArray, FloatArray, IntArray, Label
+from priory.data.combinations import distinct_combinations, joined_codes
 from priory.data.reading import read_weights
 from priory.families.priors import DiscretePrior, Laplace, MEstimate, as_prior
 from priory.kernels.labels import encode_integers
@@ -31,10 +32,10 @@ from priory.network.variables import (
     as_label,
     declared_domains,
     find_variables,
-    joined_codes,
     label_column,
     read_coded,
 )
+from priory.statistics.information import shared
 
 if TYPE_CHECKING:
     from priory.network.belief_network import BeliefNetwork
@@ -237,17 +238,15 @@ class JointTable:
         1  0.6
         """
         names = find_variables(variables, self.values)
-        groups, n_groups = self._groups(names)
-        first = _first_rows(groups, n_groups)
-        codes = np.stack([self._columns[name][first] for name in names], axis=1)
-        order = np.lexsort(codes.T[::-1])
+        domains = {name: self.values[name] for name in names}
+        columns = [self._columns[name] for name in names]
+        codes, where = distinct_combinations(columns, [*map(len, domains.values())])
 
         def summed(cells: FloatArray) -> FloatArray:
-            return np.bincount(groups, cells, n_groups).astype(np.float64)[order]
+            return np.bincount(where, cells, len(codes)).astype(np.float64)
 
         counts = None if self._counts is None else summed(self._counts)
-        domains = {name: self.values[name] for name in names}
-        return JointTable._of(domains, codes[order], summed(self._p), counts)
+        return JointTable._of(domains, codes, summed(self._p), counts)
 
     def condition(self, event: EventLike) -> JointTable:
         """Return the table as it is once an event is known to have happened.
@@ -332,15 +331,21 @@ class JointTable:
     ) -> float:
         """Return how many bits two events, or groups of variables, tell of each other.
 
-            I(A; B | C) = H(A, C) + H(B, C) − H(A, B, C) − H(C)
+            I(A; B | C) = Σ P(a, b, c) log2( P(a, b | c) / (P(a | c) P(b | c)) )
 
         >>> JointTable([[0.5, 0], [0, 0.5]], variables=["a", "b"]).mutual_information("a", "b")
         1.0
         """
         table, strata = self._stratified(given)
         one, two = table._partition(a), table._partition(b)
-        h = table._entropy
-        return max(0.0, h(one, strata) + h(two, strata) - h(one, two, strata) - h(strata))
+        n, of_a, of_b, total = (
+            table._mass(*parts)
+            for parts in ((one, two, strata), (one, strata), (two, strata), (strata,))
+        )
+        told = shared(n, of_a, of_b, total) * np.divide(
+            table._p, n, out=np.zeros(len(n)), where=n > 0
+        )
+        return max(0.0, float(told.sum()) / math.log(2.0))
 
     def sample(
         self,
@@ -418,11 +423,14 @@ class JointTable:
 
     def _entropy(self, *parts: tuple[IntArray, int]) -> float:
         """Return the entropy of the parts taken together, in bits."""
+        seen = self._p > 0
+        return float(-(self._p[seen] * np.log2(self._mass(*parts)[seen])).sum()) + 0.0
+
+    def _mass(self, *parts: tuple[IntArray, int]) -> FloatArray:
+        """Return, for each cell, the probability of all that share its parts with it."""
         keys = joined_codes([part for part, _ in parts], [size for _, size in parts], len(self))
         groups, distinct = encode_integers(keys.astype(np.int64, copy=False))
-        p = np.bincount(groups, weights=self._p, minlength=len(distinct))
-        p = p[p > 0]
-        return float(-(p * np.log2(p)).sum()) + 0.0
+        return np.asarray(np.bincount(groups, weights=self._p, minlength=len(distinct))[groups])
 
 
 def _from_mapping(
@@ -534,21 +542,9 @@ def _check_probabilities(p: FloatArray) -> None:
 
 def _count_cells(coded: Coded, weights: FloatArray | None) -> tuple[IntArray, FloatArray]:
     """Return the distinct rows, in their order, and how often each came."""
-    keys = joined_codes(coded.codes.values(), coded.sizes.values(), coded.n_rows)
-    groups, distinct = encode_integers(keys.astype(np.int64, copy=False))
-    counts = np.bincount(groups, weights=weights, minlength=len(distinct)).astype(np.float64)
-    first = _first_rows(groups, len(distinct))
-    codes = np.stack([column[first] for column in coded.codes.values()], axis=1).astype(np.int64)
-    order = np.lexsort(codes.T[::-1])
-    codes, counts = codes[order], counts[order]
+    codes, where = distinct_combinations([*coded.codes.values()], [*coded.sizes.values()])
+    counts = np.bincount(where, weights=weights, minlength=len(codes)).astype(np.float64)
     return codes[counts > 0], counts[counts > 0]
-
-
-def _first_rows(groups: AnyArray, n_groups: int) -> IntArray:
-    """Return the first row of each group: written from the back, so the first one stays."""
-    first = np.zeros(n_groups, dtype=np.int64)
-    first[groups[::-1]] = np.arange(len(groups) - 1, -1, -1)
-    return first
 
 
 def _every_cell(

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from priory.base.graph import Graph
 from priory.base.typing import AnyArray, FloatArray, IntArray
+from priory.data.combinations import joined_codes
 from priory.families.base import log
 from priory.kernels.labels import encode_integers
 from priory.network.elimination import Plans
 from priory.network.factors import Factor
-from priory.network.graph import Graph
-from priory.network.variables import Coded, joined_codes
+from priory.network.variables import Coded
 
 __all__ = ["batched", "expected_counts", "log_p_rows", "row_groups", "stretches"]
 

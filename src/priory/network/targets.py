@@ -14,12 +14,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 
 from priory.base.errors import TooLargeError
+from priory.base.graph import Graph
 from priory.base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from priory.data.combinations import joined_codes
 from priory.families.base import log
 from priory.network.elimination import Plans
-from priory.network.graph import Graph
 from priory.network.rows import batched, row_groups, stretches
-from priory.network.variables import Coded, joined_codes
+from priory.network.variables import Coded
 
 __all__ = ["log_joint_rows"]
 

@@ -1,11 +1,10 @@
-"""Variables and their values: found by name, read from any table, joined into one code."""
+"""Variables and their values: found by name, and read from any table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import prod
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,11 +12,11 @@ import numpy as np
 from priory.base.errors import ExpressionError, InputError, SettingError, did_you_mean, listing
 from priory.base.labels import label_array, label_key, sorted_labels
 from priory.base.parallel import in_parallel, thread_count
-from priory.base.typing import AnyArray, IntArray, Label
+from priory.base.typing import AnyArray, Label
 from priory.data.coding import integer_labels
 from priory.data.columns import Labels
 from priory.data.rawtables import RawTable, open_table
-from priory.kernels.labels import count_codes, encode_integers, narrow_codes
+from priory.kernels.labels import count_codes, narrow_codes
 
 __all__ = [
     "WORTH_A_THREAD",
@@ -30,7 +29,6 @@ __all__ = [
     "domain_of",
     "find_variable",
     "find_variables",
-    "joined_codes",
     "label_column",
     "read_coded",
     "true_and_false",
@@ -42,7 +40,6 @@ Domains: TypeAlias = Mapping[str, Domain]
 WORDS = {"true": True, "yes": True, "false": False, "no": False}
 """Strings that say whether something is so."""
 
-LARGEST_KEY = 2**62
 NARROW = 16
 STRETCH = 32_768
 WORTH_A_THREAD = 20_000
@@ -183,47 +180,6 @@ def domain_of(seen: Iterable[Label], known: Domain) -> Domain:
     declared = set(map(label_key, known))
     others = [label for label in (*seen, *truths) if label_key(label) not in declared]
     return (*known, *sorted_labels(others))
-
-
-def joined_codes(
-    columns: Iterable[AnyArray],
-    sizes: Iterable[int],
-    n_rows: int,
-    gappy: Iterable[bool] | None = None,
-) -> IntArray:
-    """Return one code for each combination of codes, −1 where any is a gap.
-
-    Codes are joined in mixed radix; where that would overflow, what was joined so far is numbered
-    anew by first appearance, so that rows are told apart however many columns there are. `gappy`
-    says which columns have gaps, where that is known.
-
-    >>> joined_codes([np.array([0, 1, 1]), np.array([2, 0, -1])], [2, 3], 3).tolist()
-    [2, 3, -1]
-    """
-    columns, sizes = list(columns), list(sizes)
-    if gappy is None:
-        gappy = [bool(column.min(initial=0) < 0) for column in columns]
-    # The narrowest integers that hold every code: less memory to go through is what saves time.
-    kinds = ((2**7, np.int8), (2**15, np.int16), (2**31, np.int32))
-    kind = next((kind for bound, kind in kinds if prod(sizes) < bound), np.int64)
-    keys: AnyArray = np.zeros(n_rows, dtype=kind)
-    gaps: AnyArray | None = None
-    span = 1
-    for column, size, some in zip(columns, sizes, gappy, strict=True):
-        if span * max(size, 1) >= LARGEST_KEY:
-            codes, distinct = encode_integers(keys)
-            keys, span = codes.astype(np.int64), len(distinct)
-        if some:
-            gaps = column < 0 if gaps is None else gaps | (column < 0)
-        if span == 1:
-            keys = column.astype(keys.dtype)
-        else:
-            keys *= size
-            keys += column
-        span *= max(size, 1)
-    if gaps is not None:
-        keys[gaps] = -1
-    return keys
 
 
 def declared_domains(values: Mapping[str, Iterable[Label]] | None) -> Domains:

@@ -174,8 +174,8 @@ def _counts_declared(settings: Settings, block: Block, prior: Prior | None) -> b
 
 def _family(settings: Settings, block: Block, table: Table) -> Family:
     if block.pairing is not None:
-        if block.pairing.is_of_two:
-            return families.Conditional() if settings.structure == "tan" else families.Edge()
+        if block.pairing.is_conditional:
+            return families.Conditional() if settings.gives_parents else families.Edge()
         return families.Aode() if block.pairing.use == "aode" else families.Joint()
     asked = settings.of_block("families", block, "plain")
     if asked == "auto" and block.kind is Kind.WORDS:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from priory.base.errors import SettingError, check_number, did_you_mean
+from priory.base.graph import Graph
 from priory.base.parallel import check_threads
+from priory.data.pairing import MOST_PARENTS
 from priory.data.schema import Block, Kind, Schema
 from priory.families import Family, as_family
 from priory.families.priors import as_prior
@@ -17,8 +19,16 @@ from priory.text.analyzer import Analyzer, as_analyzer
 __all__ = ["TEXTBOOK", "Settings"]
 
 WEIGHTS = (None, "auto", "temperature", "columns")
-STRUCTURES = {"naive": (), "tan": ("edge",), "aode": ("aode",), "joint": ("joint",)}
+STRUCTURES = {
+    "naive": (),
+    "tan": ("edge",),
+    "aode": ("aode",),
+    "joint": ("joint",),
+    "hill-climb": ("climbed",),
+}
 """What columns are counted together for, beside each by itself."""
+
+MAX_PARENTS = 2
 
 TEXTBOOK: Mapping[str, Any] = {"weights": None, "missing": "skip"}
 """What the lecture's classifier has else than the default, beside its families and smoothing."""
@@ -44,7 +54,9 @@ class Settings:
     parameters for that cost; None keeps them all.
 
     `structure` says which columns depend on each other given the class: "naive", none of them;
-    "tan", each on one other, in a tree; "aode", each in turn on every other; "joint", all on all.
+    "tan", each on one other, in a tree; "aode", each in turn on every other; "joint", all on all;
+    "hill-climb", each on up to `max_parents` others, as long as that shortens the description of
+    the data; or edges, (parent, child) pairs of columns, as they are given.
     With `pairs` "auto" the columns stay as they are, and each pair that shares much adds a factor
     that corrects theirs: the edges of such a tree, and as many more. Both are chosen on the first
     rows that are learned.
@@ -65,6 +77,7 @@ class Settings:
     select: Any = None
     structure: Any = "naive"
     pairs: Any = None
+    max_parents: int = MAX_PARENTS
 
     @classmethod
     def auto(cls, **changes: Any) -> Settings:
@@ -135,10 +148,20 @@ class Settings:
         self._check_structure()
 
     def _check_structure(self) -> None:
+        if not isinstance(self.structure, str):
+            object.__setattr__(self, "structure", _edges(self.structure))
         structure = self.structure
-        if not isinstance(structure, str) or structure not in STRUCTURES:
-            names = ", ".join(map(repr, STRUCTURES))
-            raise SettingError(f"structure must be one of {names}, not {structure!r}.")
+        if isinstance(structure, str) and structure not in STRUCTURES:
+            raise _no_structure(structure)
+        check_number("max_parents", self.max_parents, above=0)
+        if self.max_parents != MAX_PARENTS and structure != "hill-climb":
+            raise SettingError(
+                f"max_parents is {self.max_parents!r}, but only structure='hill-climb' looks at it."
+            )
+        if self.max_parents > MOST_PARENTS:
+            raise SettingError(
+                f"max_parents must be at most {MOST_PARENTS}, not {self.max_parents!r}."
+            )
         if self.pairs is not None and not (isinstance(self.pairs, str) and self.pairs == "auto"):
             raise SettingError(f"pairs must be None or 'auto', not {self.pairs!r}.")
         if any(isinstance(f, Family) and Kind.PAIRS in f.kinds for f in _each(self.families)):
@@ -163,7 +186,7 @@ class Settings:
                 f"structure={structure!r} leaves values never seen out; unseen must be 'skip', not "
                 f"{self.unseen!r}."
             )
-        if structure != "tan" and any(policy == "category" for policy in _each(self.missing)):
+        if not self.gives_parents and any(p == "category" for p in _each(self.missing)):
             raise SettingError(
                 f"structure={structure!r} leaves gaps out; missing must not be 'category'."
             )
@@ -171,14 +194,30 @@ class Settings:
     @property
     def together(self) -> tuple[str, ...]:
         """Return what columns are counted together for: edges of a tree, further pairs, …."""
-        return ("edge", "pair") if self.pairs is not None else STRUCTURES[self.structure]
+        if self.pairs is not None:
+            return ("edge", "pair")
+        return STRUCTURES[self.structure] if isinstance(self.structure, str) else ("given",)
+
+    @property
+    def gives_parents(self) -> bool:
+        """Whether columns have parents among the others, one or several."""
+        return self.structure in ("tan", "hill-climb") or not isinstance(self.structure, str)
+
+    def has_its_edges(self, schema: Schema) -> bool:
+        """Return whether the edges that are given, if any, are those that were counted."""
+        if isinstance(self.structure, str):
+            return True
+        of_use = [b for b in schema.counted if b.pairing is not None and b.pairing.use == "given"]
+        counted = {(parent, b.columns[-1]) for b in of_use for parent in b.columns[:-1]}
+        known = {column for b in schema.counted for column in b.columns}
+        return counted == {edge for edge in self.structure if known.issuperset(edge)}
 
     def covered(self, schema: Schema) -> dict[str, str]:
         """Return the columns that have no factor of their own, and the block that tells of each."""
         covered: dict[str, str] = {}
         for block in schema:
             if self.structure != "naive" and self.is_read(block) and block.pairing is not None:
-                told = block.columns[-1:] if block.pairing.is_of_two else block.columns
+                told = block.columns[-1:] if block.pairing.is_conditional else block.columns
                 covered |= dict.fromkeys(told, block.name)
         return covered
 
@@ -226,7 +265,7 @@ class Settings:
         """Return what a gap in a block does; one that a tree tells of may speak."""
         if block.pairing is None:
             return self.of_block("missing", block, "skip")
-        if self.structure != "tan":
+        if not self.gives_parents:
             return "skip"
         asked = self.missing
         return asked.get(block.columns[-1], "skip") if isinstance(asked, Mapping) else asked
@@ -235,7 +274,29 @@ class Settings:
         """Return what smoothing is asked for; in a tree it is that of the column told of."""
         if block.pairing is None or not isinstance(self.smoothing, Mapping):
             return self.of_block("smoothing", block, None)
-        return self.smoothing.get(block.columns[-1]) if self.structure == "tan" else "auto"
+        return self.smoothing.get(block.columns[-1]) if self.gives_parents else "auto"
+
+
+def _edges(given: Any) -> tuple[tuple[str, str], ...]:
+    """Return (parent, child) pairs as they are given; they must not go round in a circle."""
+    if not isinstance(given, Iterable) or isinstance(given, Mapping | Set):
+        raise _no_structure(given)
+    edges = tuple(tuple(edge) if isinstance(edge, list) else edge for edge in given)
+    for child, parents in Graph.of(edges).parents.items():
+        if len(parents) > MOST_PARENTS:
+            raise SettingError(
+                f"structure gives column {child!r} {len(parents)} parents; {MOST_PARENTS} are the "
+                "most, for few rows share the values of so many."
+            )
+    return edges
+
+
+def _no_structure(given: Any) -> SettingError:
+    hint = did_you_mean(given, STRUCTURES) if isinstance(given, str) else ""
+    return SettingError(
+        f"structure must be one of {', '.join(map(repr, STRUCTURES))} or (parent, child) pairs of "
+        f"columns, not {given!r}.{hint}"
+    )
 
 
 def _key(columns: Any) -> str | tuple[str, ...]:

@@ -1,37 +1,45 @@
-"""Which columns are counted together: a tree of pairs, all pairs, or all columns.
+"""Which columns are counted together: with a parent in a tree, with several, in pairs, or all.
 
 The pairs of a tree are those that tell most of each other given the class (Chow & Liu 1968;
-Friedman, Geiger & Goldszmidt 1997):
-
-    I(A; B | C) = Σ P(a, b, k) log( P(a, b | k) / (P(a | k) P(b | k)) )
-
-of which only as much counts as is not to be expected by chance. What is chosen here is fixed and
-declared, so that counting stays a sum.
+Friedman, Geiger & Goldszmidt 1997), of which only as much counts as is not to be expected by
+chance. Several parents are found by hill climbing: each column's description length given its
+parents and the class is what the graph's is the sum of. What is chosen here is fixed and declared,
+so that counting stays a sum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import log, prod
 
 import numpy as np
 
-from priory.base.errors import SchemaError
+from priory.base.errors import SchemaError, SettingError, did_you_mean, listing
+from priory.base.graph import Graph
 from priory.base.labels import label_key
-from priory.base.typing import AnyArray, CodeArray, FloatArray
+from priory.base.typing import CodeArray, FloatArray
 from priory.data.columns import Frame, Labels, Numbers
 from priory.data.pairing import Pairing, every_pair
 from priory.data.schema import Block, Kind, Schema
 from priory.families.cuts import between_cells, equal_frequency
 from priory.statistics.bottom_k import bottom_rows
+from priory.statistics.combinations import count_combinations
+from priory.statistics.information import (
+    HEIGHT,
+    beyond_chance,
+    bic,
+    log_likelihood,
+    pairwise_information,
+)
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable, Table
 from priory.tuning.choices import takes_part
+from priory.tuning.climbing import climb
 from priory.tuning.settings import Settings
-from priory.tuning.trees import spanning_tree
+from priory.tuning.trees import worthy_edges
 
-__all__ = ["choose_structure", "information"]
+__all__ = ["choose_structure"]
 
 FEWEST_BINS, MOST_BINS = 5, 8
 """A column of numbers has about n^¼ bins of equal frequency, but not fewer and not more."""
@@ -43,12 +51,17 @@ MOST_PLACES = 4_000_000
 """So many places (two values and a class) all pairs together may have."""
 
 MOST_COLUMNS = 200
-"""So many columns all pairs are counted of: predictions cost their square."""
+"""So many columns all pairs are counted of, or climbed among: either costs their square."""
 
 MOST_PRODUCTS = 4e10
 """So many products of two values may be summed to find a tree; else the sample is smaller."""
 
-HEIGHT = 4096
+MOST_LOOKS = 4e8
+"""So many rows of pairs of columns may be looked at to climb; else the sample is smaller."""
+
+MOST_CLIMBED = 262_144
+"""So many places a column may have with its parents and the class to be climbed to."""
+
 JOINT_NAME, AODE_NAME = "all columns together", "every pair of columns"
 
 
@@ -75,62 +88,124 @@ def choose_structure(
     if weight is not None and not weight.all():
         some = weight > 0
         frame, y, weight = frame.take(some), y.take(some), weight[some]
+    if uses == ("given",):
+        return _given(statistics, settings)
     columns = _columns(statistics, settings, uses[0])
     if len(columns) < 2:
         return ()
-    if "edge" not in uses:
+    if uses[0] in ("aode", "joint"):
         return (_block_of_all(statistics, columns, uses[0]),)
-    size = sum(column.size for column in columns)
-    most = int(min(settings.sample_size, max(MOST_PRODUCTS / size**2, 2 * HEIGHT)))
-    rows = bottom_rows(frame, y, most)
+    size, is_climbed = sum(column.size for column in columns), uses == ("climbed",)
+    many = MOST_LOOKS / len(columns) ** 2 if is_climbed else MOST_PRODUCTS / size**2
+    rows = bottom_rows(frame, y, int(min(settings.sample_size, max(many, 2 * HEIGHT))))
     if rows is not None:
         frame, y = frame.take(rows), y.take(rows)
         weight = None if weight is None else weight[rows]
     codes = [column.codes(frame) for column in columns]
-    told = information(codes, [column.size for column in columns], y.codes, weight)
-    tree = [pair for pair in spanning_tree(told) if told[pair] > 0]
+    sizes = [column.size for column in columns]
+    if is_climbed:
+        score = _GivenClass(codes, sizes, y.codes, weight)
+        return _climbed(statistics.schema, columns, score, settings.max_parents)
+    told = pairwise_information(codes, sizes, y.codes, weight)
+    told = beyond_chance(told, sizes, len(np.unique(y.codes)))
+    tree = worthy_edges(told)
     more = _further(told, tree) if "pair" in uses else []
     n = float(len(y) if weight is None else weight.sum())
     return tuple(
-        _pair(statistics.schema, columns[i], columns[j], use, told[i, j] / n)
+        _child(statistics.schema, (columns[i], columns[j]), use, _shared(told[i, j] / n))
         for use, pairs in (("edge", tree), ("pair", more))
         for i, j in pairs
     )
 
 
-def information(
-    codes: Sequence[AnyArray], sizes: Sequence[int], y: AnyArray, weight: FloatArray | None = None
-) -> FloatArray:
-    """Return n · I(A; B | class) of all pairs of columns in nats, less what chance gives.
+def _given(statistics: Statistics, settings: Settings) -> tuple[Block, ...]:
+    """Return the blocks of the columns to which edges give parents; empty columns have none."""
+    schema = statistics.schema
+    found: dict[str, _Column] = {}
+    for name in dict.fromkeys(name for edge in settings.structure for name in edge):
+        if name not in schema.known:
+            raise SchemaError(
+                f"structure names a column {name!r} that the data do not have. Columns: "
+                f"{listing(schema.columns)}.{did_you_mean(name, schema.columns)} The class is a "
+                "parent of every column as it is; a network in which it has parents is a "
+                "BeliefNetwork, which predicts any of its nodes."
+            )
+        block = schema.by_name.get(name)
+        if block is not None and block.kind is Kind.EMPTY:
+            continue
+        if block is None or block.kind not in (Kind.LABELS, Kind.NUMBERS):
+            what = "part of a block" if block is None else f"counted as {block.kind}"
+            raise SettingError(
+                f"structure names column {name!r}, which is {what}; columns of labels and of "
+                "numbers can have parents, and be some."
+            )
+        if any(child == name for _, child in settings.structure) and not takes_part(
+            settings, block, statistics.tables[name]
+        ):
+            raise SettingError(
+                f"structure gives column {name!r} parents, but it names its rows or has a family "
+                "of its own in families; take one of the two away."
+            )
+        found[name] = _Column(block, *_values(statistics.tables[name]))
+    edges = [(a, b) for a, b in settings.structure if a in found and b in found]
+    return _blocks(
+        schema, found, edges, "given", dict.fromkeys(found, "structure names its parents")
+    )
 
-    Where columns are independent, 2 n I is about χ² with f = K (V_a − 1) (V_b − 1) degrees of
-    freedom, whose mean is f; two standard deviations, 2 √(2f), are taken off as well. Gaps,
-    negative codes, leave a row out of the pairs they are in.
 
-    >>> a, y = np.tile([0, 1], 50), np.zeros(100, dtype=int)
-    >>> information([a, a, np.repeat([0, 1], 50)], [2, 2, 2], y).round(2).tolist()
-    [[0.0, 67.4, -1.91], [67.4, 0.0, -1.91], [-1.91, -1.91, 0.0]]
+def _climbed(
+    schema: Schema, columns: list[_Column], score: _GivenClass, max_parents: int
+) -> tuple[Block, ...]:
+    """Return the blocks of the columns to which climbing gives parents, the best parent first."""
+    parents = climb(score, [frozenset[int]()] * len(columns), max_parents=max_parents)
+    edges, why = [], {}
+    for child, of in enumerate(parents):
+        name = columns[child].block.name
+        best = sorted(of, key=lambda p, child=child: -score(child, frozenset({p})))  # type: ignore[misc]
+        edges += [(columns[p].block.name, name) for p in best]
+        why[name] = _shared(score.told(child, of))
+    named = {column.block.name: column for column in columns}
+    return _blocks(schema, named, edges, "climbed", why)
+
+
+class _GivenClass:
+    """Give the score of a column with some parents beside the class: its BIC, in nats.
+
+    Only values of the class and the parents that came together have parameters. A row counts where
+    the column is known. A gap in a parent is a value of its own here, so that every choice of
+    parents is scored on the same rows.
     """
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    total, classes = np.zeros((len(codes), len(codes))), np.unique(y)
-    for k in classes:
-        rows = np.flatnonzero(y == k)
-        together = _together(
-            [c[rows] for c in codes], starts, None if weight is None else weight[rows]
-        )
-        # n I = Σ n_ab log n_ab + n log n − Σ n_a log n_a − Σ n_b log n_b, all of rows with both.
-        by_value = np.add.reduceat(together, starts[:-1], axis=1)  # n_a among those that have b
-        both = np.add.reduceat(by_value, starts[:-1], axis=0)
-        of_a = np.add.reduceat(_n_log_n(by_value), starts[:-1], axis=0)
-        of_ab = np.add.reduceat(
-            np.add.reduceat(_n_log_n(together), starts[:-1], axis=0), starts[:-1], axis=1
-        )
-        total += of_ab + _n_log_n(both) - of_a - of_a.T
-    free = np.array(sizes, dtype=np.float64) - 1.0
-    chance = len(classes) * np.outer(free, free)
-    total -= 0.5 * (chance + 2.0 * np.sqrt(2.0 * chance))
-    np.fill_diagonal(total, 0.0)
-    return total
+
+    def __init__(
+        self,
+        codes: Sequence[CodeArray],
+        sizes: Sequence[int],
+        y: CodeArray,
+        weight: FloatArray | None,
+    ) -> None:
+        classes, self.y = np.unique(y, return_inverse=True)
+        self.children, self.sizes, self.weight = codes, sizes, weight
+        self.parents = [np.where(c < 0, size, c) for c, size in zip(codes, sizes, strict=True)]
+        self.values = [size + bool((c < 0).any()) for c, size in zip(codes, sizes, strict=True)]
+        self.n, self.n_classes = float(len(y) if weight is None else weight.sum()), len(classes)
+
+    def __call__(self, child: int, parents: frozenset[int]) -> float:
+        """Return the score; too many places would be a table for nothing, and are never taken."""
+        places = self.n_classes * prod(self.values[p] for p in parents) * self.sizes[child]
+        return bic(self._counts(child, parents), self.n) if places <= MOST_CLIMBED else -np.inf
+
+    def told(self, child: int, parents: frozenset[int]) -> float:
+        """Return how many nats the parents tell of a row's value of the column, given the class."""
+        given, alone = (log_likelihood(self._counts(child, of)) for of in (parents, frozenset()))
+        return (given - alone) / self.n
+
+    def _counts(self, child: int, parents: frozenset[int]) -> FloatArray:
+        """Return how often values came, contexts × values, of contexts that came."""
+        above = sorted(parents)
+        columns = [self.y, *(self.parents[p] for p in above), self.children[child]]
+        sizes = [self.n_classes, *(self.values[p] for p in above), self.sizes[child]]
+        counts = count_combinations(columns, sizes, self.weight).reshape(-1, self.sizes[child])
+        return np.asarray(counts[counts.any(axis=1)], dtype=np.float64)
 
 
 def _further(told: FloatArray, tree: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -139,27 +214,6 @@ def _further(told: FloatArray, tree: list[tuple[int, int]]) -> list[tuple[int, i
     found = [(i, j) for i, j in every_pair(len(told)) if told[i, j] > 0]
     found = [pair for pair in found if frozenset(pair) not in known]
     return sorted(found, key=lambda pair: -told[pair])[: len(told)]  # ties in order of the columns
-
-
-def _together(codes: Sequence[AnyArray], starts: AnyArray, weight: FloatArray | None) -> FloatArray:
-    """Return how often any two values come together, values × values, as a product of matrices."""
-    size, n = int(starts[-1]), len(codes[0])
-    result = np.zeros((size, size))
-    for first in range(0, n, HEIGHT):
-        some = slice(first, min(first + HEIGHT, n))
-        # Up to 2^24 float32 counts exactly; weights need more digits.
-        there = np.zeros((some.stop - first, size), dtype=np.float32 if weight is None else None)
-        for c, start in zip(codes, starts.tolist(), strict=False):
-            known = np.flatnonzero(c[some] >= 0)
-            there[known, c[some][known] + start] = 1.0
-        weighted = there if weight is None else there * weight[some, None]
-        with np.errstate(invalid="ignore"):  # of what BLAS reads beside the numbers
-            result += weighted.T @ there
-    return result
-
-
-def _n_log_n(n: FloatArray) -> FloatArray:
-    return n * np.log(np.where(n > 0, n, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +256,7 @@ def _columns(statistics: Statistics, settings: Settings, use: str) -> list[_Colu
     sizes = np.array([column.size for column in found])
     order = np.argsort(sizes, kind="stable")
     kept = order[np.cumsum(sizes[order]) <= most] if len(sizes) else order
-    kept = kept[:MOST_COLUMNS] if use == "aode" else kept
+    kept = kept[:MOST_COLUMNS] if use in ("aode", "climbed") else kept
     return [found[i] for i in np.sort(kept).tolist()]
 
 
@@ -222,11 +276,32 @@ def _bins(cells: CellsTable) -> tuple[float, ...]:
     return (float(cells.lower[0]), *map(float, cuts), float(cells.upper[-1]))
 
 
-def _pair(schema: Schema, parent: _Column, child: _Column, use: Any, told: float) -> Block:
-    a, b = parent.block.name, child.block.name
-    pairing = Pairing(use, (parent.edges, child.edges), ((0, 1),))
-    why = f"they share {told / np.log(2):.2g} bits given the class"
-    return _new(schema, f"{a} → {b}", (a, b), Kind.PAIRS, why, pairing)
+def _blocks(
+    schema: Schema,
+    columns: Mapping[str, _Column],
+    edges: list[tuple[str, str]],
+    use: str,
+    why: Mapping[str, str],
+) -> tuple[Block, ...]:
+    """Return a block for each column with its parents; parents stand before their children."""
+    graph = Graph.of(edges)
+    return tuple(
+        _child(schema, [columns[name] for name in (*graph.parents[child], child)], use, why[child])
+        for child in graph.order
+        if graph.parents[child]
+    )
+
+
+def _child(schema: Schema, columns: Sequence[_Column], use: str, why: str) -> Block:
+    """Return the block of a column, the last, with its parents."""
+    *parents, child = (column.block.name for column in columns)
+    pairing = Pairing.of_child(use, tuple(column.edges for column in columns))
+    name = f"{', '.join(parents)} → {child}"
+    return _new(schema, name, (*parents, child), Kind.PAIRS, why, pairing)
+
+
+def _shared(told: float) -> str:
+    return f"they share {told / log(2.0):.2g} bits given the class"
 
 
 def _block_of_all(statistics: Statistics, columns: list[_Column], use: str) -> Block:

@@ -1,4 +1,4 @@
-"""The heaviest spanning tree."""
+"""The heaviest spanning tree, and what of it is worth having."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ import numpy as np
 
 from priory.base.typing import FloatArray
 
-__all__ = ["spanning_tree"]
+__all__ = ["spanning_tree", "worthy_edges"]
+
+
+def worthy_edges(weights: FloatArray) -> list[tuple[int, int]]:
+    """Return the edges of the heaviest spanning tree that weigh anything above 0.
+
+    >>> worthy_edges(np.array([[0.0, 1.0, -3.0], [1.0, 0.0, -2.0], [-3.0, -2.0, 0.0]]))
+    [(0, 1)]
+    """
+    return [edge for edge in spanning_tree(weights) if weights[edge] > 0]
 
 
 def spanning_tree(weights: FloatArray, root: int = 0) -> list[tuple[int, int]]:

@@ -1,18 +1,18 @@
-"""Count the values of several columns, and the two values of pairs of them."""
+"""Count the values of several columns, and the values that groups of them have together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from priory.base.errors import ForgetError, InputError
+from priory.base.errors import ForgetError, InputError, TooLargeError
 from priory.base.labels import label_key, label_token, sorted_labels, token_label, union
 from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
-from priory.data.columns import Combined, Labels
+from priory.data.columns import Combined
 from priory.data.pairing import every_pair
 from priory.data.schema import Block
 from priory.kernels.labels import count_labels
@@ -24,14 +24,17 @@ __all__ = ["PairsTable"]
 DENSE = 262_144
 """So many places are counted in a table of all combinations, whether they come or not."""
 
+LARGEST_KEY = 2**62
+
 
 @dataclass(frozen=True, eq=False)
 class PairsTable(Table):
-    """Count the values of several columns and pairs of their values, per class.
+    """Count the values of several columns and those of groups of them together, per class.
 
-    The values of all the columns stand one after the other, in the order of the columns; a key is
-    the place of a value times their number, plus the place of a value of another column. A gap
-    leaves out its own column, and the pairs that it is in. Only what was seen is here.
+    The values of all the columns stand one after the other, in the order of the columns; a key
+    joins the places of `together` values, a pair's or those of a child and its parents, as the
+    digits of a number whose base is how many values there are. A gap leaves out its own column,
+    and the groups that it is in. Only what was seen is here.
     """
 
     per_class: ClassVar[tuple[str, ...]] = ("rows", "weight", "pair_rows", "pair_weight")
@@ -42,28 +45,39 @@ class PairsTable(Table):
     keys: IntArray
     pair_rows: IntArray
     pair_weight: FloatArray
+    together: int = 2
 
     @classmethod
     def count(
-        cls, block: Block, column: Combined, y: CodeArray, weight: FloatArray | None, n_classes: int
+        cls,
+        block: Block,
+        column: Combined,
+        y: CodeArray,
+        weight: FloatArray | None,
+        n_classes: int,
     ) -> PairsTable:
-        """Count the values of the columns, and those of the pairs that the block declares."""
+        """Count the values of the columns, and those of the groups that the block declares."""
         parts = column.parts
         labels = tuple(part.labels for part in parts)
         starts = _starts(labels)
         singles = [_counted(part.codes, len(part.labels), y, weight, n_classes) for part in parts]
         codes = [part.codes.astype(np.int64) for part in parts]
         keys, pairs = [np.zeros(0, dtype=np.int64)], [_nothing(n_classes)]
-        for i, j in _pairs(block, len(parts)):
-            found, counts = _counted_pair(codes[i], codes[j], parts[j], y, weight, n_classes)
-            u, v = np.divmod(found, max(len(labels[j]), 1))
-            keys.append((u + starts[i]) * starts[-1] + v + starts[j])
+        for group in _groups(block, len(parts)):
+            _check_keys(len(group), int(starts[-1]))
+            sizes = [len(labels[j]) for j in group]
+            found, counts = _counted_group([codes[j] for j in group], sizes, y, weight, n_classes)
+            places = np.unravel_index(found, [max(size, 1) for size in sizes])
+            keys.append(
+                _keys([p + starts[j] for p, j in zip(places, group, strict=True)], starts[-1])
+            )
             pairs.append(counts)
         return cls(
             labels,
             *_side_by_side([_nothing(n_classes), *singles]),
             np.concatenate(keys),
             *_side_by_side(pairs),
+            _together(block),
         )._tidy()
 
     @cached_property
@@ -72,10 +86,11 @@ class PairsTable(Table):
         return _starts(self.labels)
 
     @cached_property
-    def places(self) -> tuple[IntArray, IntArray]:
-        """Return the places of the two values of each key."""
-        first, second = np.divmod(self.keys, max(int(self.starts[-1]), 1))
-        return first, second
+    def places(self) -> tuple[IntArray, ...]:
+        """The places of the values of each key, in the order of their columns."""
+        size = max(int(self.starts[-1]), 1)
+        powers = [size**i for i in reversed(range(self.together))]
+        return tuple(self.keys // power % size for power in powers)
 
     @property
     def present(self) -> FloatArray:
@@ -98,8 +113,7 @@ class PairsTable(Table):
             return self
         where = np.zeros(len(seen), dtype=np.int64)
         where[order] = np.arange(len(order))
-        first, second = self.places
-        keys = (where[first] * len(order) + where[second])[together]
+        keys = _keys([where[place[together]] for place in self.places], len(order))
         sort = np.argsort(keys)
         return PairsTable(
             tuple(labels),
@@ -108,19 +122,18 @@ class PairsTable(Table):
             keys[sort],
             self.pair_rows[:, together][:, sort],
             self.pair_weight[:, together][:, sort],
+            self.together,
         )
 
     def _among(self, labels: tuple[tuple[Any, ...], ...], where: IntArray) -> PairsTable:
         """Return the table among more values, value i standing at where[i]."""
         size = int(_starts(labels)[-1])
-        first, second = self.places
-        return PairsTable(
-            labels,
-            spread_keys(self.rows, where, size),
-            spread_keys(self.weight, where, size),
-            where[first] * size + where[second],
-            self.pair_rows,
-            self.pair_weight,
+        return replace(
+            self,
+            labels=labels,
+            rows=spread_keys(self.rows, where, size),
+            weight=spread_keys(self.weight, where, size),
+            keys=_keys([where[place] for place in self.places], size),
         )
 
     def _aligned(self, other: PairsTable) -> tuple[PairsTable, PairsTable]:
@@ -151,6 +164,7 @@ class PairsTable(Table):
             spread_keys(a.pair_rows, here, len(keys)) + spread_keys(b.pair_rows, there, len(keys)),
             spread_keys(a.pair_weight, here, len(keys))
             + spread_keys(b.pair_weight, there, len(keys)),
+            a.together,
         )
 
     def __sub__(self, other: PairsTable) -> PairsTable:
@@ -162,7 +176,7 @@ class PairsTable(Table):
         _, taken = self._aligned(other)
         keys = np.union1d(self.keys, taken.keys)
         if len(keys) > len(self.keys):
-            raise ForgetError("two values were never learned together")
+            raise ForgetError("these values were never learned together")
         names = [label for values in self.labels for label in values]
         rows, weight = difference(self.rows, taken.rows, self.weight, taken.weight, names)
         there = np.searchsorted(keys, taken.keys)
@@ -172,41 +186,37 @@ class PairsTable(Table):
             self.pair_weight,
             spread_keys(taken.pair_weight, there, len(keys)),
         )
-        return PairsTable(self.labels, rows, weight, keys, pair_rows, pair_weight)._tidy()
+        return replace(
+            self,
+            rows=rows,
+            weight=weight,
+            keys=keys,
+            pair_rows=pair_rows,
+            pair_weight=pair_weight,
+        )._tidy()
 
     def __mul__(self, factor: float) -> PairsTable:
-        return PairsTable(
-            self.labels,
-            self.rows,
-            self.weight * factor,
-            self.keys,
-            self.pair_rows,
-            self.pair_weight * factor,
-        )
+        return replace(self, weight=self.weight * factor, pair_weight=self.pair_weight * factor)
 
     def without_rare(self, min_count: int) -> PairsTable:
-        """Return the table without values, and pairs of values, that fewer rows have."""
+        """Return the table without values, and groups of values, that fewer rows have."""
         often, together = (a.sum(axis=0) >= min_count for a in (self.rows, self.pair_rows))
-        return PairsTable(
-            self.labels,
-            self.rows * often,
-            self.weight * often,
-            self.keys,
-            self.pair_rows * together,
-            self.pair_weight * together,
+        return replace(
+            self,
+            rows=self.rows * often,
+            weight=self.weight * often,
+            pair_rows=self.pair_rows * together,
+            pair_weight=self.pair_weight * together,
         )._tidy()
 
     def parts(self, block: Block) -> list[Part]:
-        """Return a row for each value and class, and one for each pair of values and class."""
+        """Return a row for each value and class, and one for each group of values and class."""
         named = [
             (c, v) for c, values in zip(block.columns, self.labels, strict=True) for v in values
         ]
-        first, second = self.places
         tokens = tuple(map(label_token, named))
-        pairs = tuple(
-            label_token((*named[a], *named[b]))
-            for a, b in zip(first.tolist(), second.tolist(), strict=True)
-        )
+        places = zip(*(place.tolist() for place in self.places), strict=True)
+        pairs = tuple(label_token(tuple(x for i in group for x in named[i])) for group in places)
         return [
             Part.of_grid("values", tokens, self.rows, self.weight),
             Part.of_grid("pairs", pairs, self.pair_rows, self.pair_weight),
@@ -231,21 +241,44 @@ class PairsTable(Table):
         rows, weight = (
             spread_keys(a, where, starts[-1]) for a in values.grid(n_classes, len(named))
         )
-        counted = set(_pairs(block, len(block.columns)))
-        keys = np.zeros(len(pairs.tokens), dtype=np.int64)
+        counted, together = set(_groups(block, len(block.columns))), _together(block)
+        found = np.zeros((together, len(pairs.tokens)), dtype=np.int64)
         for i, token in enumerate(pairs.tokens):
-            (a, u), (b, v) = _named(token, column, 2)
-            at = place.get((a, label_key(u))), place.get((b, label_key(v)))
-            if (a, b) not in counted or at[0] is None or at[1] is None:
+            group = _named(token, column, together)
+            at = [place.get((c, label_key(v)), -1) for c, v in group]
+            if tuple(c for c, _ in group) not in counted or -1 in at:
                 raise InputError(f"the pairs hold {token:.60}, which the block does not count")
-            keys[i] = at[0] * starts[-1] + at[1]
-        together = pairs.grid(n_classes, len(keys))
-        return cls(labels, rows, weight, keys, *together)._tidy()
+            found[:, i] = at
+        sums = pairs.grid(n_classes, len(pairs.tokens))
+        return cls(labels, rows, weight, _keys(list(found), starts[-1]), *sums, together)._tidy()
 
 
-def _pairs(block: Block, n_columns: int) -> Sequence[tuple[int, int]]:
-    """Return the pairs that a block declares; one that declares none counts every pair."""
+def _groups(block: Block, n_columns: int) -> Sequence[tuple[int, ...]]:
+    """Return the groups that a block declares; one that declares none counts every pair."""
     return every_pair(n_columns) if block.pairing is None else block.pairing.pairs
+
+
+def _together(block: Block) -> int:
+    """Return how many values a group of the block has."""
+    return len(block.columns) if block.pairing and block.pairing.is_conditional else 2
+
+
+def _keys(places: Sequence[IntArray], size: int) -> IntArray:
+    """Return the places of values as the digits of one number."""
+    _check_keys(len(places), int(size))
+    keys = places[0].astype(np.int64)
+    for place in places[1:]:
+        keys = keys * size + place
+    return keys
+
+
+def _check_keys(n_columns: int, size: int) -> None:
+    if size**n_columns >= LARGEST_KEY:
+        raise TooLargeError(
+            f"{n_columns} columns that are counted together have {size:,} values between them, too "
+            "many to be told apart. Leave out the column of the most values, or give the last of "
+            "them fewer parents."
+        )
 
 
 def _starts(labels: Sequence[Sequence[Any]]) -> IntArray:
@@ -269,12 +302,19 @@ def _counted(
     return rows, total
 
 
-def _counted_pair(
-    u: IntArray, v: IntArray, child: Labels, y: CodeArray, weight: FloatArray | None, n_classes: int
+def _counted_group(
+    codes: Sequence[IntArray],
+    sizes: Sequence[int],
+    y: CodeArray,
+    weight: FloatArray | None,
+    n_classes: int,
 ) -> tuple[IntArray, tuple[IntArray, FloatArray]]:
-    """Return the combinations that came, as codes u · V + v, and their counts."""
-    combined = u * len(child.labels) + v
-    combined[(u < 0) | (v < 0)] = -1
+    """Return the combinations that came, as codes in mixed radix, and their counts."""
+    combined, gaps = codes[0], codes[0] < 0
+    for code, size in zip(codes[1:], sizes[1:], strict=True):
+        combined = combined * size + code
+        gaps = gaps | (code < 0)
+    combined[gaps] = -1
     size = int(combined.max(initial=-1)) + 1
     if size * n_classes > max(DENSE, 4 * len(combined)):
         there = combined >= 0

@@ -79,7 +79,7 @@ class Graph:
             cycle = self._cycle([name for name, n in waiting.items() if n])
             raise SettingError(
                 f"The edges go round in a circle: {' → '.join(map(repr, cycle))}. "
-                "A belief network must have none."
+                "There must be none."
             )
         return tuple(order)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priory.base.errors import SettingError
-from priory.network.graph import Graph
+from priory.base.graph import Graph
 
 
 @st.composite
