@@ -98,7 +98,7 @@ class TestTypes:
         naive = NaiveBayes.textbook(1).fit(TABLES[how](), Y)
         (column,) = naive.schema_.columns
         network = BeliefNetwork([("y", column)], smoothing={"y": 0.0})
-        network.learn(with_classes(TABLES[how](), how)).learn(with_classes(TABLES[how](), how))
+        network.update(with_classes(TABLES[how](), how)).update(with_classes(TABLES[how](), how))
         naive.partial_fit(TABLES[how](), Y)
         new = TABLES[how]([*VALUES, None])
         found = network.predict_proba(new, "y")

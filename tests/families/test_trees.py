@@ -187,7 +187,7 @@ def test_edges_of_whole_rows_are_a_belief_network(data):
     smoothing = {**dict.fromkeys(rows.columns, 0.5), "class": 0.0}
     network = BeliefNetwork(
         [*(("class", name) for name in rows), *edges], smoothing=smoothing
-    ).learn(rows.assign(**{"class": y}))
+    ).update(rows.assign(**{"class": y}))
     np.testing.assert_allclose(
         model.predict_proba(rows), network.predict_proba(rows, "class"), rtol=1e-10
     )

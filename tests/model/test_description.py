@@ -101,7 +101,7 @@ class TestDescriptionLength:
     def test_without_smoothing_it_is_that_of_the_naive_network(self, seed):
         X, y = labels(seed)
         length = NaiveBayes.textbook(smoothing=0).fit(X, y).description_length()
-        network = BeliefNetwork([("k", "a"), ("k", "b")]).learn(X.assign(k=y))
+        network = BeliefNetwork([("k", "a"), ("k", "b")]).update(X.assign(k=y))
         score = sum(bic(table, 120) for table in network._counts.tables.values())
         assert length.total == pytest.approx(-score / log(2), rel=1e-9)
 
@@ -165,8 +165,8 @@ class TestEvidence:
         classifier = Classifier(Settings.textbook(families="categorical", smoothing=alpha)).update(
             X, y
         )
-        network = BeliefNetwork([("k", "a"), ("k", "b")], smoothing=alpha).learn(X.assign(k=y))
-        alone = BeliefNetwork(nodes=["k"], smoothing=alpha).learn(X.assign(k=y))
+        network = BeliefNetwork([("k", "a"), ("k", "b")], smoothing=alpha).update(X.assign(k=y))
+        alone = BeliefNetwork(nodes=["k"], smoothing=alpha).update(X.assign(k=y))
         expected = network.log_evidence() - alone.log_evidence()
         assert classifier.log_evidence() == pytest.approx(expected, rel=1e-10)
 

@@ -170,7 +170,7 @@ def test_climbing_finds_who_depends_on_whom():
     found = {}
     for most in (1, 2, 3):
         settings = Settings.textbook(structure="hill-climb", max_parents=most)
-        schema = Classifier(settings).learn(frame, y).statistics.schema
+        schema = Classifier(settings).update(frame, y).statistics.schema
         found[most] = [set(block.columns) for block in together(schema)]
         parents = [len(block.columns) - 1 for block in together(schema)]
         assert max(parents) <= most
@@ -178,8 +178,8 @@ def test_climbing_finds_who_depends_on_whom():
     assert found[3] == found[2], "a third parent would not pay"
     assert all("noise" not in columns for columns in found[2])
     by_hand = Classifier(Settings.textbook(structure=[("a", "child"), ("b", "child")]))
-    by_hand.learn(frame, y)
-    climbed = Classifier(Settings.textbook(structure="hill-climb")).learn(frame, y)
+    by_hand.update(frame, y)
+    climbed = Classifier(Settings.textbook(structure="hill-climb")).update(frame, y)
     np.testing.assert_allclose(
         np.sort(by_hand.score_samples(frame)).mean(),
         np.sort(climbed.score_samples(frame)).mean(),
@@ -572,9 +572,9 @@ def test_other_edges_must_be_counted_anew():
     model = NaiveBayes.textbook(structure=[("a", "b")]).fit(frame, y)
     before = model.predict_proba(frame)
     with pytest.raises(SettingError, match="counted together that were not"):
-        model.set_params(structure=[("b", "a")]).read_again()
-    model.set_params(structure="naive").read_again()
-    model.set_params(structure=[["a", "b"]]).read_again()
+        model.set_params(structure=[("b", "a")]).change_settings()
+    model.set_params(structure="naive").change_settings()
+    model.set_params(structure=[["a", "b"]]).change_settings()
     np.testing.assert_array_equal(model.predict_proba(frame), before)
 
 
