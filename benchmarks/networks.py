@@ -86,7 +86,7 @@ def contestants(truth: BeliefNetwork, frame: pd.DataFrame) -> dict[str, Callable
     """Return what each installed library does."""
     edges, nodes = list(truth.edges), list(truth.nodes)
     works: dict[str, Callable[[], Any]] = {
-        "priory": lambda: BeliefNetwork(edges, nodes=nodes, smoothing=0).learn(frame)
+        "priory": lambda: BeliefNetwork(edges, nodes=nodes, smoothing=0).update(frame)
     }
     if importlib.util.find_spec("pgmpy") is not None:
         works["pgmpy"] = lambda: with_pgmpy(edges, nodes, frame)

@@ -201,14 +201,14 @@ def accuracies() -> list[tuple[str, float, float | None]]:
     found = []
     plain = priory.TextNB.textbook().fit(train["text"], train["target"])
     for readout, peer in peers.items():
-        plain.set_params(readout=readout).read_again()
+        plain.change_settings(readout=readout)
         theirs = peer.fit(known, train["target"]).score(new, test["target"])
         found.append((f"{readout}, α = 1", plain.score(test["text"], test["target"]), theirs))
     for readout in (
         Words("multinomial", "log"),
         Words("complement", "log", idf=True),
     ):
-        plain.set_params(readout=readout, smoothing=0.1).read_again()
+        plain.change_settings(readout=readout, smoothing=0.1)
         title = f"{readout.title}, normalised log-tf{', idf' if readout.idf else ''}, α = 0.1"
         found.append((title, plain.score(test["text"], test["target"]), None))
     chosen = priory.TextNB().fit(train["text"], train["target"])

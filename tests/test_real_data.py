@@ -147,7 +147,7 @@ def test_families_read_from_the_same_statistics_equal_those_fitted_anew(name):
     for family in ("histogram", "histogram-mdl", "student-t", "poisson", "gaussian"):
         columns = COUNTED[name] if family == "poisson" else numbers
         settings = Settings.textbook(families=dict.fromkeys(columns, family))
-        model.classifier_.read_again(settings)
+        model.classifier_.change_settings(settings)
         plain = {"smoothing": 1.0, "weights": None, "missing": "skip"}
         anew = NaiveBayes(settings.families, **plain).fit(X, y)
         again = model.predict_log_proba(X)

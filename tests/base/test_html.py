@@ -42,8 +42,8 @@ def shown():
     """Return every kind of object that a notebook shows, with markup in all its names."""
     X = {EVIL: [EVIL, "b", "b", EVIL], "n": [1, 2, 3, 5], "t": ["yes", "no", "no", "yes"]}
     y = [EVIL, "k", "k", EVIL]
-    classifier = Classifier(Settings.textbook({"n": "poisson"})).learn(X, y)
-    normal = Classifier(Settings.textbook()).learn({EVIL: [1.0, 2.0, 3.0, 5.0]}, y)
+    classifier = Classifier(Settings.textbook({"n": "poisson"})).update(X, y)
+    normal = Classifier(Settings.textbook()).update({EVIL: [1.0, 2.0, 3.0, 5.0]}, y)
     text = TextNB(analyzer=str.split, readout="multinomial", smoothing=1.0, weights=None)
     text.fit([f"{EVIL} a", "b c", "c d", EVIL], y)
     e = evaluate(classifier, X, y)
@@ -106,7 +106,7 @@ def test_html_has_what_the_text_has(objects):
 
 def test_many_rows_are_cut_off():
     X = {"x": ["a", "b"] * 30}
-    html = Classifier(Settings.textbook()).learn(X, [0, 1] * 30).explain(X)._repr_html_()
+    html = Classifier(Settings.textbook()).update(X, [0, 1] * 30).explain(X)._repr_html_()
     assert html.count("<table>") == 20
     assert "(40 more rows are not shown)" in html
 
@@ -119,7 +119,7 @@ def test_estimators_keep_the_picture_of_scikit_learn():
 
 def test_linear_forms_print_what_weighs_most():
     X = {"x": [f"v{i}" for i in range(30)] * 2}
-    form = Classifier(Settings.textbook({"x": "categorical"})).learn(X, [0, 1] * 30).linear_form()
+    form = Classifier(Settings.textbook({"x": "categorical"})).update(X, [0, 1] * 30).linear_form()
     assert str(form).splitlines()[0].split() == ["0", "1"]
     assert str(form).splitlines()[1].split()[0] == "bias"
     assert str(form).endswith("(10 more features are not shown)")

@@ -9,7 +9,7 @@ import priory
 
 USE = """
 import priory
-classifier = priory.Classifier(priory.Settings.textbook()).learn(
+classifier = priory.Classifier(priory.Settings.textbook()).update(
     {"word": ["u", "v", None], "number": [1.0, 2.0, 3.0], "truth": [True, False, None]}, [0, 1, 1]
 )
 classifier.predict_proba({"word": ["u"], "number": [None], "truth": [True]})

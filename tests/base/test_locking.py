@@ -135,11 +135,11 @@ def test_threads_forget_and_merge_while_others_learn(name):
 def test_a_classifier_learns_declares_and_merges_in_threads():
     X, y = rows_of("counts")
     classifier = Classifier(Settings.textbook())
-    part = Classifier(Settings.textbook()).learn(X[:ROWS], y[:ROWS])
+    part = Classifier(Settings.textbook()).update(X[:ROWS], y[:ROWS])
 
     def learn(share):
         for rows in batches(share):
-            classifier.learn(X[rows], y[rows])
+            classifier.update(X[rows], y[rows])
             classifier.declare([f"class {share}"] if share else [0])
             assert classifier.predict(X[rows]).shape == (ROWS,)
         classifier.merge(part)
@@ -165,8 +165,8 @@ def test_what_is_copied_or_pickled_learns_on(again):
         if again is not copy:
             at_once(lambda other=other: other.partial_fit(X[50:], y[50:]))
             assert (model.statistics_.n_rows, other.statistics_.n_rows) == (50, N)
-    classifier = again(Classifier(Settings.textbook()).learn(X[:50], y[:50]))
-    assert classifier.learn(X[50:], y[50:]).statistics.n_rows == N
+    classifier = again(Classifier(Settings.textbook()).update(X[:50], y[:50]))
+    assert classifier.update(X[50:], y[50:]).statistics.n_rows == N
 
 
 def test_a_lock_lets_the_same_thread_in_again_and_no_other():

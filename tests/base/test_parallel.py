@@ -87,14 +87,14 @@ def test_an_error_in_a_thread_is_the_error_of_the_call(monkeypatch, keen):
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True])
 def test_thread_counts_that_make_no_sense_are_refused(value):
-    with pytest.raises(SettingError, match="n_threads must be a whole number of at least 1"):
+    with pytest.raises(SettingError, match="n_threads must be an integer of at least 1"):
         check_threads(value)
 
 
 @pytest.mark.parametrize("value", ["0", "many", "-2"])
 def test_so_are_those_of_the_environment(value, monkeypatch):
     monkeypatch.setenv("PRIORY_NUM_THREADS", value)
-    with pytest.raises(SettingError, match="PRIORY_NUM_THREADS must be a whole number"):
+    with pytest.raises(SettingError, match="PRIORY_NUM_THREADS must be an integer"):
         thread_count()
 
 

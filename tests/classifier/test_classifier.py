@@ -13,7 +13,7 @@ from priory.base.errors import (
     SchemaError,
     SettingError,
 )
-from priory.classifier.classifier import label_array
+from priory.base.labels import label_array
 from priory.families import Gaussian
 from priory.model import Explanation
 from priory.statistics import Statistics
@@ -33,7 +33,7 @@ def rows(which):
 
 @pytest.fixture
 def classifier():
-    return Classifier(Settings.textbook()).learn(X, Y)
+    return Classifier(Settings.textbook()).update(X, Y)
 
 
 def state(classifier):
@@ -42,14 +42,14 @@ def state(classifier):
 
 class TestLearning:
     def test_in_pieces_is_at_once(self, classifier):
-        pieces = Classifier(Settings.textbook()).learn(*rows(slice(0, 2)))
-        pieces.learn(*rows(slice(2, 3))).learn(*rows(slice(3, 7)))
+        pieces = Classifier(Settings.textbook()).update(*rows(slice(0, 2)))
+        pieces.update(*rows(slice(2, 3))).update(*rows(slice(3, 7)))
         assert pieces.statistics == classifier.statistics
         np.testing.assert_array_equal(pieces.predict_proba(X), classifier.predict_proba(X))
 
     def test_new_classes_and_values_may_come(self, classifier):
         row = {"word": "violet", "number": 2.0, "truth": True, "whole": 1}
-        classifier.learn(row, ["d"])
+        classifier.update(row, ["d"])
         assert classifier.classes == ("a", "b", "c", "d")
         assert "violet" in classifier.statistics.tables["word"].labels
 
@@ -58,15 +58,15 @@ class TestLearning:
         np.testing.assert_array_equal(
             classifier.predict_proba(backwards), classifier.predict_proba(X)
         )
-        classifier.learn(backwards, Y)
+        classifier.update(backwards, Y)
         assert (
             classifier.statistics
-            == Classifier(Settings.textbook()).learn(X, Y).learn(X, Y).statistics
+            == Classifier(Settings.textbook()).update(X, Y).update(X, Y).statistics
         )
 
     def test_weight_two_is_the_row_twice(self):
-        weighted = Classifier(Settings.textbook()).learn(X, Y, 2)
-        twice = Classifier(Settings.textbook()).learn(X, Y).learn(X, Y)
+        weighted = Classifier(Settings.textbook()).update(X, Y, 2)
+        twice = Classifier(Settings.textbook()).update(X, Y).update(X, Y)
         np.testing.assert_allclose(
             weighted.predict_joint_log_proba(X), twice.predict_joint_log_proba(X), rtol=1e-12
         )
@@ -75,8 +75,8 @@ class TestLearning:
         weight = [1, 1, 0, 0, 1, 1, 0]
         kept = [i for i, w in enumerate(weight) if w]
         table = {name: [values[i] for i in kept] for name, values in X.items()}
-        without = Classifier(Settings.textbook()).learn(table, [Y[i] for i in kept])
-        found = Classifier(Settings.textbook()).learn(X, Y, weight)
+        without = Classifier(Settings.textbook()).update(table, [Y[i] for i in kept])
+        found = Classifier(Settings.textbook()).update(X, Y, weight)
         assert found.classes == ("a", "b")
         np.testing.assert_array_equal(found.statistics.rows, without.statistics.rows)
         np.testing.assert_allclose(found.predict_proba(X), without.predict_proba(X), rtol=1e-13)
@@ -86,25 +86,25 @@ class TestLearning:
         with pytest.raises(
             InputError, match=r"no rows to learn from.*sample_weight is zero in every row"
         ):
-            Classifier(Settings.textbook()).learn(X, Y, weight)
+            Classifier(Settings.textbook()).update(X, Y, weight)
 
     @pytest.mark.parametrize("table", [{"a": [], "b": []}, np.zeros((0, 3))])
     def test_no_rows(self, table):
         with pytest.raises(
             InputError, match=r"There are no rows to learn from: the table has none"
         ):
-            Classifier(Settings.textbook()).learn(table, [])
+            Classifier(Settings.textbook()).update(table, [])
 
     def test_no_more_rows_change_nothing(self, classifier):
         before = classifier.statistics
-        classifier.learn({name: [] for name in X}, [])
+        classifier.update({name: [] for name in X}, [])
         assert classifier.statistics == before
 
     def test_lengths_must_agree(self):
         with pytest.raises(
             InputError, match=r"inconsistent numbers of samples: X has 7 rows, y has 2"
         ):
-            Classifier(Settings.textbook()).learn(X, Y[:2])
+            Classifier(Settings.textbook()).update(X, Y[:2])
 
     def test_declared_class_has_no_rows(self, classifier):
         classifier.declare(["z"])
@@ -123,11 +123,11 @@ class TestLearning:
 
 class TestForgetting:
     def test_as_if_never_seen(self, classifier):
-        classifier.learn(*rows(slice(0, 3))).forget(*rows(slice(0, 3)))
-        assert classifier.statistics == Classifier(Settings.textbook()).learn(X, Y).statistics
+        classifier.update(*rows(slice(0, 3))).forget(*rows(slice(0, 3)))
+        assert classifier.statistics == Classifier(Settings.textbook()).update(X, Y).statistics
 
     def test_last_row_takes_its_class_and_values_along(self):
-        classifier = Classifier(Settings.textbook()).learn({"x": ["u", "v", "v"]}, ["a", "b", "b"])
+        classifier = Classifier(Settings.textbook()).update({"x": ["u", "v", "v"]}, ["a", "b", "b"])
         classifier.forget({"x": ["u"]}, ["a"])
         assert classifier.classes == ("b",)
         assert classifier.statistics.tables["x"].labels == ("v",)
@@ -138,8 +138,8 @@ class TestForgetting:
         with pytest.raises(NotFittedError, match=r"forgotten every row"):
             classifier.predict(X)
         assert (
-            classifier.learn(X, Y).statistics
-            == Classifier(Settings.textbook()).learn(X, Y).statistics
+            classifier.update(X, Y).statistics
+            == Classifier(Settings.textbook()).update(X, Y).statistics
         )
 
     @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ FAILING = {
 
 
 @pytest.mark.parametrize("what", FAILING)
-@pytest.mark.parametrize("verb", ["learn", "forget"])
+@pytest.mark.parametrize("verb", ["update", "forget"])
 def test_failing_call_changes_nothing(classifier, what, verb):
     before = state(classifier)
     with pytest.raises(PrioryError):
@@ -202,23 +202,23 @@ def test_failing_call_changes_nothing(classifier, what, verb):
 class TestMerging:
     def test_sum_is_learning_both(self, classifier):
         a, b = (
-            Classifier(Settings.textbook()).learn(*rows(slice(0, 3))),
-            Classifier(Settings.textbook()).learn(*rows(slice(3, 7))),
+            Classifier(Settings.textbook()).update(*rows(slice(0, 3))),
+            Classifier(Settings.textbook()).update(*rows(slice(3, 7))),
         )
         assert (a + b).statistics == classifier.statistics
         assert (
-            a.statistics == Classifier(Settings.textbook()).learn(*rows(slice(0, 3))).statistics
+            a.statistics == Classifier(Settings.textbook()).update(*rows(slice(0, 3))).statistics
         )  # a new one
         assert a.merge(b).statistics == classifier.statistics
 
     def test_settings_of_the_first(self):
-        a = Classifier(Settings.textbook(smoothing=0.5)).learn(*rows(slice(0, 3)))
+        a = Classifier(Settings.textbook(smoothing=0.5)).update(*rows(slice(0, 3)))
         assert (
-            a + Classifier(Settings.textbook()).learn(*rows(slice(3, 7)))
+            a + Classifier(Settings.textbook()).update(*rows(slice(3, 7)))
         ).settings.smoothing == 0.5
 
     def test_other_columns(self, classifier):
-        other = Classifier(Settings.textbook()).learn({"word": ["red"], "extra": [1.0]}, ["a"])
+        other = Classifier(Settings.textbook()).update({"word": ["red"], "extra": [1.0]}, ["a"])
         before = state(classifier)
         with pytest.raises(SchemaError, match=r"not have the same columns: only the first has"):
             classifier.merge(other)
@@ -227,7 +227,7 @@ class TestMerging:
     def test_other_kinds(self, classifier):
         table = {**X, "number": list("abcdefg")}
         with pytest.raises(SchemaError, match=r"'number' holds numbers on one side and labels on"):
-            classifier.merge(Classifier(Settings.textbook()).learn(table, Y))
+            classifier.merge(Classifier(Settings.textbook()).update(table, Y))
 
     def test_one_that_learned_nothing(self, classifier):
         with pytest.raises(NotFittedError, match=r"has learned nothing yet"):
@@ -240,68 +240,68 @@ class TestReadingAgain:
             {"number": Gaussian(shared=True), "whole": "poisson"}, 0.25, class_prior="uniform"
         )
         before = classifier.statistics
-        again = classifier.read_again(settings)
+        again = classifier.change_settings(settings)
         assert again.statistics is before
-        fresh = Classifier(settings).learn(X, Y)
+        fresh = Classifier(settings).update(X, Y)
         np.testing.assert_array_equal(again.predict_proba(X), fresh.predict_proba(X))
 
     def test_settings_that_fail_change_nothing(self, classifier):
         before, settings = state(classifier), classifier.settings
         with pytest.raises(SettingError, match=r"sum of the priors should be 1"):
-            classifier.read_again(Settings.textbook(class_prior=[1.0, 1.0, 1.0]))
+            classifier.change_settings(Settings.textbook(class_prior=[1.0, 1.0, 1.0]))
         assert state(classifier) == before
         assert classifier.settings is settings
 
     def test_before_learning(self):
-        classifier = Classifier(Settings.textbook()).read_again(Settings.textbook(smoothing=0))
-        assert classifier.learn(X, Y).settings.smoothing == 0
+        classifier = Classifier(Settings.textbook()).change_settings(Settings.textbook(smoothing=0))
+        assert classifier.update(X, Y).settings.smoothing == 0
 
 
 class TestData:
     """Data as it comes: few rows, one class, gaps, odd labels."""
 
     def test_single_class(self):
-        classifier = Classifier(Settings.textbook()).learn(X, ["only"] * 7)
+        classifier = Classifier(Settings.textbook()).update(X, ["only"] * 7)
         assert classifier.predict(X).tolist() == ["only"] * 7
         assert (classifier.predict_proba(X) == 1.0).all()
         assert np.isfinite(classifier.score_samples(X)).all()
 
     def test_class_with_one_row(self):
-        classifier = Classifier(Settings.textbook()).learn(X, ["one", *["two"] * 6])
+        classifier = Classifier(Settings.textbook()).update(X, ["one", *["two"] * 6])
         posterior = classifier.predict_proba(X)
         assert np.isfinite(posterior).all()
         assert classifier.predict(X)[0] == "one"
 
     def test_one_row(self):
         row = {"word": "red", "number": 1.0, "truth": True, "whole": 3}
-        classifier = Classifier(Settings.textbook()).learn(row, ["a"])
+        classifier = Classifier(Settings.textbook()).update(row, ["a"])
         assert classifier.predict({**row, "number": 1e6, "word": "blue"}).tolist() == ["a"]
 
     @pytest.mark.parametrize("constant", ["same", 5.0, True, 7])
     def test_constant_column_says_nothing(self, constant):
-        only = Classifier(Settings.textbook()).learn({"word": X["word"]}, Y)
-        both = Classifier(Settings.textbook(smoothing=0)).learn(
+        only = Classifier(Settings.textbook()).update({"word": X["word"]}, Y)
+        both = Classifier(Settings.textbook(smoothing=0)).update(
             {"c": [constant] * 7, "word": X["word"]}, Y
         )
-        only.read_again(Settings.textbook(smoothing=0))
+        only.change_settings(Settings.textbook(smoothing=0))
         table = {"word": ["red", "green"]}
         np.testing.assert_allclose(
             both.predict_proba({"c": [constant] * 2, **table}), only.predict_proba(table), rtol=1e-9
         )
 
     def test_column_of_gaps_is_left_out(self):
-        classifier = Classifier(Settings.textbook()).learn({**X, "gaps": [None] * 7}, Y)
+        classifier = Classifier(Settings.textbook()).update({**X, "gaps": [None] * 7}, Y)
         assert "gaps" not in [term.title for term in classifier.model.terms]
         for value in ("anything", 3.0, None):
             found = classifier.predict_proba({**X, "gaps": [value] * 7})
             np.testing.assert_array_equal(
-                found, Classifier(Settings.textbook()).learn(X, Y).predict_proba(X)
+                found, Classifier(Settings.textbook()).update(X, Y).predict_proba(X)
             )
 
     def test_column_of_gaps_in_one_class(self):
         table, y = {"n": [1.0, 2.0, None, None], "w": ["u", "v", None, None]}, ["a", "a", "b", "b"]
         for smoothing in (0, 1):
-            classifier = Classifier(Settings.textbook(smoothing=smoothing)).learn(table, y)
+            classifier = Classifier(Settings.textbook(smoothing=smoothing)).update(table, y)
             # A class that never saw the columns takes those of all: nothing speaks.
             found = classifier.predict_proba({"n": [1.0], "w": [None]})
             np.testing.assert_allclose(found, [[0.5, 0.5]], rtol=1e-12)
@@ -322,26 +322,26 @@ class TestData:
     def test_labels_of_any_kind(self, labels):
         y = labels * 3
         table = {"word": [f"v{i}" for i in range(3)] * 3, "n": [float(i) for i in range(3)] * 3}
-        classifier = Classifier(Settings.textbook()).learn(table, y)
+        classifier = Classifier(Settings.textbook()).update(table, y)
         found = classifier.predict(table).tolist()
         assert [(type(v), v) for v in found] == [(type(v), v) for v in y]
 
     def test_values_of_any_kind(self):
         table = {"v": [1, "1", True, 1, "1", True]}
         y = ["int", "string", "truth"] * 2
-        classifier = Classifier(Settings.textbook()).learn(table, y)
+        classifier = Classifier(Settings.textbook()).update(table, y)
         assert classifier.predict(table).tolist() == y
 
     def test_non_ascii_column_names(self):
         table = {"größe": [1.0, 9.0], "色": ["赤", "青"]}
-        classifier = Classifier(Settings.textbook()).learn(table, ["a", "b"])
+        classifier = Classifier(Settings.textbook()).update(table, ["a", "b"])
         assert classifier.predict(table).tolist() == ["a", "b"]
 
     def test_missing_labels(self):
         with pytest.raises(
             InputError, match=r"y has 2 missing labels .* the first in row 1. .* leave"
         ):
-            Classifier(Settings.textbook()).learn({"x": [1, 2, 3]}, ["a", None, float("nan")])
+            Classifier(Settings.textbook()).update({"x": [1, 2, 3]}, ["a", None, float("nan")])
 
     def test_missing_column(self, classifier):
         table = {**X, "words": X["word"]}
@@ -352,7 +352,7 @@ class TestData:
     def test_extra_column(self, classifier):
         expected = classifier.predict_proba(X)
         np.testing.assert_array_equal(classifier.predict_proba({**X, "id": range(7)}), expected)
-        for learn in (classifier.learn, classifier.forget):
+        for learn in (classifier.update, classifier.forget):
             with pytest.raises(
                 SchemaError, match=r"Column 'id' was not there when the model learned; leave it"
             ):
@@ -369,7 +369,7 @@ class TestData:
         np.testing.assert_array_equal(classifier.predict_proba({**X, "number": [True] * 7}), ones)
 
     def test_far_away_numbers_do_not_overflow(self):
-        classifier = Classifier(Settings.textbook()).learn(
+        classifier = Classifier(Settings.textbook()).update(
             {"x": [1e149, -1e149, 1e-300]}, ["a", "b", "b"]
         )
         assert np.isfinite(classifier.predict_proba({"x": [1e149, 0.0, -1e149]})).all()
@@ -380,14 +380,14 @@ NAMED = {"id": [f"row {i}" for i in range(30)], "x": [i % 3 for i in range(30)]}
 
 class TestIdentifiers:
     def test_left_out_with_one_warning(self):
-        classifier = Classifier(Settings.textbook()).learn(NAMED, [i % 3 for i in range(30)])
+        classifier = Classifier(Settings.textbook()).update(NAMED, [i % 3 for i in range(30)])
         with pytest.warns(IdentifierWarning, match=r"Column 'id' has hardly two rows alike"):
             classifier.predict(NAMED)
         classifier.predict(NAMED)  # a second warning would be an error
 
     def test_absent_at_prediction(self):
         names = {"id": [f"row {i}" for i in range(1200)], "x": [i % 3 for i in range(1200)]}
-        classifier = Classifier(Settings.textbook()).learn(names, [i % 3 for i in range(1200)])
+        classifier = Classifier(Settings.textbook()).update(names, [i % 3 for i in range(1200)])
         with pytest.warns(IdentifierWarning, match=r"'id'"):
             found = classifier.predict({"x": [0, 1, 2]})
         assert found.tolist() == [0, 1, 2]
@@ -444,7 +444,7 @@ JOINT = {("colour", "ripe"): "joint"}
     "family", ["gaussian", "histogram", "rank-normal", "log-normal", "kernel-density", "student-t"]
 )
 def test_numbers_too_large_are_refused_at_predict_too(value, family):
-    classifier = Classifier(Settings.textbook(families={"n": family})).learn(
+    classifier = Classifier(Settings.textbook(families={"n": family})).update(
         {"n": BLOCK["n"]}, KIND
     )
     for ask in (classifier.predict_proba, classifier.score_samples):
@@ -463,33 +463,33 @@ def test_numbers_too_large_are_refused_at_predict_too(value, family):
 )
 def test_settings_for_part_of_a_block_are_refused(settings):
     with pytest.raises(SettingError, match=r"is one block\. Blocks are declared before learning"):
-        _ = Classifier(Settings.textbook(**settings)).learn(BLOCK, KIND).model
+        _ = Classifier(Settings.textbook(**settings)).update(BLOCK, KIND).model
 
 
 def test_blocks_cannot_be_cut_up_or_put_together_after_learning():
-    apart = Classifier(Settings.textbook()).learn(BLOCK, KIND)
+    apart = Classifier(Settings.textbook()).update(BLOCK, KIND)
     with pytest.raises(SettingError, match="Blocks are declared before learning"):
-        apart.read_again(Settings.textbook(families=JOINT))
-    together = Classifier(Settings.textbook(families=JOINT)).learn(BLOCK, KIND)
+        apart.change_settings(Settings.textbook(families=JOINT))
+    together = Classifier(Settings.textbook(families=JOINT)).update(BLOCK, KIND)
     with pytest.raises(SettingError, match="Blocks are declared before learning"):
-        together.read_again(Settings.textbook(families={"colour": "categorical"}))
+        together.change_settings(Settings.textbook(families={"colour": "categorical"}))
 
 
 def test_declared_classes_outlive_merging_and_forgetting():
-    a = Classifier(Settings.textbook()).learn(BLOCK, KIND).declare(["a", "b", "fig"])
-    b = Classifier(Settings.textbook()).learn(BLOCK, KIND)
+    a = Classifier(Settings.textbook()).update(BLOCK, KIND).declare(["a", "b", "fig"])
+    b = Classifier(Settings.textbook()).update(BLOCK, KIND)
     for merged in (a + b, b.merge(a)):
         assert "fig" in merged.forget(BLOCK, KIND).classes
 
 
 def test_only_classifiers_can_be_merged():
     with pytest.raises(SettingError, match="merges with another one, not with 3"):
-        Classifier(Settings.textbook()).learn(BLOCK, KIND).merge(3)
+        Classifier(Settings.textbook()).update(BLOCK, KIND).merge(3)
 
 
 def test_dates_are_no_classes():
     with pytest.raises(InputError, match="y holds dates"):
-        Classifier(Settings.textbook()).learn(
+        Classifier(Settings.textbook()).update(
             {"x": [1.0, 2.0]}, np.array(["2020-01-01", "2020-01-02"], "M8[D]")
         )
 
@@ -497,18 +497,18 @@ def test_dates_are_no_classes():
 def test_a_column_named_like_a_block_is_refused():
     data = {**BLOCK, "colour, ripe": [1.0, 2.0, 3.0, 4.0]}
     with pytest.raises(SchemaError, match="both a column and a block"):
-        Classifier(Settings.textbook(families=JOINT)).learn(data, KIND)
+        Classifier(Settings.textbook(families=JOINT)).update(data, KIND)
 
 
 def test_warnings_point_at_the_line_of_the_caller():
     names = {"name": [f"row {i}" for i in range(20)], "x": [1.0, 2.0] * 10}
     with pytest.warns(IdentifierWarning) as caught:
-        _ = Classifier(Settings.textbook()).learn(names, [0, 1] * 10).model
+        _ = Classifier(Settings.textbook()).update(names, [0, 1] * 10).model
     assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_a_column_left_out_says_why():
     names = {"name": [f"row {i}" for i in range(20)], "x": [1.5, 2.0] * 10}
-    classifier = Classifier(Settings.textbook()).learn(names, [0, 1] * 10)
+    classifier = Classifier(Settings.textbook()).update(names, [0, 1] * 10)
     with pytest.warns(IdentifierWarning):
         assert "left out  hardly two rows alike" in str(classifier.schema)

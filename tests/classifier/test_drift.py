@@ -19,7 +19,7 @@ LABELS = Settings.textbook({"x": "categorical"})
 
 
 def learned(values, settings=LABELS):
-    return Classifier(settings).learn({"x": values}, Y)
+    return Classifier(settings).update({"x": values}, Y)
 
 
 class TestCasts:
@@ -55,13 +55,13 @@ class TestCasts:
         rows = [model.predict_proba({"x": value})[0] for value in given]
         np.testing.assert_array_equal(rows, expected)
         # And so when learning on and forgetting.
-        twice = learned(values).learn({"x": given}, Y)
-        assert twice.statistics == learned(values).learn({"x": values}, Y).statistics
+        twice = learned(values).update({"x": given}, Y)
+        assert twice.statistics == learned(values).update({"x": values}, Y).statistics
         assert twice.forget({"x": given}, Y).statistics == model.statistics
 
     def test_a_type_that_was_learned_is_not_cast(self):
         model = learned([1, "1", 2, "2", "x", 1, "1", 2, "2", "x", 1, True])
-        column = model._frame({"x": ["1", 1, True, "2"]})["x"]
+        column = model.frame({"x": ["1", 1, True, "2"]})["x"]
         assert [column.value(i) for i in range(4)] == ["1", 1, True, "2"]
 
     def test_columns_counted_together(self):
@@ -75,7 +75,7 @@ class TestCasts:
             ),
         ):
             labels = {**X, "x": pd.Categorical(CODES)}
-            model = Classifier(settings).learn(labels, Y)
+            model = Classifier(settings).update(labels, Y)
             expected = model.predict_proba(labels)
             np.testing.assert_array_equal(model.predict_proba(given), expected)
 
@@ -86,7 +86,7 @@ class TestCasts:
             assert figures(model, given, Y * 4).log_loss == figures(model, X, Y * 4).log_loss
 
     def test_new_values_come_in_the_type_that_was_learned(self):
-        model = learned([str(v) for v in CODES]).learn({"x": [7, 1]}, ["a", "b"])
+        model = learned([str(v) for v in CODES]).update({"x": [7, 1]}, ["a", "b"])
         assert model.statistics.tables["x"].labels == ("1", "2", "3", "7")
 
     def test_numbers_written_as_strings(self):
@@ -140,14 +140,14 @@ class TestWarnings:
 
     def test_a_column_of_a_joint_block(self):
         model = Classifier(Settings.textbook({("x", "z"): "joint"}))
-        model.learn({"x": [f"{v:02}" for v in CODES], "z": TRUTHS}, Y)
+        model.update({"x": [f"{v:02}" for v in CODES], "z": TRUTHS}, Y)
         with pytest.warns(DriftWarning, match=r"Column 'x': 100% .* learned were '01', '02', '03'"):
             model.predict({"x": CODES, "z": [int(v) for v in TRUTHS]})
 
     def test_another_type_when_learning_on(self):
         model = learned(["u", "v"] * 6)
         with pytest.warns(DriftWarning, match=r"such as 1, 2, 3; .* are counted as new values"):
-            model.learn({"x": CODES}, Y)
+            model.update({"x": CODES}, Y)
         assert model.statistics.tables["x"].labels == ("1", "2", "3", "u", "v")
 
     def test_most_values_are_new(self):
@@ -158,7 +158,7 @@ class TestWarnings:
             model.predict({"x": [*half[:8], None]})
             model.predict({"x": ["w"] * 9})  # too few to tell
             model.predict({"x": [None] * 20})
-            model.learn({"x": ["w"] * 20}, ["a", "b"] * 10)  # what is new is learned
+            model.update({"x": ["w"] * 20}, ["a", "b"] * 10)  # what is new is learned
         model = learned(["u", "v"] * 6)
         with pytest.warns(DriftWarning, match=r"'x': 58% of 12 values .* such as 'w'; learned"):
             model.predict({"x": [*half[:9], "w", "w", "w"]})

@@ -49,7 +49,7 @@ FAMILIES = {("b", "c"): "multivariate-gaussian", ("word", "a"): "joint", "whole"
 
 def model(families=FAMILIES, **more) -> Classifier:
     return (
-        Classifier(Settings.textbook(families=families, **more)).learn(ROWS, Y).declare(["never"])
+        Classifier(Settings.textbook(families=families, **more)).update(ROWS, Y).declare(["never"])
     )
 
 
@@ -105,7 +105,7 @@ SETTINGS = [
 @pytest.mark.parametrize("asked", SETTINGS, ids=range(len(SETTINGS)))
 def test_settings_come_back(asked, path):
     numbers = {**ROWS, "number": [1.0] * 6}
-    Classifier(asked).learn(numbers, Y).declare(["never"]).save(path)
+    Classifier(asked).update(numbers, Y).declare(["never"]).save(path)
     again = load(path).settings
     for name in ("families", "smoothing", "missing", "unseen"):
         assert getattr(again, name) == getattr(asked, name)
@@ -116,8 +116,8 @@ def test_settings_come_back(asked, path):
 def test_a_loaded_model_learns_merges_and_forgets_on(saved):
     kept, loaded = model(), load(saved)
     more = {name: [values[0], values[4]] for name, values in ROWS.items()}
-    loaded.learn(more, ["yes", "new"])
-    kept.learn(more, ["yes", "new"])
+    loaded.update(more, ["yes", "new"])
+    kept.update(more, ["yes", "new"])
     assert loaded.statistics == kept.statistics
     loaded.forget(more, ["yes", "new"])
     assert loaded.statistics == kept.forget(more, ["yes", "new"]).statistics
@@ -156,7 +156,7 @@ labels = st.one_of(
 def test_any_labels_and_numbers_come_back(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("any") / "m.priory"
     X = {"label": [row[1] for row in rows], "number": [row[2] for row in rows]}
-    before = Classifier(Settings.textbook(families={"label": "categorical"})).learn(
+    before = Classifier(Settings.textbook(families={"label": "categorical"})).update(
         X, [r[0] for r in rows]
     )
     before.save(path)
@@ -164,16 +164,16 @@ def test_any_labels_and_numbers_come_back(tmp_path_factory, rows):
 
 
 def test_an_emptied_model_can_be_saved_and_filled_again(path):
-    empty = Classifier(Settings.textbook()).learn({"x": ["a"]}, [1]).forget({"x": ["a"]}, [1])
+    empty = Classifier(Settings.textbook()).update({"x": ["a"]}, [1]).forget({"x": ["a"]}, [1])
     empty.save(path)
-    assert load(path).learn({"x": ["b"]}, [2]).predict({"x": ["b"]}).tolist() == [2]
+    assert load(path).update({"x": ["b"]}, [2]).predict({"x": ["b"]}).tolist() == [2]
 
 
 def test_a_family_of_ones_own_cannot_be_saved(path):
     class Mine(Bernoulli):
         pass
 
-    mine = Classifier(Settings.textbook(families={"truth": Mine()})).learn(ROWS, Y)
+    mine = Classifier(Settings.textbook(families={"truth": Mine()})).update(ROWS, Y)
     with pytest.raises(SettingError, match=r"cannot be saved: a model file holds no code"):
         mine.save(path)
     assert not path.exists()
@@ -184,7 +184,7 @@ def test_a_family_of_ones_own_cannot_be_saved(path):
 
 def test_saving_replaces_the_file_and_keeps_its_rights(saved):
     os.chmod(saved, 0o640)
-    Classifier(Settings.textbook()).learn({"x": ["a"]}, [1]).save(saved)
+    Classifier(Settings.textbook()).update({"x": ["a"]}, [1]).save(saved)
     assert load(saved).classes == (1,)
     assert saved.stat().st_mode & 0o777 == 0o640
     assert [entry.name for entry in saved.parent.iterdir()] == [saved.name]
@@ -193,7 +193,7 @@ def test_saving_replaces_the_file_and_keeps_its_rights(saved):
 def test_a_link_stays_a_link(saved):
     link = saved.parent / "link.priory"
     link.symlink_to(saved)
-    Classifier(Settings.textbook()).learn({"x": ["a"]}, [1]).save(link)
+    Classifier(Settings.textbook()).update({"x": ["a"]}, [1]).save(link)
     assert link.is_symlink() and load(saved).classes == (1,)
 
 
@@ -515,7 +515,9 @@ def test_tables_larger_than_the_memory_allowed_are_refused(saved, tmp_path):
         load(saved, max_memory=1000)
     wide = tmp_path / "wide.priory"
     many = [f"k{i:05}" for i in range(3000)]
-    Classifier(Settings.textbook(families={"x": "categorical"})).learn({"x": many}, many).save(wide)
+    Classifier(Settings.textbook(families={"x": "categorical"})).update({"x": many}, many).save(
+        wide
+    )
     with pytest.raises(ModelFileError, match=r"If you trust it: load\(path, max_memory=\d+\)"):
         load(wide)
     assert len(load(wide, max_memory=2**30).classes) == 3000
@@ -623,7 +625,7 @@ def test_min_count_leaves_rare_values_out(path):
         "few": [1, 1, 1, 2, 2, 2, 3, 3, 3],
     }
     y = [0, 1, 0, 1, 0, 1, 0, 1, 1]
-    before = Classifier(Settings.textbook()).learn(X, y)
+    before = Classifier(Settings.textbook()).update(X, y)
     before.save(path, min_count=3)
     after = load(path)
     assert after.statistics.tables["town"].labels == ("A", "B")
@@ -637,7 +639,7 @@ def test_min_count_leaves_rare_values_out(path):
         after.forget(X, y)
     with pytest.raises(ForgetError, match=r"fewer than 3 rows"):
         (before + after).forget(X, y)
-    assert after.learn(X, y).statistics.n_rows == 18
+    assert after.update(X, y).statistics.n_rows == 18
     assert before.forget(X, y).statistics.n_rows == 0  # the model in memory is as it was
 
 
@@ -720,17 +722,17 @@ def test_a_tuned_model_of_a_table_is_the_same_again(path):
 def test_words_of_a_function_are_kept_without_the_function(path):
     X, y = mixed()
     analyzer = Analyzer(str.split)
-    Classifier(Settings.textbook(text={"text": analyzer})).learn(X, y).save(path)
+    Classifier(Settings.textbook(text={"text": analyzer})).update(X, y).save(path)
     lost = load(path)
     with pytest.raises(SchemaError, match=r"str\.split"):
         lost.predict(X)
-    whole = Classifier(Settings.textbook(text={"text": analyzer})).learn(X, y).merge(lost)
+    whole = Classifier(Settings.textbook(text={"text": analyzer})).update(X, y).merge(lost)
     assert whole.statistics.n_rows == 800
 
 
 def test_rare_words_are_left_out(path):
     X, y = mixed()
-    Classifier(Settings.textbook(text=["text"])).learn(X, y).save(path, min_count=5)
+    Classifier(Settings.textbook(text=["text"])).update(X, y).save(path, min_count=5)
     words = load(path).statistics.tables["text"].vocabulary.words()
     assert "money" in words and "w7" not in words
     assert b'"w7"' not in path.read_bytes()

@@ -98,7 +98,7 @@ def test_train_with_every_option(run, tmp_path):
     code, out, _ = run(
         *("train", path, "-t", "y", "-o", "m.priory", "--families", "x=labels", "--drop", "id"),
         *("--where", "x < 3", "--weight", "w", "--na-values", "?", "--smoothing", "0.5"),
-        *("--encoding", "utf-16", "--delimiter", ";", "--threads", "1", "--min-count", "2"),
+        *("--encoding", "utf-16", "--delimiter", ";", "--n-threads", "1", "--min-count", "2"),
         "--json",
     )
     assert code == 0
@@ -391,7 +391,7 @@ def test_explain(run, model):
 def test_values_have_the_types_that_were_learned(run, tmp_path):
     X = {"t": [True, False], "n": [1.5, 2.5], "i": [1, 2], "s": ["1", "x"]}
     settings = Settings.textbook(families={"i": "categorical", "n": "gaussian"})
-    Classifier(settings).learn(X, ["a", "b"]).save(tmp_path / "m.priory")
+    Classifier(settings).update(X, ["a", "b"]).save(tmp_path / "m.priory")
     given = [word for pair in ("t=true", "n=2", "i=2", "s=1") for word in ("--set", pair)]
     told = json.loads(run("explain", "m.priory", *given, "--json")[1])
     assert [f["value"] for f in told["factors"]] == [True, 2.0, 2, "1"]
@@ -489,11 +489,11 @@ def test_halves_merged_are_the_whole(run, tmp_path):
 
 
 def test_sample(run, model):
-    code, out, _ = run("sample", model, "-n", 5, "--seed", 1)
+    code, out, _ = run("sample", model, "-n", 5, "--random-state", 1)
     assert code == 0
     table = pd.read_csv(io.StringIO(out))
     assert list(table) == [*DAY, "play"] and len(table) == 5
-    assert run("sample", model, "-n", 5, "--seed", 1)[1] == out
+    assert run("sample", model, "-n", 5, "--random-state", 1)[1] == out
     lines = run("sample", model, "-n", 3, "--class", "Yes", "--json")[1].splitlines()
     assert [json.loads(line)["play"] for line in lines] == ["Yes"] * 3
     code, _, err = run("sample", model, "--class", "Maybe")

@@ -45,7 +45,7 @@ def with_classes(table, how):
 
 
 def learned(table, y=Y, **settings):
-    return Classifier(Settings.textbook(**settings)).learn(table, y)
+    return Classifier(Settings.textbook(**settings)).update(table, y)
 
 
 def p_of(classifier, value="low"):
@@ -98,7 +98,7 @@ class TestTypes:
         naive = NaiveBayes.textbook(1).fit(TABLES[how](), Y)
         (column,) = naive.schema_.columns
         network = BeliefNetwork([("y", column)], smoothing={"y": 0.0})
-        network.learn(with_classes(TABLES[how](), how)).learn(with_classes(TABLES[how](), how))
+        network.update(with_classes(TABLES[how](), how)).update(with_classes(TABLES[how](), how))
         naive.partial_fit(TABLES[how](), Y)
         new = TABLES[how]([*VALUES, None])
         found = network.predict_proba(new, "y")
@@ -107,7 +107,7 @@ class TestTypes:
 
 def test_pieces_declare_more_and_all_of_it_counts():
     first, second = of_arrow(["low", "mid"], ["low", "mid"]), of_arrow(["high"], ["high", "none"])
-    pieces = learned(first, ["a", "b"]).learn(second, ["a"])
+    pieces = learned(first, ["a", "b"]).update(second, ["a"])
     merged = learned(first, ["a", "b"]).merge(learned(second, ["a"]))
     other = learned(second, ["a"]).merge(learned(first, ["a", "b"]))
     whole = learned(of_arrow(["low", "mid", "high"], VALUES), ["a", "b", "a"])
@@ -122,7 +122,7 @@ def test_pieces_declare_more_and_all_of_it_counts():
 
 
 def test_plain_strings_may_follow():
-    classifier = learned(TABLES["pandas"]()).learn({"x": ["low", "new"]}, ["a", "b"])
+    classifier = learned(TABLES["pandas"]()).update({"x": ["low", "new"]}, ["a", "b"])
     assert classifier.model.terms[0].parameters.labels == (*sorted([*VALUES, "new"]),)
 
 

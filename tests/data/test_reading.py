@@ -30,7 +30,7 @@ Y = ["a", "b", "a", "c", "b"]
 
 
 def count(X, y=Y, settings=None):
-    return Classifier(settings).learn(X, y).statistics
+    return Classifier(settings).update(X, y).statistics
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_same_statistics(how, expected):
 
 @pytest.mark.parametrize("how", SAME)
 def test_same_predictions(how):
-    classifier = Classifier(Settings.textbook()).learn(COLUMNS, Y)
+    classifier = Classifier(Settings.textbook()).update(COLUMNS, Y)
     np.testing.assert_array_equal(
         classifier.predict_proba(SAME[how]()), classifier.predict_proba(COLUMNS)
     )
@@ -107,7 +107,7 @@ def test_same_predictions(how):
 
 @pytest.mark.parametrize("how", ["pandas", "polars", "Arrow"])
 def test_columns_are_matched_by_name(how):
-    classifier = Classifier(Settings.textbook()).learn(COLUMNS, Y)
+    classifier = Classifier(Settings.textbook()).update(COLUMNS, Y)
     table = SAME[how]()
     names = list(reversed(COLUMNS))
     table = table.select(names) if how != "pandas" else table[names]
@@ -229,8 +229,8 @@ class TestOrdered:
     def test_places_as_numbers(self, tmp_path):
         settings = Settings.textbook({"size": "gaussian"})
         places = {"size": [0.0, 2.0, 1.0, None, 0.0]}
-        classifier = Classifier(settings).learn(self.FRAME, Y)
-        expected = Classifier(settings).learn(places, Y)
+        classifier = Classifier(settings).update(self.FRAME, Y)
+        expected = Classifier(settings).update(places, Y)
         assert classifier.statistics.tables["size"] == expected.statistics.tables["size"]
         classifier.save(tmp_path / "m.priory")
         for model in (classifier, load(tmp_path / "m.priory")):
@@ -256,7 +256,7 @@ class TestOrdered:
         other = pd.DataFrame({"size": self.FRAME["size"].cat.reorder_categories(self.ORDER[::-1])})
         a, b = (Classifier(Settings.textbook({"size": "gaussian"})) for _ in range(2))
         with pytest.raises(SchemaError, match=r"'size' counts the places of categories in the ord"):
-            a.learn(self.FRAME, Y).merge(b.learn(other, Y))
+            a.update(self.FRAME, Y).merge(b.update(other, Y))
 
 
 def test_names_in_parts_are_joined():
@@ -350,7 +350,7 @@ class TestArrays:
 
     def test_unnamed_columns_are_matched_by_position(self):
         frame = pd.DataFrame(self.X, columns=list("abcd"))
-        classifier = Classifier(Settings.textbook()).learn(frame, Y)
+        classifier = Classifier(Settings.textbook()).update(frame, Y)
         np.testing.assert_array_equal(
             classifier.predict_proba(self.X), classifier.predict_proba(frame)
         )
@@ -465,7 +465,7 @@ class TestSparse:
 
 class TestOneRow:
     def test_a_dict_of_values_is_one_row(self):
-        classifier = Classifier(Settings.textbook()).learn(COLUMNS, Y)
+        classifier = Classifier(Settings.textbook()).update(COLUMNS, Y)
         row = {"word": "red", "whole": 1, "number": np.float64(0.5), "truth": None}
         many = {name: [value] for name, value in row.items()}
         np.testing.assert_array_equal(classifier.predict_proba(row), classifier.predict_proba(many))
@@ -504,7 +504,7 @@ class TestHugeIntegers:
 
     def test_beyond_64_bits(self):
         for ids in ([2**64 - 1, 2**64 - 2], [2**63, -1], [10**30, 10**30 + 1]):
-            classifier = Classifier(Settings.textbook()).learn({"x": [1.0, 2.0]}, ids)
+            classifier = Classifier(Settings.textbook()).update({"x": [1.0, 2.0]}, ids)
             assert classifier.classes == tuple(sorted(ids))
             assert sorted(classifier.predict({"x": [1.0, 2.0]}).tolist()) == sorted(ids)
 
@@ -654,7 +654,7 @@ def test_numbers_too_large_are_refused(wrong, families):
     X = {"z": [1.0, 2.0, 3.0], "x": [1.0, wrong, 2.0]}
     with pytest.raises(InputError, match=MESSAGE):
         count(X, Y[:3], Settings.textbook(families))
-    model = Classifier(Settings.textbook(families)).learn({**X, "x": [1.0, 3.0, 2.0]}, Y[:3])
+    model = Classifier(Settings.textbook(families)).update({**X, "x": [1.0, 3.0, 2.0]}, Y[:3])
     with pytest.raises(InputError, match=MESSAGE):
         model.predict(X)
 
@@ -813,11 +813,11 @@ class TestWeights:
 
 
 def test_empty_columns_find_their_kind_later():
-    classifier = Classifier(Settings.textbook()).learn(
+    classifier = Classifier(Settings.textbook()).update(
         {"x": [None, None], "z": [1.0, 2.0]}, ["a", "b"]
     )
     assert classifier.statistics.schema["x"].kind is Kind.EMPTY
-    classifier.learn({"x": ["u", "v"], "z": [1.0, 2.0]}, ["a", "b"])
+    classifier.update({"x": ["u", "v"], "z": [1.0, 2.0]}, ["a", "b"])
     assert classifier.statistics.schema["x"].kind is Kind.LABELS
     assert classifier.statistics.tables["x"].labels == ("u", "v")
 

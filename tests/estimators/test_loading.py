@@ -127,7 +127,7 @@ def test_a_derived_class_comes_back_as_its_classifier(path):
 def test_the_classifier_of_an_estimators_file_can_go_on(path):
     """The shell learns on without scikit-learn, and what it saves is an estimator still."""
     NaiveBayes.textbook().fit(X, Y).save(path)
-    beneath = classifiers.load(path).learn(X, Y)
+    beneath = classifiers.load(path).update(X, Y)
     beneath.save(path)
     assert type(load(path)) is NaiveBayes and load(path).statistics_.n_rows == 48
     (beneath + classifiers.load(path)).save(path)
@@ -136,7 +136,7 @@ def test_the_classifier_of_an_estimators_file_can_go_on(path):
 
 def test_a_classifier_read_again_is_no_longer_that_estimator(path):
     NaiveBayes.textbook().fit(X, Y).save(path)
-    classifiers.load(path).read_again(Settings.textbook(smoothing=7)).save(path)
+    classifiers.load(path).change_settings(Settings.textbook(smoothing=7)).save(path)
     again = load(path)
     assert type(again) is Classifier and again.settings.smoothing == 7
 

@@ -97,7 +97,7 @@ class TestParameters:
 
     def test_same_answers_as_the_classifier(self):
         model = NaiveBayes.textbook().fit(X, Y)
-        classifier = Classifier(Settings.textbook()).learn(X, Y)
+        classifier = Classifier(Settings.textbook()).update(X, Y)
         np.testing.assert_array_equal(model.predict_proba(X), classifier.predict_proba(X))
         np.testing.assert_array_equal(model.predict_log_proba(X), classifier.predict_log_proba(X))
         np.testing.assert_array_equal(
@@ -504,5 +504,5 @@ def test_the_textbook_has_what_it_was_asked_for():
     }
     params = NaiveBayes.textbook(**asked).get_params()
     assert {name: params[name] for name in asked} == asked
-    settings = NaiveBayes.textbook(0.5)._settings()
+    settings = NaiveBayes.textbook(0.5).settings
     assert settings == Settings.textbook(smoothing=0.5) and not settings.is_tuned

@@ -54,7 +54,7 @@ def test_differences(rows, random):
     np.testing.assert_equal(c.auc_difference, b.auc - a.auc)
     counted = np.ones(len(truth), dtype=bool) if w is None else w > 0
     alone = [(x.correct & ~y.correct & counted).sum() for x, y in ((a, b), (b, a))]
-    assert c.right_alone == tuple(alone)
+    assert c.only_correct == tuple(alone)
     back = compare(b, a, n_resamples=20)
     assert back.p_value == pytest.approx(c.p_value)
     assert back.log_loss_interval == pytest.approx(
@@ -76,8 +76,8 @@ def test_what_is_said():
     c = compare(true, sharp, ("true", "sharp"))
     assert isinstance(c, Comparison)
     text = str(c)
-    assert "right alone: true 0, sharp 0; McNemar's exact test p = 1" in text
-    assert "accuracy: the difference may be chance" in text
+    assert "correct where the other is wrong: true 0, sharp 0; McNemar's exact test p = 1" in text
+    assert "accuracy: no significant difference" in text
     assert "log-loss: true is better" in text
     assert all(len(line) <= 80 for line in text.splitlines())
     assert c.log_loss_interval.low > 0
@@ -200,27 +200,29 @@ def test_verdicts_on_the_area():
     assert c.auc.to_dict()["interval"] == list(c.auc.interval)
     same = compare(good, good)
     assert (same.auc.p_value, same.auc.interval) == (1.0, (0.0, 0.0))
-    assert "AUC: the difference may be chance (DeLong's test p = 1)" in str(same)
+    assert "AUC: no significant difference (DeLong's test p = 1)" in str(same)
     wrong = Evaluation([0, 0, 1, 1], [0.9, 0.8, 0.2, 0.1], [0, 1])
     right = Evaluation([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], [0, 1])
     c = compare(wrong, right)  # no row differs from the others of its class: no variance
     assert np.isnan(c.auc.p_value)
     assert np.isnan(c.auc.interval).all()
-    assert "AUC: no test: the rows of a class all rank alike" in str(c)
+    assert "AUC: no test: the rows of a class all have the same rank" in str(c)
     assert c.to_dict()["auc_p_value"] is None
 
 
 def test_areas_that_cannot_be_compared():
     one = Evaluation([0, 0], [0.2, 0.7], [0, 1])
-    with pytest.raises(InputError, match="needs rows of two classes at least, but all rows are of"):
+    with pytest.raises(InputError, match="needs rows of at least two classes, but all rows are of"):
         delong(one, one)
     assert "AUC: no test. The area under a ROC curve needs rows" in str(compare(one, one))
     assert compare(one, one).to_dict()["auc_interval"] is None
     lone = Evaluation([0, 0, 1], [0.2, 0.7, 0.8], [0, 1])
-    with pytest.raises(InputError, match=r"two rows at least of every class .* there is one of 1"):
+    with pytest.raises(
+        InputError, match=r"at least two rows of every class .* there is only one of 1"
+    ):
         delong(lone, lone)
     zero = Evaluation([0, 0, 1, 1], [0.2, 0.7, 0.8, 0.1], [0, 1], [1, 1, 1, 0])
-    with pytest.raises(InputError, match="there is one of 1"):
+    with pytest.raises(InputError, match="there is only one of 1"):
         delong(zero, zero)
     bare = Evaluation.of_predictions([0, 0, 1, 1], [0, 0, 1, 0])
     with pytest.raises(NoProbabilitiesError, match="made of predictions alone"):

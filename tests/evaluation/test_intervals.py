@@ -63,8 +63,8 @@ def test_shares(rows):
 
 @few
 @given(judged())
-def test_what_is_bootstrapped_is_the_figure(rows):
-    """Each figure as a function of weights, at the rows' own weights, is the figure."""
+def test_what_is_bootstrapped_is_the_metric(rows):
+    """Each metric as a function of weights, at the rows' own weights, is the metric."""
     truth, p, w = rows
     e = Evaluation(truth, p, range(p.shape[1]), w)
     weights = (np.ones(len(truth)) if w is None else w)[None]
@@ -115,7 +115,7 @@ def test_the_bootstrap_of_a_mean_is_about_two_standard_errors():
 
 
 @pytest.mark.parametrize("name", RESAMPLED)
-def test_intervals_surround_the_figure_and_narrow(name):
+def test_intervals_surround_the_metric_and_narrow(name):
     e = make(60)
     told = {level: e.interval(name, level, n_resamples=80) for level in (0.5, 0.95)}
     assert told[0.95].low <= told[0.5].low <= told[0.5].high <= told[0.95].high
@@ -163,9 +163,11 @@ def test_wrong_settings():
             e.interval("accuracy", level)
         with pytest.raises(SettingError, match=f"level must be between 0 and 1, not {level}"):
             e.interval("brier", level)
-    with pytest.raises(SettingError, match="n_resamples must be a whole number of at least 2"):
+    with pytest.raises(SettingError, match="n_resamples must be an integer of at least 2"):
         e.interval("brier", n_resamples=1)
-    with pytest.raises(SettingError, match="accuracy is of all classes: positive has no meaning"):
+    with pytest.raises(
+        SettingError, match="accuracy is a metric of all classes: positive must be None"
+    ):
         e.interval("accuracy", positive=1)
-    with pytest.raises(SettingError, match="There are 3 classes: say which is the positive one"):
+    with pytest.raises(SettingError, match="With 3 classes positive must be given"):
         e.interval("recall")

@@ -40,9 +40,11 @@ def mixed(n=120):
     return pd.DataFrame({"x": X[:, 0], "word": np.where(X[:, 1] > 1, word, "s")}), y
 
 
-def test_figures_are_those_of_the_models():
+def test_metrics_are_those_of_the_models():
     X, y = data()
-    curve = learning_curve({"g": GaussianNB()}, X, y, sizes=[20, 100], repeats=2, random_state=5)
+    curve = learning_curve(
+        {"g": GaussianNB()}, X, y, train_sizes=[20, 100], n_repeats=2, random_state=5
+    )
     rng = np.random.default_rng(5)
     for r, (order, test) in enumerate([_split(read_labels(y), 0.3, rng) for _ in range(2)]):
         for j, size in enumerate((20, 100)):
@@ -51,7 +53,9 @@ def test_figures_are_those_of_the_models():
             expected = log_loss(y[test], model.predict_proba(X[test]))
             assert curve.log_losses[0, j, r] == pytest.approx(expected)
     assert curve.n_test == len(test)
-    again = learning_curve({"g": GaussianNB()}, X, y, sizes=[20, 100], repeats=2, random_state=5)
+    again = learning_curve(
+        {"g": GaussianNB()}, X, y, train_sizes=[20, 100], n_repeats=2, random_state=5
+    )
     np.testing.assert_array_equal(curve.errors, again.errors)
 
 
@@ -66,20 +70,20 @@ def test_rows_are_held_out_and_every_class_is_learned():
 
 def test_default_is_naive_bayes_against_softmax_or_logistic_regression():
     X, y = mixed()
-    two = learning_curve(None, X, y > 0, sizes=[30], repeats=1)
+    two = learning_curve(None, X, y > 0, train_sizes=[30], n_repeats=1)
     assert two.names == ("naive Bayes", "logistic regression")
-    curve = learning_curve(None, X, y, repeats=2)
+    curve = learning_curve(None, X, y, n_repeats=2)
     assert curve.names == ("naive Bayes", "softmax regression")
-    assert curve.sizes[-1] == len(y) - curve.n_test
-    assert curve.error.shape == curve.log_loss.shape == (2, len(curve.sizes))
+    assert curve.train_sizes[-1] == len(y) - curve.n_test
+    assert curve.error.shape == curve.log_loss.shape == (2, len(curve.train_sizes))
     text = str(curve)
     assert text.splitlines()[0].split() == [
-        *("error,", "rows", "learned", "naive", "Bayes", "softmax", "regression")
+        *("error,", "training", "rows", "naive", "Bayes", "softmax", "regression")
     ]
-    assert "log-loss, rows learned" in text
+    assert "log-loss, training rows" in text
     plain = json.loads(json.dumps(curve.to_dict()))
     assert plain["models"] == list(curve.names)
-    assert np.asarray(plain["error"]).shape == (2, len(curve.sizes))
+    assert np.asarray(plain["error"]).shape == (2, len(curve.train_sizes))
 
 
 @pytest.mark.parametrize(
@@ -94,8 +98,8 @@ def test_default_is_naive_bayes_against_softmax_or_logistic_regression():
 )
 def test_any_table(make):
     X, y = mixed()
-    expected = learning_curve(None, X, y, sizes=[30], repeats=1)
-    found = learning_curve(None, make(X), y.tolist(), sizes=[30], repeats=1)
+    expected = learning_curve(None, X, y, train_sizes=[30], n_repeats=1)
+    found = learning_curve(None, make(X), y.tolist(), train_sizes=[30], n_repeats=1)
     np.testing.assert_allclose(found.log_losses, expected.log_losses, atol=1e-6)
 
 
@@ -104,13 +108,15 @@ FOLDERS = ["spam", "spam", "ham", "ham", "spam", "ham"] * 10
 
 
 def test_texts_are_naive_bayes_against_regression_on_the_counts_of_words():
-    curve = learning_curve(None, TEXTS, FOLDERS, sizes=[12, 40], repeats=2, random_state=3)
+    curve = learning_curve(None, TEXTS, FOLDERS, train_sizes=[12, 40], n_repeats=2, random_state=3)
     assert curve.names == ("naive Bayes", "logistic regression")
     models = {
         "nb": make_pipeline(CountVectorizer(), MultinomialNB()),
         "lr": make_pipeline(CountVectorizer(), LogisticRegression(max_iter=1000)),
     }
-    theirs = learning_curve(models, TEXTS, FOLDERS, sizes=[12, 40], repeats=2, random_state=3)
+    theirs = learning_curve(
+        models, TEXTS, FOLDERS, train_sizes=[12, 40], n_repeats=2, random_state=3
+    )
     np.testing.assert_allclose(curve.log_losses, theirs.log_losses, rtol=1e-6)
     assert curve.n_test == 18
 
@@ -119,11 +125,11 @@ def test_texts_are_naive_bayes_against_regression_on_the_counts_of_words():
     "make", [tuple, np.array, pd.Series, pl.Series, pa.array, lambda t: pa.chunked_array([t])]
 )
 def test_texts_of_any_kind(make):
-    expected = learning_curve(None, TEXTS, FOLDERS, sizes=[12], repeats=1)
-    found = learning_curve(None, make(TEXTS), FOLDERS, sizes=[12], repeats=1)
+    expected = learning_curve(None, TEXTS, FOLDERS, train_sizes=[12], n_repeats=1)
+    found = learning_curve(None, make(TEXTS), FOLDERS, train_sizes=[12], n_repeats=1)
     np.testing.assert_array_equal(found.log_losses, expected.log_losses)
     models = {"default": TextNB(), "textbook": TextNB.textbook()}
-    given = learning_curve(models, make(TEXTS), FOLDERS, sizes=[12], repeats=1)
+    given = learning_curve(models, make(TEXTS), FOLDERS, train_sizes=[12], n_repeats=1)
     np.testing.assert_array_equal(given.log_losses[1], expected.log_losses[0])
 
 
@@ -131,11 +137,15 @@ def test_missing_texts_are_empty_and_a_table_of_one_column_stays_a_table():
     gaps = [None if i % 7 == 0 else text for i, text in enumerate(TEXTS)]
     empty = ["" if text is None else text for text in gaps]
     found, expected = (
-        learning_curve(None, texts, FOLDERS, sizes=[30], repeats=1) for texts in (gaps, empty)
+        learning_curve(None, texts, FOLDERS, train_sizes=[30], n_repeats=1)
+        for texts in (gaps, empty)
     )
     np.testing.assert_allclose(found.log_losses, expected.log_losses, rtol=1e-9)
     numbers = pd.DataFrame({"x": np.arange(60.0)})
-    assert learning_curve(None, numbers, FOLDERS, sizes=[30], repeats=1).error.shape == (2, 1)
+    assert learning_curve(None, numbers, FOLDERS, train_sizes=[30], n_repeats=1).error.shape == (
+        2,
+        1,
+    )
 
 
 def test_any_models():
@@ -146,15 +156,15 @@ def test_any_models():
         make_pipeline(StandardScaler(), LinearSVC()),
         GaussianNB(var_smoothing=0.1),
     ]
-    curve = learning_curve(models, X, y, sizes=[60], repeats=1)
+    curve = learning_curve(models, X, y, train_sizes=[60], n_repeats=1)
     assert curve.names == ("NaiveBayes", "GaussianNB", "LinearSVC", "GaussianNB #2")
     assert np.isnan(curve.log_loss[2, 0])
     assert "–" in str(curve)
     assert curve.to_dict()["log_loss"][2] == [None]
-    words = learning_curve(CategoricalNB(), (X > 0.5).astype(int), y, sizes=[50], repeats=1)
+    words = learning_curve(CategoricalNB(), (X > 0.5).astype(int), y, train_sizes=[50], n_repeats=1)
     assert words.names == ("CategoricalNB",)
     counts = sp.csr_matrix((X > 0.5).astype(float))
-    assert learning_curve(MultinomialNB(), counts, y, sizes=[50], repeats=1).error[0, 0] < 1
+    assert learning_curve(MultinomialNB(), counts, y, train_sizes=[50], n_repeats=1).error[0, 0] < 1
 
 
 def test_encoder_is_scaling_and_one_hot():
@@ -172,7 +182,7 @@ def test_encoder_is_scaling_and_one_hot():
 
 def test_picture():
     X, y = data(80)
-    figure = learning_curve(None, X, y, sizes=[10, 30], repeats=2).plot()
+    figure = learning_curve(None, X, y, train_sizes=[10, 30], n_repeats=2).plot()
     assert [axes.get_ylabel() for axes in figure.axes] == ["error", "log-loss"]
     assert len(figure.axes[0].lines) == 2
     mpl.pyplot.close(figure)
@@ -187,12 +197,12 @@ def test_take_rows():
 def test_refused():
     X, y = data(60)
     cases = [
-        ({"models": {}}, "models must name one model at least"),
+        ({"models": {}}, "models must hold at least one model"),
         ({"models": {"c": Classifier()}}, "Model 'c' must be a scikit-learn classifier"),
-        ({"sizes": [2]}, "sizes holds 2, but must lie between 3"),
-        ({"sizes": [0.5]}, "sizes must be whole numbers"),
-        ({"repeats": 0}, "repeats must be a whole number of at least 1, not 0"),
-        ({"test_share": 1.0}, "test_share must be between 0 and 1, not 1.0"),
+        ({"train_sizes": [2]}, "train_sizes has 2, but must lie between 3"),
+        ({"train_sizes": [0.5]}, "train_sizes must be integers"),
+        ({"n_repeats": 0}, "n_repeats must be an integer of at least 1, not 0"),
+        ({"test_size": 1.0}, "test_size must be between 0 and 1, not 1.0"),
     ]
     for more, message in cases:
         with pytest.raises(SettingError, match=message):

@@ -1,4 +1,4 @@
-"""Every figure against scikit-learn, or counted by hand."""
+"""Every metric against scikit-learn, or counted by hand."""
 
 import warnings
 from fractions import Fraction
@@ -73,7 +73,7 @@ def test_precision_recall_and_f(rows, beta):
         )[:3]
         found = e.precision(average), e.recall(average), e.f(beta, average)
         assert found == pytest.approx(expected)
-    places = np.unique([truth, predicted])  # no figure for a class that is nowhere
+    places = np.unique([truth, predicted])  # no metric for a class that is nowhere
     expected = quietly(
         metrics.precision_recall_fscore_support, truth, predicted, beta=beta, sample_weight=w
     )
@@ -233,7 +233,7 @@ def test_losses_of_scores(rows, seed):
         assert e.empirical_risk(loss) == pytest.approx(np.average(losses, weights=w))
         if loss != "zero-one":  # the other class is positive: y and h change their signs
             np.testing.assert_allclose(e.losses(loss, positive="a"), losses)
-    with pytest.raises(NoProbabilitiesError, match="made of scores alone, and the figure needs"):
+    with pytest.raises(NoProbabilitiesError, match="made of scores alone, but the metric needs"):
         _ = e.log_loss
 
 
@@ -393,14 +393,14 @@ class TestOneClassAndNone:
         e = Evaluation([0, 1, 1], [0.5, 0.0, 0.0], [0, 1], [1, 1, 0])
         assert e.impossible_rows == 1
         assert e.log_loss == pytest.approx((np.log(2) - np.log(np.finfo(float).eps)) / 2)
-        assert "1 row was given P = 0 for the right class" in str(e)
+        assert "1 row has P = 0 for the true class" in str(e)
         assert e.empirical_risk("exponential") == np.inf
 
 
 @pytest.mark.parametrize("name", ["log_loss", "brier", "calibration_error", "auc"])
-def test_figures_of_probabilities_need_them(name):
+def test_metrics_of_probabilities_need_them(name):
     e = Evaluation.of_predictions(["a", "b"], ["a", "a"])
-    with pytest.raises(NoProbabilitiesError, match="made of predictions alone, and the figure"):
+    with pytest.raises(NoProbabilitiesError, match="made of predictions alone, but the metric"):
         getattr(e, name)
     with pytest.raises(NoProbabilitiesError, match="predictions alone"):
         e.interval(name)
@@ -424,15 +424,17 @@ def test_wrong_settings():
         two.one_vs_rest_auc("micro")
     with pytest.raises(SettingError, match="beta must be a finite number of at least 0, not -1"):
         two.f(-1)
-    with pytest.raises(SettingError, match="bins must be a whole number of at least 1, not 0"):
+    with pytest.raises(SettingError, match="bins must be an integer of at least 1, not 0"):
         two.reliability(0)
     with pytest.raises(SettingError, match=r"loss must be one of 'zero-one'.*Did you mean 'hinge'"):
         two.losses("hing")
-    with pytest.raises(SettingError, match="zero-one is of all classes: positive has no meaning"):
+    with pytest.raises(
+        SettingError, match="zero-one is a loss of all classes: positive must be None"
+    ):
         two.losses("zero-one", positive=1)
     with pytest.raises(SettingError, match="margin is for two classes; there are 3: 0, 1, 2"):
         three.losses("hinge")
-    with pytest.raises(SettingError, match=r"There are 3 classes: say which is the positive one"):
+    with pytest.raises(SettingError, match=r"With 3 classes positive must be given"):
         three.roc()
     with pytest.raises(SettingError, match=r"positive must be a class, not '1'. Classes: 0, 1, 2"):
         three.roc("1")

@@ -120,13 +120,13 @@ def test_the_chosen_threshold():
     label = f"threshold {found.threshold:.2g}"
     assert chosen == [(label, found.false_positive_rate, found.recall)]
     assert all(abs(x - chosen[0][1]) > 0.1 or abs(y - chosen[0][2]) > 0.1 for x, y in written)
-    for one, words in ((e, "from 0.5 on"), (e.at(found), f"from {found.threshold:.2g} on")):
+    for one, words in ((e, "P ≥ 0.5"), (e.at(found), f"P ≥ {found.threshold:.2g}")):
         _, chosen = points(axes_of(one.plot())["ROC"])
         rates = one.false_positive_rate()[1], one.recall()[1]
         assert chosen == [(f"as predicted, {words}", *rates)]
     other = Evaluation(e.labels, e.probabilities, [0, 1], predictions=e.labels)  # by no threshold
     assert points(axes_of(other.plot())["ROC"])[1] == [("as predicted", 0.0, 1.0)]
-    with pytest.raises(SettingError, match=r"what Evaluation.threshold has found, not 0.5"):
+    with pytest.raises(SettingError, match=r"the result of Evaluation.threshold, not 0.5"):
         e.roc().plot(threshold=0.5)
     with pytest.raises(SettingError, match="threshold is of the class 1, but the curve is of 0"):
         e.roc(0).plot(threshold=found)
@@ -153,7 +153,7 @@ def test_comparison_without_curves():
     from priory.base.errors import InputError
 
     e = Evaluation(["a", "a"], [0.2, 0.3], ["a", "b"])
-    with pytest.raises(InputError, match="There is no ROC curve to draw: all rows are of one"):
+    with pytest.raises(InputError, match="There is no ROC curve to plot: all rows are of one"):
         compare(e, e, n_resamples=20).plot()
 
 
@@ -173,7 +173,5 @@ def test_names_are_no_mathematics():
 
 def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(
-        ImportError, match=r"Pictures need matplotlib: pip install 'priory\[plot\]'"
-    ):
+    with pytest.raises(ImportError, match=r"Plots need matplotlib: pip install 'priory\[plot\]'"):
         many(2).plot()

@@ -63,7 +63,7 @@ def test_rounding_is_left_as_it_is():
 def test_it_does_not_change():
     p, w = np.array(P), np.array([1.0, 2.0])
     e = Evaluation([0, 1], p, [0, 1, 2], w)
-    with pytest.raises(AttributeError, match="An evaluation does not change: how cannot be set"):
+    with pytest.raises(AttributeError, match="An evaluation is immutable: how cannot be set"):
         e.how = "guessed"
     for array in (e.probabilities, e.true_codes, e.predicted_codes, e.weights, e.confusion_matrix):
         with pytest.raises(ValueError, match="read-only"):
@@ -93,7 +93,7 @@ def test_of_predictions():
     [
         (([], np.zeros((0, 2)), [0, 1]), "There are no rows to evaluate"),
         (([0], [[1.0]], []), "classes must name at least one class"),
-        (([0], [[0.5, 0.5]], [0, 0]), "classes must be distinct; 0 is there twice"),
+        (([0], [[0.5, 0.5]], [0, 0]), "classes must be distinct; 0 occurs twice"),
         (([0, 5], P, [0, 1, 2]), "labels must be among the classes 0, 1, 2; 5 is not"),
         (
             (["1", "0"], [0.2, 0.3], [0, 1]),
@@ -111,7 +111,7 @@ def test_of_predictions():
         (([0, 1], [["x"] * 3] * 2, [0, 1, 2]), "probabilities must be numbers"),
         (([0, 1], [P[0], [np.nan] * 3], [0, 1, 2]), "between 0 and 1; row 1 is .nan, nan, nan"),
         (([0, 1], [P[0], [1.5, -0.5, 0]], [0, 1, 2]), "between 0 and 1; row 1 is .1.5, -0.5"),
-        (([0, 1], [P[0], [0.5, 0.4, 0]], [0, 1, 2]), "add to 1 in every row; row 1 adds to 0.9"),
+        (([0, 1], [P[0], [0.5, 0.4, 0]], [0, 1, 2]), "sum to 1 in every row; row 1 sums to 0.9"),
         (([0, 1], P, [0, 1, 2], [1]), "sample_weight must have one number a row"),
         (([0, 1], P, [0, 1, 2], [1, -1]), "sample_weight must be finite and at least 0"),
         (([0, 1], P, [0, 1, 2], [0, 0]), "sample_weight is 0 in every row"),

@@ -54,7 +54,7 @@ def test_text_fits_a_terminal(k):
     assert len(lines) < 60
     assert lines[0] == f"10-fold: 500 rows, {k} classes"
     assert ("true ↓ predicted →" in str(e)) == (k <= 5)
-    assert ("most often mistaken" in str(e)) == (k > 5)
+    assert ("predicted as" in str(e)) == (k > 5)
     assert ("classes with fewer rows are not shown" in str(e)) == (k == 60)
     assert ("35 classes with fewer" in e._repr_html_()) == (k == 60)
 
@@ -91,7 +91,7 @@ def test_odd_labels():
     assert "&lt;b&gt;&amp;" in e.confusion_table._repr_html_()
 
 
-def test_undefined_figures_are_dashes():
+def test_undefined_metrics_are_dashes():
     e = Evaluation(["a", "a"], [[0.8, 0.2, 0], [0.4, 0.6, 0]], ["a", "b", "c"])
     lines = str(e).splitlines()
     assert [line.split()[1] for line in lines if line.startswith("AUC")] == ["–"]

@@ -112,21 +112,21 @@ def test_at():
     e = Evaluation([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0, 1], how="10-fold")
     at = e.at(0.4)
     assert at.predictions.tolist() == [0, 1, 0, 1]
-    assert at.how == "10-fold, 1 from 0.4 on"
+    assert at.how == "10-fold, 1 if P ≥ 0.4"
     assert at.log_loss == e.log_loss
     assert e.at(0.5).accuracy == e.accuracy
     assert e.at(0.6, positive=0).predictions.tolist() == [0, 0, 0, 1]
-    assert e.at(np.inf).how == "10-fold, no row called 1"
+    assert e.at(np.inf).how == "10-fold, no row predicted 1"
 
 
 def test_nobody_is_an_answer_where_mistakes_cost_that_much():
     e = Evaluation([0, 0, 1], [0.9, 0.2, 0.3], [0, 1])
     found = e.threshold(cost=(10, 1))
     assert found.threshold == np.inf
-    assert "none: no row is called 1  for costs of 10" in str(found)
+    assert "none: no row is predicted 1  for costs of 10" in str(found)
     assert found.to_dict()["threshold"] is None
     assert found.cost == pytest.approx(1 / 3)
-    assert "cost of a row" in str(found)
+    assert "cost per row" in str(found)
 
 
 def test_wrong_settings():
@@ -137,9 +137,9 @@ def test_wrong_settings():
         e.threshold(precision=0.5, recall=0.5)
     with pytest.raises(SettingError, match=r"No threshold gives a precision of at least 0\.9"):
         e.threshold(precision=0.9)
-    with pytest.raises(SettingError, match=r"at most 0\.5: the lowest is 1, from P ≥ 0\.6 on"):
+    with pytest.raises(SettingError, match=r"at most 0\.5: the lowest is 1, at P ≥ 0\.6"):
         e.threshold(false_positive_rate=0.5)
-    with pytest.raises(SettingError, match="recall is a share: it must be between 0 and 1, not 90"):
+    with pytest.raises(SettingError, match="recall must be between 0 and 1, not 90"):
         e.threshold(recall=90)
     with pytest.raises(SettingError, match="precision must be a finite number"):
         e.threshold(precision=float("nan"))
@@ -147,7 +147,7 @@ def test_wrong_settings():
         e.threshold(cost=3)
     with pytest.raises(SettingError, match="cost must be a finite number of at least 0, not -1"):
         e.threshold(cost=(1, -1))
-    with pytest.raises(SettingError, match="cost must be above 0 for one mistake"):
+    with pytest.raises(SettingError, match="cost must be above 0 for at least one kind of error"):
         e.threshold(cost=(0, 0))
     with pytest.raises(SettingError, match="threshold must be a finite number"):
         e.at(float("nan"))

@@ -112,7 +112,7 @@ FAMILIES = [
 @pytest.mark.parametrize("missing", ["skip", "category"])
 def test_every_family_that_has_a_form(table, strange, families, missing):
     settings = Settings.textbook(families or "plain", MEstimate(2.0, "marginal"), missing=missing)
-    classifier = Classifier(settings).learn(table.drop(columns="y"), table["y"])
+    classifier = Classifier(settings).update(table.drop(columns="y"), table["y"])
     hold(classifier, table)
     hold(classifier, strange)
 
@@ -149,7 +149,7 @@ def test_trees_and_edges(table, strange, how, missing):
 
 
 def test_aode_has_no_form(table):
-    classifier = Classifier(Settings.textbook(structure="aode")).learn(
+    classifier = Classifier(Settings.textbook(structure="aode")).update(
         table.drop(columns="y"), table["y"]
     )
     for export in (to_sql, to_onnx):
@@ -160,7 +160,7 @@ def test_aode_has_no_form(table):
 
 def test_no_smoothing_and_impossible_rows():
     days = pd.DataFrame({"a": ["u", "u", "v", "v"], "b": ["p", "q", "r", "r"]})
-    classifier = Classifier(Settings.textbook(smoothing=0.0)).learn(days, ["x", "x", "y", "y"])
+    classifier = Classifier(Settings.textbook(smoothing=0.0)).update(days, ["x", "x", "y", "y"])
     asked = pd.DataFrame({"a": ["u", "v", "u", None], "b": ["p", "r", "r", "q"]})
     with pytest.warns(UserWarning, match="impossible"):
         hold(classifier, asked)
@@ -169,7 +169,7 @@ def test_no_smoothing_and_impossible_rows():
 @pytest.mark.parametrize("labels", [[0, 1], [True, False], [1.5, 2.5], ["a", "it's"]])
 def test_classes_of_every_type(labels):
     X = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "t": [True, False, True, True]})
-    classifier = Classifier(Settings.textbook()).learn(
+    classifier = Classifier(Settings.textbook()).update(
         X, [labels[0], labels[1], labels[1], labels[0]]
     )
     hold(classifier, X)
@@ -179,14 +179,14 @@ def test_classes_of_every_type(labels):
 def test_counts(family):
     X = pd.DataFrame({"w1": [3, 0, 1, 0], "w2": [0, 2, 0, 1], "w3": [1, 1, 0, 0]})
     settings = Settings.textbook(families={("w1", "w2", "w3"): family})
-    classifier = Classifier(settings).learn(X, ["a", "b", "a", "b"])
+    classifier = Classifier(settings).update(X, ["a", "b", "a", "b"])
     hold(classifier, X)
 
 
 def test_many_columns_make_no_deep_query():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(20, 300)), columns=[f"c{i}" for i in range(300)])
-    classifier = Classifier(Settings.textbook()).learn(X, [0, 1] * 10)
+    classifier = Classifier(Settings.textbook()).update(X, [0, 1] * 10)
     _, p = by_sql(classifier, X)
     np.testing.assert_allclose(p, classifier.predict_proba(X), atol=1e-9)
 
@@ -202,7 +202,7 @@ def test_many_columns_make_no_deep_query():
     ],
 )
 def test_families_without_a_form_are_named(table, families, name):
-    classifier = Classifier(Settings.textbook(families)).learn(table.drop(columns="y"), table["y"])
+    classifier = Classifier(Settings.textbook(families)).update(table.drop(columns="y"), table["y"])
     with pytest.raises(SettingError, match=rf"Column '{name}' cannot be exported to SQL: "):
         to_sql(classifier)
     with pytest.raises(SettingError, match=rf"Column '{name}' cannot be exported to ONNX: "):
@@ -210,12 +210,12 @@ def test_families_without_a_form_are_named(table, families, name):
 
 
 def test_what_else_cannot_be(table):
-    classifier = Classifier(Settings.textbook()).learn({"x": ["a", 1]}, ["p", "q"])
+    classifier = Classifier(Settings.textbook()).update({"x": ["a", 1]}, ["p", "q"])
     with pytest.raises(SettingError, match=r"Column 'x' cannot be exported to ONNX: it holds str"):
         to_onnx(classifier)
     with pytest.raises(SettingError, match=r"dialect must be 'duckdb' or 'postgres', not 'oracle'"):
         to_sql(classifier, dialect="oracle")
-    mixed = Classifier(Settings.textbook()).learn({"x": ["a", "b"]}, ["p", 1])
+    mixed = Classifier(Settings.textbook()).update({"x": ["a", "b"]}, ["p", 1])
     with pytest.raises(SettingError, match=r"Classes of several types"):
         to_onnx(mixed)
 
@@ -255,7 +255,7 @@ def test_weights_and_biases(table, strange, weights):
 
 def test_words_have_no_form_but_json():
     texts = {"text": ["free money", "see you", "free now", "you see"]}
-    classifier = Classifier(Settings.textbook(text=["text"])).learn(texts, [1, 0, 1, 0])
+    classifier = Classifier(Settings.textbook(text=["text"])).update(texts, [1, 0, 1, 0])
     for export in (to_sql, to_onnx):
         with pytest.raises(SettingError, match="words has no"):
             export(classifier)

@@ -97,7 +97,7 @@ def test_counts(family):
     rng = np.random.default_rng(1)
     X = {f"w{j}": rng.poisson(0.8, 30) for j in range(5)}
     settings = Settings.textbook({tuple(X): family})
-    hold(Classifier(settings).learn(X, rng.integers(0, 3, 30).tolist()), X)
+    hold(Classifier(settings).update(X, rng.integers(0, 3, 30).tolist()), X)
 
 
 READOUTS = ["multinomial", "bernoulli", "complement", Words("multinomial", term="log", idf=True)]
@@ -129,6 +129,6 @@ def test_it_can_be_read():
 
 
 def test_classes_of_several_types_have_keys_of_their_own():
-    told = to_json(Classifier(Settings.textbook()).learn({"x": ["a", "b"]}, ["1", 1]))
+    told = to_json(Classifier(Settings.textbook()).update({"x": ["a", "b"]}, ["1", 1]))
     assert told["classes"] == [1, "1"]
     assert list(told["prior"]) == ["1", '"1"']

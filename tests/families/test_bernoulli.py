@@ -29,7 +29,7 @@ def test_block_agrees_with_scikit_learn(data, alpha, weighted, container):
     X, y = data
     weight = np.random.default_rng(2).uniform(0.5, 2, len(y)) if weighted else None
     families = BLOCK if container is np.asarray else "bernoulli"
-    ours = Classifier(Settings.textbook(families, alpha)).learn(container(X), y, weight)
+    ours = Classifier(Settings.textbook(families, alpha)).update(container(X), y, weight)
     theirs = BernoulliNB(alpha=alpha, force_alpha=True).fit(X, y, weight)
     expected = theirs.predict_joint_log_proba(X)
     np.testing.assert_allclose(
@@ -41,7 +41,7 @@ def test_block_agrees_with_scikit_learn(data, alpha, weighted, container):
 def test_columns_agree_with_scikit_learn(data, as_type):
     X, y = data
     X = (X > 0).astype(as_type)
-    ours = Classifier(Settings.textbook("bernoulli", 1.0)).learn(X, y)
+    ours = Classifier(Settings.textbook("bernoulli", 1.0)).update(X, y)
     theirs = BernoulliNB(alpha=1.0).fit(X, y)
     expected = theirs.predict_joint_log_proba(X)
     np.testing.assert_allclose(ours.predict_joint_log_proba(X), expected, rtol=0, atol=1e-10)
@@ -93,14 +93,14 @@ class TestCertainty:
     def test_block(self, container):
         names = ("x0", "x1", "x2")
         families = {names: "bernoulli"} if container is np.asarray else "bernoulli"
-        classifier = Classifier(Settings.textbook(families, 0.0)).learn(container(self.X), self.Y)
+        classifier = Classifier(Settings.textbook(families, 0.0)).update(container(self.X), self.Y)
         every = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)
         found = classifier.predict_joint_log_proba(container(every))
         assert not np.isnan(found).any()
         np.testing.assert_allclose(found, self.expected(every), rtol=1e-13)
 
     def test_columns(self):
-        classifier = Classifier(Settings.textbook(families="bernoulli", smoothing=0.0)).learn(
+        classifier = Classifier(Settings.textbook(families="bernoulli", smoothing=0.0)).update(
             self.X, self.Y
         )
         every = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)
@@ -121,13 +121,13 @@ def test_other_values_are_refused_at_training():
     with pytest.raises(InputError, match=r"Column 'a': bernoulli takes truths .* not 2"):
         _ = (
             Classifier(Settings.textbook(families="bernoulli"))
-            .learn({"a": [0, 1, 2]}, ["x", "y", "x"])
+            .update({"a": [0, 1, 2]}, ["x", "y", "x"])
             .model
         )
 
 
 def test_other_values_are_refused_at_prediction():
-    classifier = Classifier(Settings.textbook(families="bernoulli")).learn(
+    classifier = Classifier(Settings.textbook(families="bernoulli")).update(
         {"a": [0, 1, 1]}, ["x", "y", "x"]
     )
     with (
@@ -154,7 +154,7 @@ def test_linear_form_is_the_log_odds(data):
     y = y > 0
     X = (X > 1).astype(float)
     for families in (BLOCK, "bernoulli"):
-        classifier = Classifier(Settings.textbook(families, 0.5)).learn(X, y)
+        classifier = Classifier(Settings.textbook(families, 0.5)).update(X, y)
         form, scores = classifier.linear_form(), classifier.predict_joint_log_proba(X)
         assert form.features == tuple(f"x{j}" for j in range(7))
         np.testing.assert_allclose(
@@ -167,7 +167,7 @@ def test_linear_form_is_the_log_odds(data):
 def test_linear_weights_are_the_textbook_formula():
     X = np.array([[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 1], [1, 0, 0]], dtype=float)
     y = np.array([1, 1, 0, 0, 0])
-    form = Classifier(Settings.textbook("bernoulli", 1.0)).learn(X, y).linear_form()
+    form = Classifier(Settings.textbook("bernoulli", 1.0)).update(X, y).linear_form()
     p, q = (X[y == 1].sum(axis=0) + 1) / 4, (X[y == 0].sum(axis=0) + 1) / 5
     np.testing.assert_allclose(form.w, np.log(p * (1 - q) / (q * (1 - p))), rtol=1e-13)
 

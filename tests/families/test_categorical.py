@@ -36,7 +36,7 @@ def probabilities(prior, **kwargs):
 def test_agrees_with_scikit_learn(data, alpha, weighted):
     X, y = data
     weight = np.random.default_rng(2).uniform(0.5, 2, len(y)) if weighted else None
-    ours = Classifier(Settings.textbook("categorical", alpha)).learn(X, y, weight)
+    ours = Classifier(Settings.textbook("categorical", alpha)).update(X, y, weight)
     theirs = CategoricalNB(alpha=alpha, force_alpha=True).fit(X, y, weight)
     np.testing.assert_allclose(
         ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(X), rtol=0, atol=1e-10
@@ -165,7 +165,7 @@ def test_linear_form_is_the_log_odds(data):
     X, y = data
     keep = y < 2
     X, y = X[keep], y[keep]
-    classifier = Classifier(Settings.textbook("categorical", 1.0)).learn(X, y)
+    classifier = Classifier(Settings.textbook("categorical", 1.0)).update(X, y)
     form = classifier.linear_form()
     one_hot = np.array(
         [[f"x{j}={row[j]}" == f for f in form.features for j in [int(f[1])]] for row in X]

@@ -36,7 +36,7 @@ def test_agrees_with_scikit_learn(data, norm, alpha):
 
 def test_m_estimate(data):
     X, y = data
-    weights = fitted(data, smoothing=MEstimate(4.0)).model_.terms[0].parameters.weights
+    weights = fitted(data, smoothing=MEstimate(4.0)).model_.terms[0].parameters.table
     for k in range(3):
         others = X[y != k].sum(axis=0) + 4 / 7
         np.testing.assert_allclose(weights[:, k], -np.log(others / others.sum()), rtol=1e-12)

@@ -28,7 +28,7 @@ def data():
 def test_agrees_with_scikit_learn(data, families, weighted):
     X, y = data
     weight = np.random.default_rng(2).uniform(0.5, 2, len(y)) if weighted else None
-    ours = Classifier(Settings.textbook(families)).learn(X, y, weight)
+    ours = Classifier(Settings.textbook(families)).update(X, y, weight)
     theirs = GaussianNB(var_smoothing=0).fit(X, y, weight)
     expected = theirs.predict_joint_log_proba(X)
     np.testing.assert_allclose(ours.predict_joint_log_proba(X), expected, rtol=0, atol=1e-10)
@@ -36,7 +36,7 @@ def test_agrees_with_scikit_learn(data, families, weighted):
 
 def test_evidence_is_the_mixture_of_norms(data):
     X, y = data
-    classifier = Classifier(Settings.textbook(families="gaussian")).learn(X, y)
+    classifier = Classifier(Settings.textbook(families="gaussian")).update(X, y)
     scores = np.stack(
         [
             stats.norm.logpdf(X, X[y == k].mean(axis=0), X[y == k].std(axis=0)).sum(axis=1)
@@ -51,7 +51,7 @@ def test_evidence_is_the_mixture_of_norms(data):
 
 def test_gap_leaves_its_factor_out(data):
     X, y = data
-    classifier = Classifier(Settings.textbook(families="gaussian")).learn(X, y)
+    classifier = Classifier(Settings.textbook(families="gaussian")).update(X, y)
     gone = X.copy()
     gone[:, 2] = np.nan
     term = classifier.model.terms[2].parameters
@@ -66,7 +66,7 @@ def test_gap_leaves_its_factor_out(data):
 
 def test_shared_variance_is_that_within_classes(data):
     X, y = data
-    classifier = Classifier(Settings.textbook(Gaussian(shared=True))).learn(X, y)
+    classifier = Classifier(Settings.textbook(Gaussian(shared=True))).update(X, y)
     within = sum(((X[y == k] - X[y == k].mean(axis=0)) ** 2).sum(axis=0) for k in range(3)) / len(y)
     for j, term in enumerate(classifier.model.terms):
         np.testing.assert_allclose(term.parameters.variance[:, 0], [within[j]] * 3, rtol=1e-12)
@@ -74,7 +74,7 @@ def test_shared_variance_is_that_within_classes(data):
 
 def test_variance_far_from_the_origin():
     x = np.array([1e8 - 1, 1e8 + 1, 5.0, 7.0])
-    classifier = Classifier(Settings.textbook(families="gaussian")).learn(
+    classifier = Classifier(Settings.textbook(families="gaussian")).update(
         {"x": x}, ["far", "far", "near", "near"]
     )
     parameters = classifier.model.terms[0].parameters
@@ -85,7 +85,7 @@ def test_variance_far_from_the_origin():
 
 def test_single_value_takes_the_floor_of_its_own_column():
     X = {"x": [5.0, 1.0, 3.0], "y": [1e6, 2e6, 9e6], "z": [0.0, 1.0, 2.0]}
-    classifier = Classifier(Settings.textbook(families="gaussian")).learn(X, ["one", "two", "two"])
+    classifier = Classifier(Settings.textbook(families="gaussian")).update(X, ["one", "two", "two"])
     variance = classifier.model.terms[0].parameters.variance[:, 0]
     np.testing.assert_allclose(variance, [1e-9 * np.var([5, 1, 3]), 1.0], rtol=1e-12)
 
@@ -93,8 +93,8 @@ def test_single_value_takes_the_floor_of_its_own_column():
 def test_constant_column_says_nothing():
     X = {"c": [4.0] * 6, "x": [1.0, 2.0, 3.0, 11.0, 12.0, 13.0]}
     y = ["a"] * 3 + ["b"] * 3
-    with_it = Classifier(Settings.textbook(families="gaussian")).learn(X, y)
-    without = Classifier(Settings.textbook(families="gaussian")).learn({"x": X["x"]}, y)
+    with_it = Classifier(Settings.textbook(families="gaussian")).update(X, y)
+    without = Classifier(Settings.textbook(families="gaussian")).update({"x": X["x"]}, y)
     np.testing.assert_allclose(
         with_it.predict_proba(X), without.predict_proba({"x": X["x"]}), rtol=1e-9
     )
@@ -103,7 +103,7 @@ def test_constant_column_says_nothing():
 def test_normal_inverse_gamma_takes_the_most_probable():
     x, y = np.array([2.0, -1.2, 2.2, 7.0, 9.0]), np.array([1, 1, 1, 0, 0])
     prior = NormalInverseGamma(mean=0.5, kappa=2.0, alpha=3.0, beta=4.0)
-    classifier = Classifier(Settings.textbook("gaussian", prior)).learn({"x": x}, y)
+    classifier = Classifier(Settings.textbook("gaussian", prior)).update({"x": x}, y)
     parameters = classifier.model.terms[0].parameters
     for k in (0, 1):
         mine = x[y == k]
@@ -117,9 +117,9 @@ def test_normal_inverse_gamma_takes_the_most_probable():
 
 def test_normal_inverse_gamma_guesses_from_the_column():
     x, y = np.array([2.0, -1.2, 2.2, 7.0, 9.0]), ["a", "a", "a", "b", "b"]
-    guessed = Classifier(Settings.textbook("gaussian", NormalInverseGamma())).learn({"x": x}, y)
+    guessed = Classifier(Settings.textbook("gaussian", NormalInverseGamma())).update({"x": x}, y)
     given = NormalInverseGamma(mean=float(x.mean()), beta=0.5 * float(x.var()))
-    told = Classifier(Settings.textbook("gaussian", given)).learn({"x": x}, y)
+    told = Classifier(Settings.textbook("gaussian", given)).update({"x": x}, y)
     np.testing.assert_allclose(
         guessed.predict_joint_log_proba({"x": x}),
         told.predict_joint_log_proba({"x": x}),
@@ -140,7 +140,7 @@ def test_sample_moments():
 @pytest.mark.parametrize("families", [Gaussian(shared=True), "gaussian-shared"])
 def test_linear_form_is_the_log_odds(data, families):
     X, y = data
-    classifier = Classifier(Settings.textbook(families)).learn(X, y > 0)
+    classifier = Classifier(Settings.textbook(families)).update(X, y > 0)
     form, scores = classifier.linear_form(), classifier.predict_joint_log_proba(X)
     np.testing.assert_allclose(
         X @ form.w + form.b, scores[:, 1] - scores[:, 0], rtol=1e-10, atol=1e-9
@@ -149,7 +149,7 @@ def test_linear_form_is_the_log_odds(data, families):
 
 def test_own_variances_are_not_linear(data):
     X, y = data
-    classifier = Classifier(Settings.textbook(families="gaussian")).learn(X, y)
+    classifier = Classifier(Settings.textbook(families="gaussian")).update(X, y)
     with pytest.raises(NotLinearError, match=r"Column 'x0' is modelled by gaussian, which is not"):
         classifier.linear_form()
 
@@ -157,7 +157,7 @@ def test_own_variances_are_not_linear(data):
 def test_float32_is_scored_like_float64(data):
     X, y = data
     X = X.astype(np.float32)
-    classifier = Classifier(Settings.textbook(families="gaussian")).learn(X, y)
+    classifier = Classifier(Settings.textbook(families="gaussian")).update(X, y)
     np.testing.assert_allclose(
         classifier.predict_joint_log_proba(X),
         classifier.predict_joint_log_proba(X.astype(np.float64)),

@@ -23,7 +23,7 @@ def data():
 def test_agrees_with_plain_counting(data, family, alpha):
     X, y = data
     x = X["x"]
-    classifier = Classifier(Settings.textbook(family, alpha)).learn(X, y)
+    classifier = Classifier(Settings.textbook(family, alpha)).update(X, y)
     cuts = classifier.model.terms[0].parameters.cuts
     assert len(cuts) >= 1
     edges = np.array([x.min(), *cuts, x.max()])
@@ -39,7 +39,7 @@ def test_agrees_with_plain_counting(data, family, alpha):
 
 def test_density_adds_up_to_one(data):
     X, y = data
-    classifier = Classifier(Settings.textbook(Histogram(bins=8), 1.0)).learn(X, y)
+    classifier = Classifier(Settings.textbook(Histogram(bins=8), 1.0)).update(X, y)
     edges = classifier.model.terms[0].parameters.edges
     middle = (edges[1:] + edges[:-1]) / 2
     density = np.exp(classifier.score_samples({"x": middle}))
@@ -48,7 +48,7 @@ def test_density_adds_up_to_one(data):
 
 def test_beyond_the_numbers_seen(data):
     X, y = data
-    classifier = Classifier(Settings.textbook(Histogram(bins=5), 1.0)).learn(X, y)
+    classifier = Classifier(Settings.textbook(Histogram(bins=5), 1.0)).update(X, y)
     ends = {"x": [X["x"].min(), X["x"].max()]}
     far = {"x": [-1e9, 1e9]}
     np.testing.assert_array_equal(
@@ -60,7 +60,7 @@ def test_beyond_the_numbers_seen(data):
 def test_default_is_the_root_of_n_between_5_and_20():
     for n, bins in ((16, 5), (100, 10), (1000, 20)):
         x = np.arange(n, dtype=float)
-        classifier = Classifier(Settings.textbook(families="histogram")).learn(
+        classifier = Classifier(Settings.textbook(families="histogram")).update(
             {"x": x}, np.arange(n) % 2
         )
         assert len(classifier.model.terms[0].parameters.cuts) == bins - 1
@@ -68,7 +68,7 @@ def test_default_is_the_root_of_n_between_5_and_20():
 
 def test_gap_says_nothing(data):
     X, y = data
-    classifier = Classifier(Settings.textbook(families="histogram", smoothing=0.0)).learn(X, y)
+    classifier = Classifier(Settings.textbook(families="histogram", smoothing=0.0)).update(X, y)
     gap = {"x": [np.nan]}
     np.testing.assert_array_equal(
         classifier.predict_joint_log_proba(gap)[0], classifier.model.log_prior
@@ -79,13 +79,13 @@ def test_gap_says_nothing(data):
 def test_m_estimate():
     x, y = np.arange(8.0), [0, 0, 0, 1, 1, 1, 1, 1]
     settings = Settings.textbook(Histogram(bins=2), MEstimate(4.0, "marginal"))
-    p = np.exp(Classifier(settings).learn({"x": x}, y).model.terms[0].parameters.log_p)
+    p = np.exp(Classifier(settings).update({"x": x}, y).model.terms[0].parameters.log_p)
     # Both bins hold 4 of 8 rows, so each is lent 4 · 5/10 = 2.
     np.testing.assert_allclose(p.T, [[5 / 7, 2 / 7], [3 / 9, 6 / 9]], rtol=1e-14)
 
 
 def test_constant_column_is_one_bin():
-    classifier = Classifier(Settings.textbook(families="histogram")).learn(
+    classifier = Classifier(Settings.textbook(families="histogram")).update(
         {"x": [2.0] * 4}, [0, 0, 1, 1]
     )
     np.testing.assert_allclose(classifier.predict_proba({"x": [2.0, 7.0]}), 0.5, rtol=1e-14)
@@ -106,7 +106,7 @@ def test_sample_frequencies():
 
 def test_linear_form_is_the_log_odds(data):
     X, y = data
-    classifier = Classifier(Settings.textbook(Histogram(bins=4), Laplace(1.0))).learn(X, y)
+    classifier = Classifier(Settings.textbook(Histogram(bins=4), Laplace(1.0))).update(X, y)
     form, scores = classifier.linear_form(), classifier.predict_joint_log_proba(X)
     cuts = classifier.model.terms[0].parameters.cuts
     one_hot = np.eye(4)[np.searchsorted(cuts, X["x"], side="left")]

@@ -33,7 +33,7 @@ def scores(X, y, prior=0.0):
 @pytest.mark.parametrize(("prior", "rows"), [(0.0, 0), (Laplace(2.0), 2), (MEstimate(3.0), 3)])
 def test_agrees_with_scipy(data, families, prior, rows):
     X, y = data
-    classifier = Classifier(Settings.textbook(families, prior)).learn(X, y)
+    classifier = Classifier(Settings.textbook(families, prior)).update(X, y)
     expected = scores(X, y, rows)
     found = classifier.predict_joint_log_proba(X)
     np.testing.assert_allclose(
@@ -54,7 +54,7 @@ def test_rate_zero_is_certain_of_zero_and_never_nan():
 
 @pytest.mark.parametrize("wrong", [-1.0, 1.5])
 def test_what_is_no_count_is_refused(wrong):
-    classifier = Classifier(Settings.textbook(families="poisson")).learn(
+    classifier = Classifier(Settings.textbook(families="poisson")).update(
         {"x": [1.0, wrong, 3.0]}, ["a", "b", "b"]
     )
     with pytest.raises(
@@ -66,7 +66,7 @@ def test_what_is_no_count_is_refused(wrong):
 def test_other_priors_are_refused():
     settings = Settings.textbook("poisson", {"x": Dirichlet({1: 1.0})})
     with pytest.raises(SettingError, match=r"column 'x' is Dirichlet.* poisson takes Laplace, MEs"):
-        _ = Classifier(settings).learn({"x": [1.0, 2.0, 3.0]}, ["a", "b", "b"]).model
+        _ = Classifier(settings).update({"x": [1.0, 2.0, 3.0]}, ["a", "b", "b"]).model
 
 
 def test_sample_means():
@@ -79,6 +79,6 @@ def test_sample_means():
 
 def test_linear_form_is_the_log_odds(data):
     X, y = data
-    classifier = Classifier(Settings.textbook(families="poisson")).learn(X, y)
+    classifier = Classifier(Settings.textbook(families="poisson")).update(X, y)
     form, found = classifier.linear_form(), classifier.predict_joint_log_proba(X)
     np.testing.assert_allclose(X @ form.w + form.b, found[:, 1] - found[:, 0], rtol=0, atol=1e-10)

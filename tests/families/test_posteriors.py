@@ -97,7 +97,7 @@ def test_columns_of_counts_each_have_one():
         ).fit(X, y)
         belief = model.posterior("x1")
         log_p = model.model_.terms[0].parameters
-        on = np.exp(log_p.log_p if family == "multinomial" else log_p.log_on)
+        on = np.exp(log_p.table if family == "multinomial" else log_p.log_on)
         where = belief.values.index("x1") if family == "multinomial" else belief.values.index(True)
         np.testing.assert_allclose(belief.mean[:, where], on[1], rtol=1e-12)
 

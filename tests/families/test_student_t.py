@@ -34,7 +34,7 @@ def reference(x, prior_mean, kappa_0, alpha_0, beta_0):
 @pytest.mark.parametrize("prior", [PRIOR, NormalInverseGamma()])
 def test_agrees_with_scipy(data, families, prior):
     X, y = data
-    classifier = Classifier(Settings.textbook(families, prior)).learn(X, y)
+    classifier = Classifier(Settings.textbook(families, prior)).update(X, y)
     expected = np.log(np.bincount(y) / len(y))[None, :] + np.zeros((len(y), 1))
     for j in range(4):
         given = (0.5, 2.0, 3.0, 4.0)
@@ -47,20 +47,20 @@ def test_agrees_with_scipy(data, families, prior):
 
 def test_number_as_smoothing_means_the_default_prior(data):
     X, y = data
-    one = Classifier(Settings.textbook("student-t", 1.0)).learn(X, y)
-    other = Classifier(Settings.textbook("student-t", NormalInverseGamma())).learn(X, y)
+    one = Classifier(Settings.textbook("student-t", 1.0)).update(X, y)
+    other = Classifier(Settings.textbook("student-t", NormalInverseGamma())).update(X, y)
     np.testing.assert_array_equal(one.predict_joint_log_proba(X), other.predict_joint_log_proba(X))
 
 
 def test_gap_says_nothing(data):
     X, y = data
-    classifier = Classifier(Settings.textbook("student-t")).learn(X, y)
+    classifier = Classifier(Settings.textbook("student-t")).update(X, y)
     found = classifier.predict_joint_log_proba(np.full((1, 4), np.nan))
     np.testing.assert_allclose(found[0], classifier.model.log_prior, rtol=1e-15)
 
 
 def test_class_with_one_row_is_no_special_case():
-    classifier = Classifier(Settings.textbook("student-t")).learn(
+    classifier = Classifier(Settings.textbook("student-t")).update(
         {"x": [1.0, 2.0, 3.0]}, ["a", "b", "b"]
     )
     parameters = classifier.model.terms[0].parameters
@@ -71,7 +71,7 @@ def test_class_with_one_row_is_no_special_case():
 def test_sample_quantiles():
     rng = np.random.default_rng(1)
     X, y = {"x": np.append(rng.normal(0, 1, 6), rng.normal(10, 2, 30))}, ["a"] * 6 + ["b"] * 30
-    classifier = Classifier(Settings.textbook("student-t", PRIOR)).learn(X, y)
+    classifier = Classifier(Settings.textbook("student-t", PRIOR)).update(X, y)
     at = [0.1, 0.5, 0.9]
     for label in ("a", "b"):
         expected = reference(X["x"][np.array(y) == label], 0.5, 2.0, 3.0, 4.0)
@@ -82,4 +82,4 @@ def test_sample_quantiles():
 def test_it_is_not_linear(data):
     X, y = data
     with pytest.raises(NotLinearError, match=r"Column 'x0' is modelled by student-t"):
-        Classifier(Settings.textbook("student-t")).learn(X, y).linear_form()
+        Classifier(Settings.textbook("student-t")).update(X, y).linear_form()

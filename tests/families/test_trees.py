@@ -13,6 +13,7 @@ from priory.base.errors import NoLikelihoodError, NotLinearError, SettingError
 from priory.data.pairing import Pairing
 from priory.families import Aode, Conditional, Edge
 from priory.families.priors import MEstimate
+from priory.tuning.choices import prior_of
 
 CLASSES = ("a", "b", "c")
 
@@ -111,7 +112,7 @@ def test_tan_is_the_sum_of_its_branches(data, smoothing):
     for table in (frame, new):
         found = model.predict_joint_log_proba(table) - model.model_.log_prior
         expected = np.zeros((len(table), 3))
-        read = model.classifier_._frame(table)
+        read = model.classifier_.frame(table)
         for name in set(frame.columns) - children:
             terms[name].add_log_likelihood(read, expected)
         for block in branches:
@@ -186,7 +187,7 @@ def test_edges_of_whole_rows_are_a_belief_network(data):
     smoothing = {**dict.fromkeys(rows.columns, 0.5), "class": 0.0}
     network = BeliefNetwork(
         [*(("class", name) for name in rows), *edges], smoothing=smoothing
-    ).learn(rows.assign(**{"class": y}))
+    ).update(rows.assign(**{"class": y}))
     np.testing.assert_allclose(
         model.predict_proba(rows), network.predict_proba(rows, "class"), rtol=1e-10
     )
@@ -221,10 +222,10 @@ def test_aode_is_the_average_over_the_parents(data, smoothing):
 
 def test_a_rare_value_is_no_parent(data):
     frame, y = data
-    classifier = Classifier(Settings.textbook(structure="aode")).learn(frame, y)
+    classifier = Classifier(Settings.textbook(structure="aode")).update(frame, y)
     (block,) = [b for b in classifier.statistics.schema if b.pairing is not None]
-    table, column = classifier.statistics.tables[block.name], classifier._frame(frame)[block.name]
-    prior = classifier.settings.prior_of(block, Aode())
+    table, column = classifier.statistics.tables[block.name], classifier.frame(frame)[block.name]
+    prior = prior_of(classifier.settings, block, Aode())
     naive, often = Aode(least=1e9), Aode()
     scores = naive.log_likelihood(column, naive.parameters(table, prior), 3)
     reference = Reference(coded(frame, block), y, 1.0)
@@ -263,14 +264,15 @@ def test_an_edge_says_nothing_of_gaps_and_strangers(data):
     for i, name in enumerate((parent, child)):
         rows.loc[i, name] = frame[name].dropna().iloc[0]
     scores = np.zeros((3, 3))
-    term.add_log_likelihood(model.classifier_._frame(rows), scores)
+    term.add_log_likelihood(model.classifier_.frame(rows), scores)
     assert not scores.any()
 
 
 def test_probabilities_of_a_branch_add_up_to_one(data):
     frame, y = data
     edges = [*GRAPH, ("wet", "size")]
-    trees = [Classifier(Settings.textbook(structure=how)).learn(frame, y) for how in ("tan", edges)]
+    settings = [Settings.textbook(structure=how) for how in ("tan", edges)]
+    trees = [Classifier(how).update(frame, y) for how in settings]
     for term in (term for tree in trees for term in tree.model.terms):
         if isinstance(term.family, Conditional):
             p = term.parameters

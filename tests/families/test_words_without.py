@@ -16,7 +16,6 @@ from priory.data.schema import Block, Kind
 from priory.families import Bernoulli, Gaussian, Words
 from priory.families.left_out import LeftOut
 from priory.families.priors import Dirichlet, Laplace, MEstimate
-from priory.families.words_without import closed_form
 from priory.kernels.utf8 import encode_texts
 from priory.model.model import Choice, Model
 from priory.statistics import Statistics
@@ -118,19 +117,17 @@ def test_priors_that_name_values(least):
 
 
 def test_a_closed_form_is_there_for_what_is_asked_for_most():
-    column, left = words_of(TEXTS), LeftOut(Y)
-    table = counted(column, Y)
-    kept = np.ones(table.n_words, dtype=bool)
+    table = counted(words_of(TEXTS), Y)
 
     def closed(family, prior):
-        return closed_form(family, column, left, table, prior, kept) is not None
+        return family.scores_without(LeftOut(Y), table, prior) is not None
 
     for family, prior in product(READOUTS, PRIORS):
         marginal = prior == MEstimate(3.0, "marginal")
         read_anew = family.norm or (marginal and (family.idf or family.readout == "bernoulli"))
         assert closed(family, prior) == (not read_anew)
-    assert not closed(Words(), Laplace(0.0))
-    assert not closed(Words(), MEstimate(0.0))
+    assert closed(Words(), Laplace(0.0))
+    assert closed(Words(), MEstimate(0.0))
     assert not closed(Words("bernoulli"), Laplace(0.0))
 
 

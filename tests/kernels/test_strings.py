@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.data.rawtables import natural
+from priory.data.natural import natural
 from priory.kernels.labels import count_joint, narrow_codes
 from priory.kernels.strings import encode_fixed_strings, encode_strings
 

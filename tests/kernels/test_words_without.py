@@ -37,27 +37,31 @@ def left_sums(tf, x, y, **options):
     texts,
     st.sampled_from(["count", "log"]),
     st.sampled_from(["multinomial", "complement"]),
-    st.sampled_from(["same", "uniform", "marginal"]),
+    st.sampled_from(["same", "uniform", "marginal", "given"]),
     st.integers(1, 3),
 )
-def test_against_a_twin(given, term, score, pseudo, least):
-    tf, y = np.array([words for words, _ in given]), np.array([k for _, k in given], np.int32)
+def test_against_a_twin(rows, term, score, pseudo, least):
+    tf, y = np.array([words for words, _ in rows]), np.array([k for _, k in rows], np.int32)
     x = np.log1p(tf) if term == "log" else tf.astype(float)
     if term == "log":
         x /= np.maximum(np.sqrt((x**2).sum(axis=1, keepdims=True)), 1e-300)
     options = {"least": least, "term": term, "score": score, "pseudo": pseudo, "m": 0.7}
-    grid, rows, sums = left_sums(tf, x, y, **options)
+    given = np.linspace(0.1, 2.0, V)
+    if pseudo == "given":
+        options["given"] = given
+    grid, n_rows, sums = left_sums(tf, x, y, **options)
     found = sums.without(*csr(tf), y, np.ones(len(y)))
     assert found.is_learned.all()
     for i, k in enumerate(y):
         here = tf[i] > 0
-        stay = here & (rows.sum(axis=1) - 1 >= least)
+        stay = here & (n_rows.sum(axis=1) - 1 >= least)
         rest = grid.copy()
         rest[:, k] -= x[i]
-        kept = (rows.sum(axis=1) > 0) & ~(here & ~stay)
+        kept = (n_rows.sum(axis=1) > 0) & ~(here & ~stay)
         n, everything = kept.sum(), rest[kept].sum()
         marginal = 0.7 * (rest.sum(axis=1) + 1) / (everything + n + (n == 0))
-        a = {"same": 0.7, "uniform": 0.7 / max(n, 1), "marginal": marginal[stay]}[pseudo]
+        each = {"same": 0.7, "uniform": 0.7 / max(n, 1), "marginal": marginal[stay]}
+        a = given[stay] if pseudo == "given" else each[pseudo]
         counts = rest.sum(axis=1, keepdims=True) - rest if score == "complement" else rest
         logs = np.log(np.maximum(counts[stay], 0.0) + np.reshape(a, (-1, 1)))
         weight = x[i, stay]
@@ -70,6 +74,27 @@ def test_against_a_twin(given, term, score, pseudo, least):
         np.testing.assert_allclose(found.weight[i], weight.sum())
         np.testing.assert_allclose(found.taken[i], x[i, stay].sum())
         assert found.n_leaving[i] == (here & ~stay).sum()
+        gone = given[here & ~stay].sum() if pseudo == "given" else 0.0
+        np.testing.assert_allclose(found.pseudo_gone[i], gone, atol=1e-12)
+
+
+@given(texts, st.sampled_from([0.5, 1.25, 3.0]))
+def test_rows_of_counts_without_a_prior(rows, factor):
+    x = factor * np.array([counts for counts, _ in rows])
+    y = np.array([k for _, k in rows], np.int32)
+    grid, _, sums = left_sums(x, x, y, least=0, m=0.0)
+    indptr, words, _ = csr(x)
+    found = sums.without(indptr, words, x[x > 0], y, np.ones(len(y)))
+    assert found.is_learned.all() and not found.n_leaving.any()
+    for i, k in enumerate(y):
+        here, rest = x[i] > 0, grid.copy()
+        rest[:, k] -= x[i]
+        with np.errstate(divide="ignore"):
+            logs, pooled = np.log(rest[here]), np.log(rest[here].sum(axis=1))
+        ours = found.scores[i].copy()
+        ours[k] = found.own[i]
+        np.testing.assert_allclose(ours, x[i, here] @ logs if here.any() else 0.0, atol=1e-12)
+        np.testing.assert_allclose(found.pooled[i], x[i, here] @ pooled, atol=1e-12)
 
 
 def test_a_text_that_the_sums_do_not_hold_is_marked():

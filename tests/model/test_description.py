@@ -101,7 +101,7 @@ class TestDescriptionLength:
     def test_without_smoothing_it_is_that_of_the_naive_network(self, seed):
         X, y = labels(seed)
         length = NaiveBayes.textbook(smoothing=0).fit(X, y).description_length()
-        network = BeliefNetwork([("k", "a"), ("k", "b")]).learn(X.assign(k=y))
+        network = BeliefNetwork([("k", "a"), ("k", "b")]).update(X.assign(k=y))
         score = sum(bic(table, 120) for table in network._counts.tables.values())
         assert length.total == pytest.approx(-score / log(2), rel=1e-9)
 
@@ -123,7 +123,7 @@ class TestDescriptionLength:
         model = NaiveBayes.textbook().fit(X, y)
         free = model.description_length().parts[0]
         assert (free.title, free.parameters) == ("the classes", 2)
-        model.set_params(class_prior="uniform").read_again()
+        model.change_settings(class_prior="uniform")
         told = model.description_length().parts[0]
         assert told.parameters == 0
         assert told.length.data == pytest.approx(120 * log2(3))
@@ -132,10 +132,10 @@ class TestDescriptionLength:
         X, y = labels()
         length = NaiveBayes.textbook().fit(X, y).description_length(X, y)
         lines = str(length).splitlines()
-        assert lines[0].split() == ["bits", "parameters", "L(h)", "L(D", "|", "h)", "both"]
+        assert lines[0].split() == ["bits", "parameters", "L(h)", "L(D", "|", "h)", "total"]
         assert lines[1].startswith("the classes")
         assert lines[4].startswith("total")
-        assert "the classes once the rows are told" in lines[-1]
+        assert "the classes given the rows" in lines[-1]
         found = length.to_dict()
         assert found["total"] == pytest.approx(
             sum(p["hypothesis"] + p["data"] for p in found["parts"])
@@ -152,7 +152,7 @@ class TestDescriptionLength:
         with pytest.raises(NoLikelihoodError, match="complement scores a class by"):
             model.description_length()
         texts = TextNB("complement").fit(["red sea", "blue sky"], [0, 1])
-        with pytest.raises(NoLikelihoodError, match="complement read-out scores a text"):
+        with pytest.raises(NoLikelihoodError, match="complement scores a class by"):
             texts.description_length()
         with pytest.raises(SettingError, match="takes rows and their classes, or neither"):
             model.description_length(counts)
@@ -162,11 +162,11 @@ class TestEvidence:
     @given(seed=st.integers(0, 1000), alpha=st.sampled_from([0.5, 1.0, 2.0]))
     def test_of_labels_is_that_of_the_naive_network(self, seed, alpha):
         X, y = labels(seed)
-        classifier = Classifier(Settings.textbook(families="categorical", smoothing=alpha)).learn(
+        classifier = Classifier(Settings.textbook(families="categorical", smoothing=alpha)).update(
             X, y
         )
-        network = BeliefNetwork([("k", "a"), ("k", "b")], smoothing=alpha).learn(X.assign(k=y))
-        alone = BeliefNetwork(nodes=["k"], smoothing=alpha).learn(X.assign(k=y))
+        network = BeliefNetwork([("k", "a"), ("k", "b")], smoothing=alpha).update(X.assign(k=y))
+        alone = BeliefNetwork(nodes=["k"], smoothing=alpha).update(X.assign(k=y))
         expected = network.log_evidence() - alone.log_evidence()
         assert classifier.log_evidence() == pytest.approx(expected, rel=1e-10)
 
@@ -185,9 +185,9 @@ class TestEvidence:
             from priory.families import Categorical
 
             family = Categorical(values=tuple(range(10)))
-        whole = Classifier(Settings.textbook(families={"v": family}, smoothing={"v": prior})).learn(
-            X, y
-        )
+        whole = Classifier(
+            Settings.textbook(families={"v": family}, smoothing={"v": prior})
+        ).update(X, y)
         total = 0.0
         for i in range(25):
             own = y[:i] == y[i]
@@ -195,9 +195,9 @@ class TestEvidence:
             if not own.any():
                 # The prior alone speaks of the first row of a class.
                 one = Classifier(Settings.textbook(families={"v": family}, smoothing={"v": prior}))
-                total += one.learn({"v": X["v"][i : i + 1]}, [0]).log_evidence()
+                total += one.update({"v": X["v"][i : i + 1]}, [0]).log_evidence()
                 continue
-            seen.learn({"v": X["v"][:i][own]}, np.zeros(int(own.sum()), dtype=int))
+            seen.update({"v": X["v"][:i][own]}, np.zeros(int(own.sum()), dtype=int))
             total += self.next_row(seen, X["v"][i], family)
         assert whole.log_evidence() == pytest.approx(total, rel=1e-9)
 
@@ -220,7 +220,7 @@ class TestEvidence:
         prior = NormalInverseGamma()
         found = [
             Classifier(Settings.textbook(families={"v": family}, smoothing={"v": prior}))
-            .learn(X, y)
+            .update(X, y)
             .log_evidence()
             for family in (Gaussian(), StudentT())
         ]
@@ -231,7 +231,7 @@ class TestEvidence:
         from scipy.stats import nbinom
 
         x = np.array([2.0, 0.0, 5.0, 1.0])
-        whole = Classifier(Settings.textbook(families="poisson", smoothing=2.0)).learn(
+        whole = Classifier(Settings.textbook(families="poisson", smoothing=2.0)).update(
             {"v": x}, [0] * 4
         )
         shape, rate = 2.0 * x.mean(), 2.0
@@ -250,7 +250,7 @@ class TestEvidence:
             classifier = Classifier(Settings.textbook(families={"v": name}, smoothing={"v": prior}))
             if name in ("student-t", "log-normal", "rank-normal"):
                 classifier = Classifier(Settings.textbook(families={"v": name}))
-            classifier.learn(X, y)
+            classifier.update(X, y)
             if name in ("kernel-density", "gaussian-shared"):
                 with pytest.raises(NoPosteriorError, match=r"Column 'v': .* no conjugate prior"):
                     classifier.log_evidence()

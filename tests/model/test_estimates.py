@@ -87,15 +87,15 @@ def test_fractions_are_the_estimates(smoothing, how):
         families = "plain"
     missing = "category" if how == "alone" else "skip"
     settings = Settings.textbook(families, smoothing, missing=missing, **more)
-    table = Classifier(settings).learn(X, y).tables(fractions=True)
+    table = Classifier(settings).update(X, y).tables(fractions=True)
     discrete = table["parameter"].str.startswith(("P(", "rate"))
     assert exactly(table) == discrete.sum() > 20
 
 
 def test_a_column_without_words_says_so():
     X = {"t": ["a b", "c"], "x": ["u", "v"]}
-    table = Classifier(Settings.textbook(text=["t"])).learn(X, [0, 1]).tables()
-    assert table[table["column"] == "t"]["parameter"].tolist() == ["nothing was learned"]
+    table = Classifier(Settings.textbook(text=["t"])).update(X, [0, 1]).tables()
+    assert table[table["column"] == "t"]["parameter"].tolist() == ["no data"]
 
 
 def test_shares_add_up_to_1():
@@ -142,7 +142,7 @@ def test_every_family_is_in_the_table(family):
 
 def test_parameters_of_numbers():
     X = {"x": [2.0, -1.2, 2.2, 5.0]}
-    table = Classifier(Settings.textbook()).learn(X, ["y", "y", "y", "z"]).tables()
+    table = Classifier(Settings.textbook()).update(X, ["y", "y", "y", "z"]).tables()
     found = {
         (row.parameter, row["class"]): (row.estimate, row.total) for _, row in table.iterrows()
     }
@@ -186,7 +186,7 @@ def test_priors_of_every_kind_are_exact():
         (MEstimate(1, {"a": 0.5, "b": 0.5}), "5/6"),
         (0.1, "21/22"),
     ):
-        table = Classifier(Settings.textbook(smoothing=prior)).learn(X, y).tables(fractions=True)
+        table = Classifier(Settings.textbook(smoothing=prior)).update(X, y).tables(fractions=True)
         found = table[(table["value"] == "a") & (table["class"] == 0)]
         assert found["fraction"].tolist() == [expected]
 
@@ -200,14 +200,14 @@ def test_class_priors_of_every_kind():
         ([0.9, 0.1], ["9/10", "1/10"]),
     ):
         settings = Settings.textbook(class_prior=given)
-        table = Classifier(settings).learn(X, y).tables(fractions=True)
+        table = Classifier(settings).update(X, y).tables(fractions=True)
         assert table["fraction"][:2].tolist() == expected
     words = TextNB("multinomial", 1.0, weights=None, class_prior="words").fit(TEXTS[:2], ["a", "b"])
     assert words.tables(fractions=True)["fraction"][:2].tolist() == ["2/3", "1/3"]
 
 
 def test_weights_of_rows_that_are_not_whole_have_no_fractions():
-    classifier = Classifier(Settings.textbook()).learn({"x": ["a", "b"]}, [0, 1], [0.5, 1.0])
+    classifier = Classifier(Settings.textbook()).update({"x": ["a", "b"]}, [0, 1], [0.5, 1.0])
     table = classifier.tables(fractions=True)
     assert table["fraction"].isna().all()
     assert table["count"][:2].tolist() == [0.5, 1.0]
@@ -239,7 +239,7 @@ def test_pandas_is_needed_for_the_frame_alone():
 import sys
 sys.modules["pandas"] = None
 from priory import Classifier
-classifier = Classifier().learn({"x": ["a", "b"]}, [0, 1])
+classifier = Classifier().update({"x": ["a", "b"]}, [0, 1])
 assert classifier.table_columns(True)["fraction"][:2] == ["1/2", "1/2"]
 try:
     classifier.tables()
@@ -247,4 +247,4 @@ except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "tables() gives a DataFrame, which needs pandas.\n"
+    assert done.stdout == "tables() returns a DataFrame, which needs pandas.\n"

@@ -24,7 +24,7 @@ Y = ["No", "Yes", "Yes", "No", "Maybe"]
 
 @pytest.fixture
 def classifier():
-    return Classifier(Settings.textbook(smoothing=1.0, families={"humidity": "student-t"})).learn(
+    return Classifier(Settings.textbook(smoothing=1.0, families={"humidity": "student-t"})).update(
         X, Y
     )
 
@@ -81,7 +81,7 @@ def test_no_rows(classifier):
 
 
 def test_gap_as_a_category_is_told():
-    classifier = Classifier(Settings.textbook(missing={"windy": "category"})).learn(X, Y)
+    classifier = Classifier(Settings.textbook(missing={"windy": "category"})).update(X, Y)
     text = str(
         classifier.explain({"outlook": ["Rain"] * 2, "humidity": [70.0] * 2, "windy": [None, True]})
     )
@@ -93,7 +93,7 @@ def test_counts_show_true_probabilities():
     x, y = {"x": [0, 2, 3, 7, 5]}, ["a", "a", "a", "b", "b"]
     worked = (
         Classifier(Settings.textbook(families="poisson", smoothing=0.0))
-        .learn(x, y)
+        .update(x, y)
         .explain({"x": 3})[0]
     )
     expected = stats.poisson.logpmf(3, [5 / 3, 6])
@@ -102,7 +102,7 @@ def test_counts_show_true_probabilities():
 
 def test_sparse_rows_are_described():
     matrix = sp.csr_matrix(np.array([[1.0, 0, 2], [0, 3, 0]]))
-    worked = Classifier(Settings.textbook()).learn(matrix, ["a", "b"]).explain(matrix)[0]
+    worked = Classifier(Settings.textbook()).update(matrix, ["a", "b"]).explain(matrix)[0]
     assert "2 columns present, sum 3" in str(worked)
     p = np.array([[2 / 6, 1 / 6, 3 / 6], [1 / 6, 4 / 6, 1 / 6]])
     expected = [stats.multinomial.logpmf([1, 0, 2], 3, row) - np.log(3) for row in p]
@@ -115,14 +115,14 @@ def test_family_without_a_likelihood_is_explained_all_the_same():
     counts = np.array([[1.0, 0, 2], [0, 3, 0]])
     worked = (
         Classifier(Settings.textbook(families="complement"))
-        .learn(counts, ["a", "b"])
+        .update(counts, ["a", "b"])
         .explain(counts)[0]
     )
     assert worked.posterior[0] > worked.posterior[1]
 
 
 def test_tiny_numbers_have_four_digits_too():
-    classifier = Classifier(Settings.textbook()).learn(
+    classifier = Classifier(Settings.textbook()).update(
         {"x": [0.0, 1.0, 100.0, 101.0]}, ["a", "a", "b", "b"]
     )
     text = str(classifier.explain({"x": 100.5}))
@@ -131,7 +131,7 @@ def test_tiny_numbers_have_four_digits_too():
 
 def test_many_classes_are_cut_off():
     n = 9
-    classifier = Classifier(Settings.textbook()).learn(
+    classifier = Classifier(Settings.textbook()).update(
         {"x": [f"v{i}" for i in range(n)]}, [f"k{i}" for i in range(n)]
     )
     text = str(classifier.explain({"x": "v8"}))
@@ -255,7 +255,7 @@ def strange(X):
 @pytest.mark.parametrize("families", FAMILIES, ids=range(len(FAMILIES)))
 def test_lines_multiply_in_every_family(families, smoothing):
     X, y = mixed(1, 60, 3)
-    classifier = Classifier(Settings.textbook(families, smoothing)).learn(X, y)
+    classifier = Classifier(Settings.textbook(families, smoothing)).update(X, y)
     check_sum(classifier, {name: values[:6] for name, values in X.items()}, False)
     check_sum(classifier, strange(X), False)
 
@@ -330,7 +330,7 @@ def test_many_words_are_cut_off_but_not_lost():
 def test_what_is_summed_out_is_said():
     X = {"left": ["up", "up", "down"], "right": ["in", "out", "in"]}
     settings = Settings.textbook({("left", "right"): "joint"})
-    classifier = Classifier(settings).learn(X, ["a", "b", "b"])
+    classifier = Classifier(settings).update(X, ["a", "b", "b"])
     text = str(classifier.explain({"left": ["up"], "right": ["askew"]}))
     assert "× P(left = up | class)" in text
     assert "never seen, summed out: right = askew" in text
@@ -340,7 +340,7 @@ def test_what_is_summed_out_is_said():
 def test_a_number_in_a_bin_is_told_by_its_bin():
     X = {"x": [1.0, 2.0, 3.0, 4.0]}
     settings = Settings.textbook("histogram", 0.0)
-    classifier = Classifier(settings).learn(X, ["a", "a", "b", "b"])
+    classifier = Classifier(settings).update(X, ["a", "a", "b", "b"])
     worked = classifier.explain({"x": 900.0})[0]
     assert "P(x in (3.5, inf] | class)" in str(worked)
     assert np.exp(worked.log_joint).tolist() == [0.0, 0.25]
@@ -357,5 +357,5 @@ def test_weight_0_leaves_a_factor_out():
 
 
 def test_line_breaks_in_names_do_not_break_the_table():
-    classifier = Classifier(Settings.textbook()).learn({"a\nb": ["u\nv", "w"]}, [0, 1])
+    classifier = Classifier(Settings.textbook()).update({"a\nb": ["u\nv", "w"]}, [0, 1])
     assert "× P(a b = u v | class)" in str(classifier.explain({"a\nb": ["u\nv"]}))

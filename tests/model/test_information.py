@@ -207,6 +207,6 @@ def test_a_text_beside_other_columns():
 
 def test_information_of_columns_is_plain():
     X, y = table()
-    found = column_information(Classifier(Settings.textbook()).learn(X, y).statistics)
+    found = column_information(Classifier(Settings.textbook()).update(X, y).statistics)
     expected = mutual_info_score(X["letter"], y) / np.log(2)
     assert found["letter"].bits == pytest.approx(expected)

@@ -127,7 +127,7 @@ def test_plain_python_comes_as_arrow():
 
 def test_arrays_by_column():
     X = {name: values for name, values in frame().items()}
-    classifier = Classifier(Settings.textbook({"small": "categorical"})).learn(X, Y)
+    classifier = Classifier(Settings.textbook({"small": "categorical"})).update(X, Y)
     columns, _ = classifier.sample(30, random_state=0)
     kinds = {name: values.dtype.kind for name, values in columns.items()}
     whole = ("whole", "small", "nullable", "code")
@@ -137,13 +137,13 @@ def test_arrays_by_column():
     assert columns["moment"].dtype == np.dtype("datetime64[us]")
     assert columns["span"].dtype == np.dtype("timedelta64[us]")
     assert set(columns["word"]) == {"x", "y"}
-    again, _ = Classifier(Settings.textbook()).learn(columns, ["p"] * 30).sample(5, random_state=0)
+    again, _ = Classifier(Settings.textbook()).update(columns, ["p"] * 30).sample(5, random_state=0)
     assert {name: values.dtype.kind for name, values in again.items()} == kinds
 
 
 def test_truths_written_as_numbers_stay_numbers():
     X = {"t": np.array([0, 1, 1, 0]), "u": ["1", "0", "1", "1"]}
-    columns, _ = Classifier(Settings.textbook({"t": "bernoulli"})).learn(X, [0, 0, 1, 1]).sample(9)
+    columns, _ = Classifier(Settings.textbook({"t": "bernoulli"})).update(X, [0, 0, 1, 1]).sample(9)
     assert columns["t"].dtype == np.int64
     assert set(columns["u"]) <= {"0", "1"}
 
@@ -151,7 +151,7 @@ def test_truths_written_as_numbers_stay_numbers():
 def test_whole_numbers_with_gaps_are_floats_in_numpy():
     X = {"n": pd.array([1, None, 3, 4] * 5, dtype="Int64")}
     settings = Settings.textbook(missing="category")
-    columns, _ = Classifier(settings).learn(X, [0, 1] * 10).sample(60, random_state=0)
+    columns, _ = Classifier(settings).update(X, [0, 1] * 10).sample(60, random_state=0)
     some = columns["n"][~np.isnan(columns["n"])]
     assert len(some) < 60
     assert (some == np.rint(some)).all()
@@ -163,12 +163,12 @@ def test_structures_and_blocks():
     edges = [("whole", "twice"), ("truth", "twice")]
     for structure in ("tan", "aode", "joint", "hill-climb", edges):
         settings = Settings.textbook(structure=structure)
-        drawn, _ = Classifier(settings).learn(X, Y).sample(20, random_state=0)
+        drawn, _ = Classifier(settings).update(X, Y).sample(20, random_state=0)
         assert drawn["whole"].dtype == drawn["twice"].dtype == np.int64
         assert drawn["truth"].dtype == bool
     counts = {("a", "b"): "multinomial"}
     X = {"a": [1, 0, 2, 3], "b": [0, 2, 1, 0]}
-    drawn, _ = Classifier(Settings.textbook(counts)).learn(X, [0, 0, 1, 1]).sample(5)
+    drawn, _ = Classifier(Settings.textbook(counts)).update(X, [0, 0, 1, 1]).sample(5)
     assert drawn["a"].dtype == drawn["b"].dtype == np.int64
 
 
@@ -183,12 +183,12 @@ def test_the_shell(suffix, tmp_path, capsys):
     data, model = tmp_path / f"data.{suffix}", tmp_path / "m.priory"
     X.to_csv(data, index=False) if suffix == "csv" else X.to_parquet(data)
     train(str(data), "y", families="plain", smoothing=1.0).save(model)
-    assert main(["sample", str(model), "-n", "9", "--seed", "1"]) == 0
+    assert main(["sample", str(model), "-n", "9", "--random-state", "1"]) == 0
     table = pd.read_csv(io.StringIO(capsys.readouterr().out), parse_dates=["day"])
     assert table["whole"].dtype == np.int64
     assert table["truth"].dtype == bool
     assert table["day"].dt.normalize().equals(table["day"])
-    assert main(["sample", str(model), "-n", "2", "--seed", "1", "--json"]) == 0
+    assert main(["sample", str(model), "-n", "2", "--random-state", "1", "--json"]) == 0
     row = json.loads(capsys.readouterr().out.splitlines()[0])
     assert type(row["whole"]) is int
     assert type(row["truth"]) is bool

@@ -16,6 +16,7 @@ import priory
 from priory import Classifier, NaiveBayes, Settings, cross_validate, leave_one_out
 from priory.base.errors import SettingError
 from priory.export.sql import to_sql
+from priory.tuning.choices import not_selected
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -68,8 +69,8 @@ def test_labels_save_their_mutual_information(seed, alpha):
     rng = np.random.default_rng(seed)
     y, x = rng.integers(0, 3, 80), rng.choice(list("abcd"), 80)
     judged = Settings.textbook(smoothing=alpha, select="mdl")
-    statistics = Classifier(judged).learn({"x": x}, y).statistics
-    found = judged.left_out(statistics).get("x")
+    statistics = Classifier(judged).update({"x": x}, y).statistics
+    found = not_selected(judged, statistics).get("x")
     if found is None:
         return
     values = len(set(x.tolist()))

@@ -143,7 +143,7 @@ def test_the_first_of_the_most_probable_classes_is_predicted(name):
     for seed in range(40):
         model, new, exact = CASES[name](np.random.default_rng(seed))
         predicted, p = model.predict(new).tolist(), model.predict_proba(new)
-        evaluated = Evaluation(predicted, p, model.classes_).predicted.tolist()
+        evaluated = Evaluation(predicted, p, model.classes_).predicted_codes.tolist()
         for i, joint in enumerate(exact):
             if not any(joint):
                 continue
@@ -173,9 +173,9 @@ def test_what_is_no_tie_is_not_made_one():
 def test_an_evaluation_decides_ties_as_a_model_does():
     assert Evaluation(
         ["a"], [[0.3, 0.1 + 0.2, 0.4 - 1e-9]], ["a", "b", "c"]
-    ).predicted.tolist() == [2]
+    ).predicted_codes.tolist() == [2]
     e = Evaluation(["a", "a"], [[0.5, 0.5 + 1e-14], [0.5 - 1e-9, 0.5 + 1e-9]], ["a", "b"])
-    assert e.predicted.tolist() == [0, 1]
+    assert e.predicted_codes.tolist() == [0, 1]
 
 
 def test_hypotheses_decide_ties_as_a_model_does():

@@ -197,7 +197,7 @@ def test_impossible_evidence_is_said_so():
 def test_too_large_answers_are_refused_beforehand():
     network = BeliefNetwork([("c", f"x{i}") for i in range(40)], nodes=["c"])
     rng = np.random.default_rng(0)
-    network.learn({name: rng.integers(0, 2, 50) for name in network.nodes})
+    network.update({name: rng.integers(0, 2, 50) for name in network.nodes})
     with pytest.raises(errors.TooLargeError, match=r"table of 4,294,967,296 numbers .32\.0 GB"):
         network.p(" or ".join(f"x{i} == 1" for i in range(32)))
     with pytest.raises(errors.TooLargeError, match=r"would be 1,099,511,627,776 cells"):
@@ -208,7 +208,7 @@ def test_too_large_answers_are_refused_beforehand():
     network.most_numbers = 2**5
     assert len(network.marginal([f"x{i}" for i in range(5)])) == 32
     knot = BeliefNetwork([(f"x{i}", f"x{j}") for j in range(8) for i in range(j)], most_numbers=100)
-    knot.learn({name: rng.integers(0, 2, 50) for name in knot.nodes})
+    knot.update({name: rng.integers(0, 2, 50) for name in knot.nodes})
     with pytest.raises(errors.TooLargeError, match="256 numbers"):
         knot.most_probable()
 
@@ -309,7 +309,7 @@ def test_wrong_settings_are_refused():
     with pytest.raises(errors.NotFittedError, match="learned no rows"):
         alarm().log_evidence()
     with pytest.raises(errors.SettingError, match="tables of this network were given"):
-        alarm().learn({"a": [1]})
+        alarm().update({"a": [1]})
 
 
 # Learning
@@ -333,7 +333,7 @@ EDGES = [("rain", "wet"), ("hose", "wet")]
     ],
 )
 def test_learning_is_counting(make):
-    network = BeliefNetwork(EDGES, smoothing=0).learn(make(ROWS))
+    network = BeliefNetwork(EDGES, smoothing=0).update(make(ROWS))
     assert network.table("wet") == {
         (False, "off"): {"no": 1.0, "yes": 0.0},
         (False, "on"): {"no": 0.0, "yes": 1.0},
@@ -355,14 +355,14 @@ def test_learning_is_counting(make):
     ],
 )
 def test_any_prior(smoothing, expected):
-    network = BeliefNetwork(EDGES, smoothing={"wet": smoothing}).learn(ROWS)
+    network = BeliefNetwork(EDGES, smoothing={"wet": smoothing}).update(ROWS)
     assert network.table("wet")[(True, "off")]["yes"] == pytest.approx(expected)
-    changed = BeliefNetwork(EDGES).learn(ROWS).read_again({"wet": smoothing})
+    changed = BeliefNetwork(EDGES).update(ROWS).change_smoothing({"wet": smoothing})
     assert np.array_equal(changed.tables["wet"], network.tables["wet"])
     wider = (
         BeliefNetwork(EDGES)
-        .learn(ROWS)
-        .read_again({"wet": Dirichlet({"yes": 1, "no": 1, "damp": 2})})
+        .update(ROWS)
+        .change_smoothing({"wet": Dirichlet({"yes": 1, "no": 1, "damp": 2})})
     )
     assert wider.table("wet")[(True, "off")] == pytest.approx(
         {"damp": 2 / 6, "no": 2 / 6, "yes": 2 / 6}
@@ -371,7 +371,7 @@ def test_any_prior(smoothing, expected):
 
 def test_what_was_never_seen_takes_the_shares_of_all():
     network = BeliefNetwork([("a", "b")], smoothing=0, values={"a": [0, 1, 2]})
-    network.learn({"a": [0, 0, 1], "b": ["x", "y", "y"]})
+    network.update({"a": [0, 0, 1], "b": ["x", "y", "y"]})
     assert network.table("b")[(2,)] == pytest.approx({"x": 1 / 3, "y": 2 / 3})
 
 
@@ -394,10 +394,10 @@ def test_pieces_merging_and_forgetting_agree(seed, cut, weighted):
     w[[0, 199]] = 1.0
 
     def learned(start, stop):
-        return BeliefNetwork(EDGES_4).learn(frame[start:stop], sample_weight=w[start:stop])
+        return BeliefNetwork(EDGES_4).update(frame[start:stop], sample_weight=w[start:stop])
 
     whole, first, second = learned(0, 200), learned(0, cut), learned(cut, 200)
-    in_turn = learned(0, cut).learn(frame[cut:], sample_weight=w[cut:])
+    in_turn = learned(0, cut).update(frame[cut:], sample_weight=w[cut:])
     rest = learned(0, 200).forget(frame[cut:], sample_weight=w[cut:])
     for one, two in [(whole, first + second), (whole, second + first), (whole, in_turn)]:
         assert one._counts.domains == two._counts.domains
@@ -416,7 +416,7 @@ def test_pieces_merging_and_forgetting_agree(seed, cut, weighted):
 @given(seed=st.integers(0, 1000))
 def test_counts_equal_those_of_pandas(seed):
     frame = frames(seed)
-    network = BeliefNetwork(EDGES_4, smoothing=0).learn(frame)
+    network = BeliefNetwork(EDGES_4, smoothing=0).update(frame)
     whole = frame[["b", "c", "d"]].dropna().astype(int)
     for values, rows in whole.groupby(["b", "c"]):
         found = network._counts.tables["d"][values]
@@ -424,14 +424,14 @@ def test_counts_equal_those_of_pandas(seed):
 
 
 def test_only_what_was_learned_can_be_forgotten():
-    network = BeliefNetwork(EDGES).learn(ROWS)
+    network = BeliefNetwork(EDGES).update(ROWS)
     with pytest.raises(errors.ForgetError, match=r"Node 'hose': value 'half' was never learned"):
         network.forget({"rain": [True], "hose": ["half"], "wet": ["yes"]})
     with pytest.raises(errors.ForgetError, match="more rows would be forgotten than were learned"):
         network.forget({"rain": [False], "hose": ["off"], "wet": ["yes"]})
     assert network.n_rows == 6
     with pytest.raises(errors.SettingError, match="same nodes and parents"):
-        network.merge(BeliefNetwork([("a", "b")]).learn({"a": [1], "b": [1]}))
+        network.merge(BeliefNetwork([("a", "b")]).update({"a": [1], "b": [1]}))
     with pytest.raises(errors.SettingError, match="merges with another one"):
         network.merge(3)
 
@@ -439,16 +439,16 @@ def test_only_what_was_learned_can_be_forgotten():
 def test_wrong_data_are_refused():
     network = BeliefNetwork(EDGES)
     with pytest.raises(errors.InputError, match=r"Column 'wet' was not found"):
-        network.learn({"rain": [True], "hose": ["on"]})
-    empty = BeliefNetwork(EDGES).learn({**ROWS, "wet": [None] * 6})
+        network.update({"rain": [True], "hose": ["on"]})
+    empty = BeliefNetwork(EDGES).update({**ROWS, "wet": [None] * 6})
     with pytest.raises(errors.NotFittedError, match=r"'wet' has held nothing but gaps.*values="):
         empty.p("rain")
-    assert empty.learn(ROWS).table("rain") == {False: 0.5, True: 0.5}
+    assert empty.update(ROWS).table("rain") == {False: 0.5, True: 0.5}
     with pytest.raises(errors.SettingError, match="missing must be 'skip' or 'em'"):
-        network.learn(ROWS, missing="drop")
+        network.update(ROWS, missing="drop")
     with pytest.raises(errors.InputError, match="no rows to learn from"):
-        network.learn(ROWS, sample_weight=0.0)
-    network.learn(ROWS)
+        network.update(ROWS, sample_weight=0.0)
+    network.update(ROWS)
     with pytest.raises(errors.InputError, match=r"'hoze' is no node.*Did you mean 'hose'"):
         network.score_samples({"hoze": ["on"]})
     with pytest.raises(errors.InputError, match=r"'hose' holds 'half', which is no value"):
@@ -456,7 +456,7 @@ def test_wrong_data_are_refused():
     rng = np.random.default_rng(0)
     wide = BeliefNetwork([("a", "d"), ("b", "d"), ("c", "d")])
     with pytest.raises(errors.TooLargeError, match=r"table of 'd' and its parents would have"):
-        wide.learn({name: rng.integers(0, 1000, 3000) for name in "abcd"})
+        wide.update({name: rng.integers(0, 1000, 3000) for name in "abcd"})
 
 
 @given(network=random_networks(most=5), seed=st.integers(0, 100))
@@ -484,7 +484,7 @@ def test_em_is_the_textbook_algorithm():
     b = np.where(rng.random(300) < 0.8, a, 1 - a)
     a[rng.random(300) < 0.3], b[rng.random(300) < 0.3] = None, None
     network = BeliefNetwork([("a", "b")], smoothing=1.0, values={"a": [0, 1], "b": [0, 1]})
-    network.learn({"a": a, "b": b}, missing="em", tolerance=0.0, max_iter=200)
+    network.update({"a": a, "b": b}, missing="em", tolerance=0.0, max_iter=200)
     both = [(x, y) for x, y in zip(a, b, strict=True)]
     n_a = np.bincount([x for x, _ in both if x is not None], minlength=2)
     n_ab = np.zeros((2, 2))
@@ -515,13 +515,13 @@ def test_em_does_not_make_the_rows_less_likely():
     values = {node: network.values[node] for node in network.nodes}
     skipped = BeliefNetwork(network.edges, nodes=network.nodes, values=values, smoothing=0.01)
     filled = BeliefNetwork(network.edges, nodes=network.nodes, values=values, smoothing=0.01)
-    skipped.learn(rows)
-    filled.learn(rows, missing="em", max_iter=20)
+    skipped.update(rows)
+    filled.update(rows, missing="em", max_iter=20)
     assert filled.log_likelihood(rows) > skipped.log_likelihood(rows)
     total = sum(filled._counts.tables["dysp"].ravel())
     assert total == pytest.approx(2000)  # every row counts for every node
     weighted = BeliefNetwork(network.edges, nodes=network.nodes, values=values, smoothing=0.01)
-    weighted.learn(rows, sample_weight=np.full(2000, 2.0), missing="em", max_iter=3)
+    weighted.update(rows, sample_weight=np.full(2000, 2.0), missing="em", max_iter=3)
     assert sum(weighted._counts.tables["dysp"].ravel()) == pytest.approx(4000)
 
 
@@ -532,21 +532,21 @@ def test_the_evidence_is_the_product_of_forecasts():
     """P(D) = Π P(row | rows before), each forecast by the smoothed shares so far."""
     frame = pd.DataFrame(ROWS)
     values = {"rain": [False, True], "hose": ["off", "on"], "wet": ["no", "yes"]}
-    network = BeliefNetwork(EDGES, values=values).learn(frame)
+    network = BeliefNetwork(EDGES, values=values).update(frame)
     expected = 3 * log(0.5)
     for i in range(1, 6):
-        before = BeliefNetwork(EDGES, values=values).learn(frame[:i])
+        before = BeliefNetwork(EDGES, values=values).update(frame[:i])
         expected += before.score_samples(frame[i : i + 1])[0]
     assert network.log_evidence() == pytest.approx(expected)
     # and in closed form, for one node: Γ(2)/Γ(8) · Γ(1 + 4)/Γ(1) · Γ(1 + 2)/Γ(1)
-    alone = BeliefNetwork(nodes=["hose"]).learn({"hose": ROWS["hose"]})
+    alone = BeliefNetwork(nodes=["hose"]).update({"hose": ROWS["hose"]})
     assert alone.log_evidence() == pytest.approx(lgamma(2) - lgamma(8) + lgamma(5) + lgamma(3))
 
 
 def test_bdeu_treats_equivalent_structures_alike():
     frame = frames(3).dropna()
-    chain = BeliefNetwork([("a", "b"), ("b", "c")]).learn(frame[["a", "b", "c"]])
-    fork = BeliefNetwork([("b", "a"), ("b", "c")]).learn(frame[["a", "b", "c"]])
+    chain = BeliefNetwork([("a", "b"), ("b", "c")]).update(frame[["a", "b", "c"]])
+    fork = BeliefNetwork([("b", "a"), ("b", "c")]).update(frame[["a", "b", "c"]])
     assert chain.log_evidence(BDeu(5)) == pytest.approx(fork.log_evidence(BDeu(5)))
     assert chain.log_evidence() != pytest.approx(fork.log_evidence())
     with pytest.raises(errors.SettingError, match="needs a prior with a pseudo-count above 0"):
@@ -568,7 +568,7 @@ def test_structures_are_hypotheses():
     before = Hypotheses(rivals, learning=True)
     after = before.update(rows)
     assert after.map == "fork"
-    expected = BeliefNetwork(rivals["fork"].edges, values=values, smoothing=BDeu(4)).learn(rows)
+    expected = BeliefNetwork(rivals["fork"].edges, values=values, smoothing=BDeu(4)).update(rows)
     assert after.log_likelihood["fork"] == pytest.approx(expected.log_evidence())
     halves = before.update(rows[:700]).update(rows[700:])
     assert halves.log_likelihood == pytest.approx(after.log_likelihood)
@@ -579,11 +579,13 @@ def test_structures_are_hypotheses():
 
 def test_values_can_be_declared_later():
     rows = {"a": [1, 0, 1], "b": ["x", "x", "z"]}
-    later = BeliefNetwork([("a", "b")]).learn(rows).declare({"b": ["y", "x"]})
-    first = BeliefNetwork([("a", "b")], values={"b": ["y", "x"]}).learn(rows)
+    later = BeliefNetwork([("a", "b")]).update(rows).declare({"b": ["y", "x"]})
+    first = BeliefNetwork([("a", "b")], values={"b": ["y", "x"]}).update(rows)
     assert later.values == first.values
     assert later.table("b") == first.table("b")
-    assert BeliefNetwork([("a", "b")]).declare({"b": ["y", "x"]}).learn(rows).values == first.values
+    assert (
+        BeliefNetwork([("a", "b")]).declare({"b": ["y", "x"]}).update(rows).values == first.values
+    )
     with pytest.raises(errors.SettingError, match="There is no node 'c'"):
         later.declare({"c": [1]})
     with pytest.raises(errors.SettingError, match="holds a value twice"):

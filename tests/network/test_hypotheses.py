@@ -168,7 +168,9 @@ def test_models_that_learn_forecast_every_row(rows, make):
                 "plain", weights=None, missing="skip", smoothing={"z": alpha}
             ).fit(*first)
         else:
-            models[f"{alpha}"] = Classifier(Settings.textbook(smoothing={"z": alpha})).learn(*first)
+            models[f"{alpha}"] = Classifier(Settings.textbook(smoothing={"z": alpha})).update(
+                *first
+            )
     after = Hypotheses(models, learning=True).update(*rest)
     for name in models:
         expected = 0.0

@@ -46,7 +46,7 @@ def naive(columns, target="kind"):
 def learned(X, y, edges, **options):
     """Return a network that has learned a table; a class without parents has its share of it."""
     options = {"smoothing": {"kind": 0.0}, **options}
-    return BeliefNetwork(edges, **options).learn(X.assign(kind=y))
+    return BeliefNetwork(edges, **options).update(X.assign(kind=y))
 
 
 @given(network=random_networks(zeros=False), data=st.data())
@@ -133,7 +133,7 @@ def test_a_naive_network_is_the_textbook(data):
     y = data.draw(st.lists(st.sampled_from("ab"), min_size=2 * n, max_size=2 * n))
     alpha = data.draw(st.sampled_from([0.3, 1, 2.5]))
     smoothing = {**dict.fromkeys(X, alpha), "kind": 0.0}
-    network = BeliefNetwork(naive(X), smoothing=smoothing).learn({**X, "kind": y})
+    network = BeliefNetwork(naive(X), smoothing=smoothing).update({**X, "kind": y})
     model = NaiveBayes.textbook(alpha).fit(X, y)
     new = {"c0": ["p", "z", None], "c1": [True, None, False], "c2": [1, 7, 2], "c3": [1, 2, None]}
     for rows in X, {name: column for name, column in new.items() if name in X}:
@@ -237,20 +237,20 @@ def test_answers_equal_an_installed_peer(name):
 def test_learning_in_pieces_is_at_once():
     X, y = dependent(gaps=0.1)
     table, edges = X.assign(kind=y), [("kind", "a"), ("a", "b"), ("kind", "b")]
-    whole = BeliefNetwork(edges).learn(table)
+    whole = BeliefNetwork(edges).update(table)
     pieces = BeliefNetwork(edges)
     for part in np.array_split(np.arange(len(X)), 3):
-        pieces.learn(table.iloc[part])
+        pieces.update(table.iloc[part])
     rows = X[["a", "b"]]
     expected = whole.predict_proba(rows, "kind")
     np.testing.assert_array_equal(pieces.predict_proba(rows, "kind"), expected)
-    pieces.learn(table.head(20)).forget(table.head(20))
+    pieces.update(table.head(20)).forget(table.head(20))
     np.testing.assert_array_equal(pieces.predict_proba(rows, "kind"), expected)
 
 
 def test_values_may_be_declared_first_and_later():
     X, y = dependent()
-    network = BeliefNetwork(naive(X), values={"kind": ["w"]}).learn(X.assign(kind=y).head(9))
+    network = BeliefNetwork(naive(X), values={"kind": ["w"]}).update(X.assign(kind=y).head(9))
     network.declare({"kind": ["b"]})
     p = network.predict_proba(X.head(20), "kind")
     assert set(network.values["kind"]) >= {"b", "w"}
@@ -274,14 +274,14 @@ def test_tables_of_every_kind(make):
     rows = {"a": ["p", "q", None, "p"], "b": [1, 2, 2, 1], "c": [True, False, True, True]}
     table = {**rows, "kind": [0, 1, 1, 0]}
     edges = [*naive(rows), ("a", "b")]
-    expected = BeliefNetwork(edges).learn(table).predict_proba(rows, "kind")
-    network = BeliefNetwork(edges).learn(make(table))
+    expected = BeliefNetwork(edges).update(table).predict_proba(rows, "kind")
+    network = BeliefNetwork(edges).update(make(table))
     np.testing.assert_array_equal(network.predict_proba(make(rows), "kind"), expected)
 
 
 def test_values_of_every_type():
     rows = {"a": ["p", "q", "p"] * 4}
-    network = BeliefNetwork([("kind", "a")]).learn({**rows, "kind": [1, "1", True] * 4})
+    network = BeliefNetwork([("kind", "a")]).update({**rows, "kind": [1, "1", True] * 4})
     found = network.predict(rows, "kind").tolist()
     assert {type(value) for value in found} <= {bool, int, str}
 

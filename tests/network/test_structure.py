@@ -142,7 +142,7 @@ def test_scores_are_those_of_the_network():
     assert network.log_evidence(1.0) == pytest.approx(total)
     scored = Scored(read_coded(frame), "bic")
     total = sum(scored(name, frozenset(network.parents(name))) for name in network.nodes)
-    plain = BeliefNetwork(network.edges, nodes=network.nodes, smoothing=0).learn(frame)
+    plain = BeliefNetwork(network.edges, nodes=network.nodes, smoothing=0).update(frame)
     free = sum(t.size // t.shape[-1] * (t.shape[-1] - 1) for t in plain.tables.values())
     expected = plain.log_likelihood(frame) - 0.5 * np.log(400) * free
     assert total == pytest.approx(expected)

@@ -125,7 +125,7 @@ def test_mbox_files_name_their_class(tmp_path):
 
 def test_other_files_are_passed_over_with_a_warning(two):
     write(two, ham__cat_png=b"\x89PNG", ham__b_zip=b"PK", ham__c_txt_gz=b"\x1f\x8b")
-    with pytest.warns(PrioryWarning, match=r"passed over: 'ham/.*png'"):
+    with pytest.warns(PrioryWarning, match=r"not text: 'ham/.*png'"):
         assert read_folder(two)[1] == ["ham", "spam"]
 
 
@@ -168,13 +168,13 @@ def test_errors(tmp_path, monkeypatch):
     write(tmp_path, a_txt="x", in_mbox="From a\n\n")
     with pytest.raises(InputError, match=r"path must be a folder .* not the file .*a\.txt'\.$"):
         read_folder(tmp_path / "a.txt")
-    with pytest.raises(InputError, match=r"in\.mbox'\. For an mbox file there is read_mbox"):
+    with pytest.raises(InputError, match=r"in\.mbox'\. Use read_mbox for an mbox file"):
         read_folder(tmp_path / "in.mbox")
     (tmp_path / "in.mbox").unlink()
     with pytest.raises(InputError, match=r"must hold a folder, or .* It holds: 'a\.txt'"):
         read_folder(tmp_path)
     write(tmp_path, ham__1_txt="x")
-    with pytest.warns(PrioryWarning, match=r"holds one class alone, 'ham'"):
+    with pytest.warns(PrioryWarning, match=r"has only one class, 'ham'"):
         read_folder(tmp_path)
     write(tmp_path, spam__1_png="x")
     with pytest.raises(InputError, match=r"these have none: 'spam'.*passed over: 'spam/1\.png'"):

@@ -92,12 +92,12 @@ def test_errors(tmp_path, monkeypatch):
         read_mbox(tmp_path)
     path = tmp_path / "in.mbox"
     path.write_text("Fro")
-    with pytest.raises(InputError, match=r"in\.mbox' is no mbox file: .* not with b'Fro'"):
+    with pytest.raises(InputError, match=r"in\.mbox' is not an mbox file: .* not with b'Fro'"):
         read_mbox(path)
     path.write_text("Subject: x\n\nFrom x\n\nFrom y")
-    with pytest.raises(InputError, match=r"in\.mbox' is no mbox file: .* not with b'Subject: x"):
+    with pytest.raises(InputError, match=r"in\.mbox' is not an mbox file: .* with b'Subject: x"):
         read_mbox(path)
     monkeypatch.setattr(files, "LARGEST", 100)
     path.write_text("From a\n\n" + "x\n" * 99)
-    with pytest.raises(InputError, match=r"in\.mbox' holds a text of more than 100 bytes"):
+    with pytest.raises(InputError, match=r"in\.mbox' has a text of more than 100 bytes"):
         read_mbox(path)

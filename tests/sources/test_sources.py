@@ -55,7 +55,7 @@ def frame() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def expected(frame) -> Statistics:
     X, y = frame.drop(columns="class"), frame["class"]
-    return Classifier(Settings.textbook(**TEXTBOOK)).learn(X, y).statistics
+    return Classifier(Settings.textbook(**TEXTBOOK)).update(X, y).statistics
 
 
 def write(frame, path: Path) -> Path:
@@ -193,7 +193,7 @@ def test_drop_weight_and_where(frame, tmp_path):
     found = train(path, "class", drop=["colour"], weight="whole", where="size > 0 and truth")
     some = frame[(frame["size"] > 0) & frame["truth"]]
     X, y = some.drop(columns=["class", "colour", "whole"]), some["class"]
-    expected = Classifier(Settings.textbook("auto", "auto")).learn(X, y, some["whole"])
+    expected = Classifier(Settings.textbook("auto", "auto")).update(X, y, some["whole"])
     assert_close(found.statistics, expected.statistics)
     np.testing.assert_allclose(found.statistics.weight, expected.statistics.weight)
     assert found.provenance.dropped == ("colour",)
@@ -272,7 +272,7 @@ def test_classes_have_the_type_that_all_of_them_have(tmp_path, written, classes)
 
 
 def test_types_of_classes_alone():
-    counted = Classifier(Settings.textbook()).learn({"x": ["a", "b"]}, [1, 2]).statistics
+    counted = Classifier(Settings.textbook()).update({"x": ["a", "b"]}, [1, 2]).statistics
     assert typed_classes(counted) is counted
     labels = priory.data.reading.read_labels(["1", "x"])
     assert in_known_types(labels, (1, 2)).labels == ("1", "x")
@@ -295,7 +295,7 @@ def test_numbers_that_later_hold_text_become_labels(tmp_path, distinct):
     with pytest.warns(PrioryWarning, match=r"Column 'x' \('unknown'\) holds numbers in the first"):
         found = train(path, "y", **TEXTBOOK)
     table = pd.read_csv(path, dtype={"x": str})
-    expected = Classifier(Settings.textbook(**TEXTBOOK)).learn(table[["x", "z"]], table["y"])
+    expected = Classifier(Settings.textbook(**TEXTBOOK)).update(table[["x", "z"]], table["y"])
     assert_close(found.statistics, expected.statistics)
     assert found.statistics.schema["x"].why == "numbers at first, then text"
     assert found.statistics.n_rows == len(table)
@@ -362,7 +362,7 @@ def test_names_of_rows_are_found(tmp_path):
 
 
 def test_names_of_very_many_rows_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr("priory.sources.counting.NAMING_ROWS", 2000)
+    monkeypatch.setattr("priory.classifier.counter.NAMING_ROWS", 2000)
     n = 1500
     batches = [
         pa.record_batch({"id": [f"{k}-{i}" for i in range(n)], "y": ["a", "b"] * (n // 2)})
@@ -431,7 +431,7 @@ def test_a_source_is_read_in_the_types_that_were_learned(tmp_path):
 
 
 def test_a_classifier_that_knows_no_target():
-    classifier = Classifier(Settings.textbook()).learn({"x": ["a", "b"]}, [0, 1])
+    classifier = Classifier(Settings.textbook()).update({"x": ["a", "b"]}, [0, 1])
     with pytest.raises(SettingError, match=r"does not know which column its classes came from"):
         update(classifier, {"x": ["a"], "y": [1]})
     assert update(classifier, {"x": ["a"], "y": [1]}, target="y") == 1
@@ -448,15 +448,15 @@ def test_a_classifier_that_knows_no_target():
         ("x,y\n", "a.csv has no rows"),
         ("x,y\n1,a\n2\n", r"Line 3 of .*a.csv has 1 values, but there are 2 columns"),
         ("x,y\n1,a\n2,b,3\n", r"Line 3 of .*a.csv has 3 values, but there are 2 columns"),
-        ('x,y\n1,a\n"2,b\n', r"Line 3 of .*a.csv opens a double quote that is never closed"),
+        ('x,y\n1,a\n"2,b\n', r"Line 3 of .*a.csv has a double quote that is never closed"),
         ("x,x,y\n1,2,a\n", r"Column 'x' stands more than once in .*a.csv"),
         ("x,y\n1,a\n2,a\n", r"Column 'y' holds one class alone, 'a', in all 2 rows"),
         ("x,y\n1,\n2,\n", r"no row has a class to learn"),
         ("y\na\nb\n", r"has no column beside 'y' to learn from"),
         ("x,y\n1,0.5\n2,0.25\n", r"Column 'y' holds 0.25, which looks like a number"),
-        (b"x,y\ncaf\xe9,a\n", r"is not written in utf-8: byte 7 is b'\\xe9'.*encoding='latin-1'"),
-        (b"x,y\n1,a\0b\n", r"holds NUL bytes, so it is no text"),
-        ("x,y\n1,a\n".encode("utf-16"), r"holds NUL bytes.*say encoding='utf-16'"),
+        (b"x,y\ncaf\xe9,a\n", r"is not in utf-8: byte 7 is b'\\xe9'.*encoding='latin-1'"),
+        (b"x,y\n1,a\0b\n", r"contains NUL bytes, so it is not text"),
+        ("x,y\n1,a\n".encode("utf-16"), r"contains NUL bytes.*give encoding='utf-16'"),
         (
             "x,y\n" + "".join(f"1,{i}\n" for i in range(1500)),
             r"Column 'y' has more than 1,000 different values; it looks like a number to be",
@@ -481,7 +481,7 @@ def test_bad_files_say_what_is_wrong(tmp_path, content, message):
 def test_late_bytes_of_another_encoding(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b"x,y\n" + b"1,a\n" * 30_000 + b"caf\xe9,b\n")
-    with pytest.raises(InputError, match=r"is not written in the encoding expected"):
+    with pytest.raises(InputError, match=r"is not in the expected encoding"):
         train(path, "y")
     with pytest.warns(PrioryWarning, match="café"):
         assert "café" in train(path, "y", encoding="latin-1").statistics.tables["x"].labels
@@ -500,9 +500,9 @@ def test_files_that_are_not_there(frame, tmp_path):
         train(tmp_path / "day.csv", "class")
     with pytest.raises(InputError, match=r"No file matches .*\*.parquet"):
         train(tmp_path / "*.parquet", "class")
-    with pytest.raises(InputError, match=r"is a folder. Name its files by a pattern"):
+    with pytest.raises(InputError, match=r"is a folder. Give a pattern for its files"):
         train(tmp_path, "class")
-    with pytest.raises(InputError, match=r"is not on this machine. Read it by a query"):
+    with pytest.raises(InputError, match=r"is a URL. Read it by a query"):
         train("https://example.org/a.csv", "class")
     other = write(frame, tmp_path / "days.parquet")
     with pytest.raises(InputError, match=r"files of several formats: csv, parquet"):
@@ -526,9 +526,9 @@ def test_columns_that_are_not_there(frame, tmp_path):
         train(path, "class", weight="colour")
     with pytest.raises(InputError, match=r"has no rows that meet the condition"):
         train(path, "class", where="size > 100")
-    with pytest.raises(SettingError, match=r"where='siz > 1' cannot be honoured: .*siz"):
+    with pytest.raises(SettingError, match=r"where='siz > 1' is invalid: .*siz"):
         train(path, "class", where="siz > 1")
-    with pytest.raises(SettingError, match=r"where must be a condition in SQL, not 3"):
+    with pytest.raises(SettingError, match=r"where must be an SQL condition, not 3"):
         train(path, "class", where=3)
     with pytest.raises(SettingError, match=r"max_classes must be a whole number of at least 2"):
         train(path, "class", max_classes=1)
@@ -584,7 +584,7 @@ def test_real_tables_give_the_same_through_pandas_and_through_duckdb(name):
         else pd.read_csv(path, keep_default_na=False, na_values=[""])
     )
     drop = [column for column in ("split",) if column in table]
-    expected = Classifier(Settings.textbook()).learn(
+    expected = Classifier(Settings.textbook()).update(
         table.drop(columns=["target", *drop]), table["target"]
     )
     plain = {"families": "plain", "smoothing": 1.0, "weights": None, "missing": "skip"}
@@ -635,7 +635,7 @@ def test_a_sample_of_columns_that_widen(tmp_path):
     rows.to_csv(tmp_path / "rows.csv", index=False)
     with pytest.warns(PrioryWarning, match="'again'"):
         found = train(tmp_path / "rows.csv", "y", sample_size=500)
-    assert 375 <= len(found._sample) <= 500
+    assert 375 <= len(found.tuning_sample) <= 500
     assert found.statistics.schema["again"].kind == "labels"
 
 
@@ -658,7 +658,7 @@ def test_a_folder_of_texts_needs_no_target(tmp_path):
     assert found.provenance.target == "class"
     assert found.predict({"text": ["free money", "the meeting"]}).tolist() == ["spam", "ham"]
     assert found.provenance.figures.how in ("cross-fitted", "leave-one-out")
-    with pytest.raises(SettingError, match="A folder of texts has no where"):
+    with pytest.raises(SettingError, match="where and na_values must not be given"):
         train(tmp_path / "mail", where="text = 'x'")
     with pytest.raises(SettingError, match="target must name the column of the classes"):
         train({"x": [1, 2], "y": [0, 1]})

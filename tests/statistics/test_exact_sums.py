@@ -145,7 +145,7 @@ def learned(X, y, weight, rows):
     part = {name: column[rows] for name, column in X.items()}
     of = None if weight is None else weight[rows]
     declared = Settings.textbook(families=dict.fromkeys(X, "gaussian"))
-    return Classifier(declared).learn(part, y[rows], of).statistics
+    return Classifier(declared).update(part, y[rows], of).statistics
 
 
 @settings(max_examples=60)
@@ -210,7 +210,7 @@ def test_products_of_whole_numbers_leave_no_trace(heaviest):
         part = {name: column[rows] for name, column in X.items()}
         of = None if weight is None else weight[rows]
         families = {("a", "b"): "gaussian"}
-        return Classifier(Settings.textbook(families=families)).learn(part, y[rows], of).statistics
+        return Classifier(Settings.textbook(families=families)).update(part, y[rows], of).statistics
 
     whole, order = counted(np.arange(300)), rng.permutation(300)
     first, rest = counted(order[:50]), counted(order[50:])

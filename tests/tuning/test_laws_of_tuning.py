@@ -127,7 +127,7 @@ def test_odds_move_by_the_ratio_of_the_priors(table, options, prior):
     expected = plain.predict_proba(X) * (wanted / shares.to_numpy())
     expected /= expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(moved.predict_proba(X), expected, rtol=1e-9)
-    again = plain.set_params(class_prior=asked).read_again()
+    again = plain.change_settings(class_prior=asked)
     np.testing.assert_allclose(again.predict_proba(X), moved.predict_proba(X), rtol=1e-9)
 
 
@@ -252,7 +252,7 @@ def roads(X, y, options, tmp_path):
         chunks.partial_fit(X.iloc[part], y[part])
         one = NaiveBayes(**options).partial_fit(X.iloc[part], y[part])
         merged = one if merged is None else merged + one
-    extra = Classifier(asked).learn(X, y).learn(X.head(40), y[:40])
+    extra = Classifier(asked).update(X, y).update(X.head(40), y[:40])
     rows = X.assign(target=y)
     rows.to_parquet(tmp_path / "rows.parquet")
     table = pa.Table.from_pandas(rows, preserve_index=False)
@@ -260,9 +260,9 @@ def roads(X, y, options, tmp_path):
     half = len(y) // 2
     begun = train(rows.head(half), "target", settings=asked)
     update(begun, rows.tail(len(y) - half))
-    kept = Classifier(asked).learn(X.head(half), y[:half])
+    kept = Classifier(asked).update(X.head(half), y[:half])
     kept.save(tmp_path / "m.priory", keep_sample=True)
-    kept = load(tmp_path / "m.priory").learn(X.tail(len(y) - half), y[half:])
+    kept = load(tmp_path / "m.priory").update(X.tail(len(y) - half), y[half:])
     once_more = train(rows, "target", settings=asked)
     update(once_more, rows.head(30))
     forget(once_more, rows.head(30))
@@ -272,7 +272,7 @@ def roads(X, y, options, tmp_path):
         "merged": merged,
         "classifier": Classifier(asked).fit(X, y),
         "fitted twice": Classifier(asked).fit(X.head(9), y[:9]).fit(X, y),
-        "learned": Classifier(asked).learn(X, y),
+        "learned": Classifier(asked).update(X, y),
         "forgotten": extra.forget(X.head(40), y[:40]),
         "file": train(tmp_path / "rows.parquet", "target", settings=asked),
         "stream": train(stream, "target", settings=asked),
@@ -309,9 +309,9 @@ def test_every_road_gives_the_same_model(table, size, name, tmp_path):
 )
 def test_parts_that_begin_alike_are_merged_into_the_whole(options):
     X, y = mixed()
-    first = Classifier(Settings(**options)).learn(X[:200], y[:200])
-    whole = first.copy().learn(X[200:], y[200:])
-    parts = first.merge(first.blank().learn(X[200:], y[200:]))
+    first = Classifier(Settings(**options)).update(X[:200], y[:200])
+    whole = first.copy().update(X[200:], y[200:])
+    parts = first.merge(first.blank().update(X[200:], y[200:]))
     assert parts.state == whole.state == "tuned"
     np.testing.assert_allclose(parts.predict_proba(X), whole.predict_proba(X), **SAME)
 
@@ -359,11 +359,11 @@ def test_what_is_forgotten_leaves_the_weights_too():
 
 def test_a_file_without_the_sample_says_stale(tmp_path):
     X, y = mixed()
-    model = Classifier().learn(X[:300], y[:300])
+    model = Classifier().update(X[:300], y[:300])
     model.save(tmp_path / "m.priory")
     loaded = load(tmp_path / "m.priory")
     assert loaded.state == "tuned"
-    loaded.learn(X[300:], y[300:])
+    loaded.update(X[300:], y[300:])
     with pytest.warns(StaleTuningWarning, match="keep_sample"):
         loaded.predict(X)
     assert loaded.state == "stale"
@@ -387,7 +387,7 @@ def test_no_sample_is_not_tuned():
 def test_a_sample_is_not_kept_beside_min_count(tmp_path):
     X, y = mixed()
     with pytest.raises(SettingError, match="ask for one of them"):
-        Classifier().learn(X, y).save(tmp_path / "m.priory", min_count=5, keep_sample=True)
+        Classifier().update(X, y).save(tmp_path / "m.priory", min_count=5, keep_sample=True)
 
 
 # The sample
@@ -593,7 +593,7 @@ def test_settings_that_cannot_be_tuned_say_so(tmp_path):
     NaiveBayes().fit(X, y).save(tmp_path / "m.priory")
     model = priory.load(tmp_path / "m.priory")
     with pytest.warns(StaleTuningWarning, match="not tuned"):
-        model.set_params(missing="skip").read_again()
+        model.change_settings(missing="skip")
     assert model.classifier_.state == "not tuned"
 
 

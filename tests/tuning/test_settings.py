@@ -1,13 +1,17 @@
 """Settings: each one is honoured or refused."""
 
+import inspect
+from dataclasses import fields
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.naive_bayes import CategoricalNB
 
-from priory import Classifier, Settings
+from priory import Classifier, NaiveBayes, Settings, train
 from priory.base.errors import (
     IdentifierWarning,
     MissingValueError,
@@ -15,8 +19,10 @@ from priory.base.errors import (
     SettingError,
     UnseenValueError,
 )
+from priory.cli.training import train as shell_train
 from priory.families import Categorical, Gaussian
 from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma, as_prior
+from priory.tuning.choices import choices_for
 
 X = {
     "word": ["red", "blue", "red", "green"],
@@ -30,12 +36,12 @@ VIOLET = {**GAP, "word": ["violet"]}
 
 
 def families(settings, table=X):
-    model = Classifier(settings).learn(table, Y).model
+    model = Classifier(settings).update(table, Y).model
     return {term.block.name: term.family.name for term in model.terms}
 
 
 def fit(**settings):
-    classifier = Classifier(Settings.textbook(**settings)).learn(X, Y)
+    classifier = Classifier(Settings.textbook(**settings)).update(X, Y)
     _ = classifier.model
     return classifier
 
@@ -97,16 +103,16 @@ class TestFamilies:
 
     def test_sparse_for_a_family_of_numbers(self):
         with pytest.raises(SettingError, match=r"sparse matrix is read as counts, which gaussian"):
-            Classifier(Settings.textbook(families="gaussian")).learn(
+            Classifier(Settings.textbook(families="gaussian")).update(
                 sp.csr_matrix(np.eye(4)[:, :3]), Y
             )
 
     def test_read_out_that_was_not_counted(self):
-        classifier = Classifier(Settings.textbook(families="categorical")).learn(X, Y)
+        classifier = Classifier(Settings.textbook(families="categorical")).update(X, Y)
         with pytest.raises(
             SettingError, match=r"Column 'number' was counted as labels, which hist"
         ):
-            classifier.read_again(Settings.textbook(families={"number": "histogram"}))
+            classifier.change_settings(Settings.textbook(families={"number": "histogram"}))
 
 
 class TestSmoothing:
@@ -199,7 +205,7 @@ class TestMissing:
     def test_category_lets_the_gap_speak(self):
         table = {"x": ["u", None, None, "v", "u", "u"]}
         y = ["a", "a", "a", "b", "b", "b"]
-        classifier = Classifier(Settings.textbook(smoothing=0, missing="category")).learn(table, y)
+        classifier = Classifier(Settings.textbook(smoothing=0, missing="category")).update(table, y)
         found = np.exp(classifier.predict_joint_log_proba({"x": [None, "u"]}))
         # P(k) P(missing | k), then P(k) P(there | k) P(u | k)
         np.testing.assert_allclose(found, [[2 / 6, 0], [1 / 6, 2 / 6]], rtol=1e-14)
@@ -207,7 +213,7 @@ class TestMissing:
     def test_category_of_numbers(self):
         table = {"x": [1.0, None, None, 2.0, 3.0, 4.0], "z": [0.0] * 6}
         y = ["a", "a", "a", "b", "b", "b"]
-        classifier = Classifier(Settings.textbook(smoothing=1, missing={"x": "category"})).learn(
+        classifier = Classifier(Settings.textbook(smoothing=1, missing={"x": "category"})).update(
             table, y
         )
         odds = np.exp(classifier.predict_joint_log_proba({"x": [None], "z": [None]}))[0]
@@ -216,7 +222,7 @@ class TestMissing:
     def test_error_at_learning_and_at_prediction(self):
         message = r"Column 'word' has 1 missing values, the first in row 0. Fill them in, or set"
         with pytest.raises(MissingValueError, match=message):
-            Classifier(Settings.textbook(missing="error")).learn(GAP, ["a"])
+            Classifier(Settings.textbook(missing="error")).update(GAP, ["a"])
         with pytest.raises(MissingValueError, match=message):
             fit(missing={"word": "error"}).predict(GAP)
 
@@ -228,7 +234,7 @@ class TestMissing:
         settings = Settings.textbook(
             {("number", "whole"): "gaussian"}, missing={("number", "whole"): "error"}
         )
-        classifier = Classifier(settings).learn(X, Y)
+        classifier = Classifier(settings).update(X, Y)
         with pytest.raises(MissingValueError, match=r"'number, whole' has 1 missing values"):
             classifier.predict({**GAP, "number": [None]})
 
@@ -258,7 +264,7 @@ class TestUnseen:
         )
 
     def test_smooth_is_one_more_value(self):
-        classifier = Classifier(Settings.textbook(unseen="smooth")).learn({"word": X["word"]}, Y)
+        classifier = Classifier(Settings.textbook(unseen="smooth")).update({"word": X["word"]}, Y)
         found = np.exp(classifier.predict_joint_log_proba({"word": ["violet", "red"]}))
         np.testing.assert_allclose(found, 0.5 * np.array([[1 / 6, 1 / 6], [3 / 6, 1 / 6]]))
 
@@ -293,7 +299,7 @@ class TestIdentifiers:
     def test_ten_different_strings_name_rows(self):
         table = {"id": [f"n{i}" for i in range(20)], "x": list(range(20))}
         y = [i % 3 for i in range(20)]
-        classifier = Classifier(Settings.textbook()).learn(table, y)
+        classifier = Classifier(Settings.textbook()).update(table, y)
         with pytest.warns(
             IdentifierWarning, match=r"Column 'id' .*left out.*\{'id': 'categorical'\}"
         ):
@@ -302,19 +308,19 @@ class TestIdentifiers:
 
     def test_declared_they_are_used(self):
         table = {"id": [f"n{i}" for i in range(20)], "x": list(range(20))}
-        classifier = Classifier(Settings.textbook(families={"id": "categorical"})).learn(
+        classifier = Classifier(Settings.textbook(families={"id": "categorical"})).update(
             table, [i % 3 for i in range(20)]
         )
         assert [term.block.name for term in classifier.model.terms] == ["id", "x"]
 
     def test_few_rows_are_no_reason(self):
-        classifier = Classifier(Settings.textbook()).learn(
+        classifier = Classifier(Settings.textbook()).update(
             {"word": list("abcdefghi")}, list("uvwuvwuvw")
         )
         assert len(classifier.model.terms) == 1
 
     def test_numbers_are_no_identifiers(self):
-        classifier = Classifier(Settings.textbook(families="categorical")).learn(
+        classifier = Classifier(Settings.textbook(families="categorical")).update(
             {"n": range(20)}, [0, 1] * 10
         )
         assert len(classifier.model.terms) == 1
@@ -328,14 +334,14 @@ OF_BITS = ["a", "b", "b", "a", "a", "b", "b"]
 
 def family_of(values, **settings):
     y = ["a", "b"] * (len(values) // 2) + ["a"] * (len(values) % 2)
-    classifier = Classifier(Settings.textbook(**settings)).learn({"x": values}, y)
+    classifier = Classifier(Settings.textbook(**settings)).update({"x": values}, y)
     return classifier.model.terms[0].family.name
 
 
 class TestCodes:
     def test_they_are_read_as_categories(self):
-        classifier = Classifier(Settings.textbook()).learn(BITS, OF_BITS)
-        said = Classifier(Settings.textbook("categorical")).learn(BITS, OF_BITS)
+        classifier = Classifier(Settings.textbook()).update(BITS, OF_BITS)
+        said = Classifier(Settings.textbook("categorical")).update(BITS, OF_BITS)
         new = {"x": [0, 1, 2, None], "z": [3, 9, 8, 7]}
         np.testing.assert_array_equal(classifier.predict_proba(new), said.predict_proba(new))
         assert classifier.statistics.schema["x"].kind == "numbers"  # counted as ever
@@ -345,7 +351,7 @@ class TestCodes:
         X = np.array([BITS["x"], np.array(BITS["z"]) // 3 - 1]).T
         ours = Classifier(Settings.textbook())
         peer = CategoricalNB(alpha=1.0).fit(X, OF_BITS)
-        found = ours.learn(X, OF_BITS).predict_log_proba(X)
+        found = ours.update(X, OF_BITS).predict_log_proba(X)
         np.testing.assert_allclose(found, peer.predict_log_proba(X), atol=1e-12)
 
     @pytest.mark.parametrize(
@@ -372,11 +378,13 @@ class TestCodes:
         assert family_of([0, 1] * 4, families={"x": "gaussian"}) == "gaussian"
         assert family_of([0, 1] * 4, smoothing={"x": NormalInverseGamma()}) == "gaussian"
         auto = Settings.textbook(families="auto")
-        statistics = Classifier(auto).learn({"x": [0, 1] * 4}, ["a", "b"] * 4).statistics
-        assert auto.choices(statistics)["x"].family.name == "gaussian"  # until it is tuned
+        statistics = Classifier(auto).update({"x": [0, 1] * 4}, ["a", "b"] * 4).statistics
+        assert choices_for(auto, statistics)["x"].family.name == "gaussian"  # until it is tuned
 
     def test_new_rows_are_numbers(self):
-        columns, _ = Classifier(Settings.textbook()).learn(BITS, OF_BITS).sample(50, random_state=0)
+        columns, _ = (
+            Classifier(Settings.textbook()).update(BITS, OF_BITS).sample(50, random_state=0)
+        )
         assert columns["x"].dtype == np.int64 and set(columns["z"]) == {3, 7, 9}
 
     @given(
@@ -390,15 +398,67 @@ class TestCodes:
         column = np.array(values, dtype=float)
         if np.isnan(column).all():
             return
-        whole = Classifier(Settings.textbook()).learn({"x": column}, y)
+        whole = Classifier(Settings.textbook()).update({"x": column}, y)
         parts = Classifier(Settings.textbook())
         for some in order[:cut], order[cut:]:
-            parts.learn({"x": column[list(some)]}, [y[i] for i in some])
+            parts.update({"x": column[list(some)]}, [y[i] for i in some])
         assert [t.family for t in parts.model.terms] == [t.family for t in whole.model.terms]
         new = {"x": [0.0, 1.0, 1.5, 120.0]}
         np.testing.assert_allclose(parts.predict_proba(new), whole.predict_proba(new), atol=1e-9)
 
     def test_a_row_of_weight_two_is_two_rows(self):
         y = ["a", "b", "a"]
-        once = Classifier(Settings.textbook()).learn({"x": [0, 1, 2]}, y, [2, 2, 2])
+        once = Classifier(Settings.textbook()).update({"x": [0, 1, 2]}, y, [2, 2, 2])
         assert once.model.terms[0].family.name == "categorical"
+
+
+class TestOneHome:
+    """Options are spelled out in `Settings`; everything else takes them by name."""
+
+    names = tuple(f.name for f in fields(Settings))
+
+    def test_every_surface_has_them_all(self):
+        assert set(inspect.signature(NaiveBayes).parameters) == set(self.names)
+        assert set(self.names) <= set(inspect.signature(train).parameters)
+        assert set(self.names) <= set(inspect.signature(shell_train).parameters)
+
+    @pytest.mark.parametrize("make", [Settings.auto, Settings.textbook, Settings().changed])
+    def test_changes_by_name(self, make):
+        assert make(select="mdl").select == "mdl" and make().select is None
+        with pytest.raises(SettingError, match=r"no setting 'sample_sise'\. Did you mean 'sample_"):
+            make(sample_sise=3)
+        with pytest.raises(SettingError, match=r"no setting 'qqq'\. Settings: families, smoothing"):
+            make(qqq=3)
+
+    def test_auto_is_the_default(self):
+        assert Settings.auto() == Settings() and Settings().changed() == Settings()
+
+    def test_options_make_the_same_again(self):
+        settings = Settings.textbook(text=["t"], structure="tan")
+        assert Settings(**settings.options()) == settings
+        assert Settings.auto(**settings.options()) == settings
+
+    def test_train_takes_settings_and_changes(self):
+        table = pd.DataFrame({"x": ["a", "b", "b"], "y": [0, 1, 1]})
+        found = train(table, "y", settings=Settings.textbook(), class_prior="uniform").settings
+        assert found == Settings.textbook(class_prior="uniform")
+        assert train(table, "y").settings == Settings()
+        with pytest.raises(SettingError, match="Did you mean 'smoothing'"):
+            train(table, "y", smooting=1)
+
+    def test_there_and_back(self):
+        settings = Settings.textbook(smoothing=0.5, sample_size=9)
+        classifier = Classifier(settings).update({"x": ["a", "b"]}, [0, 1])
+        assert NaiveBayes.from_classifier(classifier).settings == settings
+        assert classifier.to_sklearn().text is None
+
+    @pytest.mark.parametrize("model", [NaiveBayes.textbook(), Classifier(Settings.textbook())])
+    def test_a_change_that_fails_changes_nothing(self, model):
+        model.fit({"x": ["a", "b"]}, [0, 1])
+        before = model.settings
+        for wrong in ({"smoothing": -1}, {"families": {"z": "categorical"}}):
+            with pytest.raises((SettingError, SchemaError)):
+                model.change_settings(**wrong)
+            assert model.settings == before
+        assert model.change_settings(smoothing=0).settings == before.changed(smoothing=0)
+        assert model.predict_proba({"x": ["a"]}).tolist() == [[1.0, 0.0]]

@@ -133,20 +133,20 @@ def test_the_tree_is_the_heaviest_one():
 
 def test_a_tree_joins_the_columns_that_depend_on_each_other():
     frame, y = table()
-    schema = Classifier(Settings.textbook(structure="tan")).learn(frame, y).statistics.schema
+    schema = Classifier(Settings.textbook(structure="tan")).update(frame, y).statistics.schema
     pairs = {frozenset(block.columns) for block in together(schema)}
     assert frozenset("ab") in pairs
     assert frozenset("ac") in pairs
     rng, edges = np.random.default_rng(3), []
     for _ in range(20):
         noise = {c: rng.permutation(frame[c].to_numpy()) for c in frame}
-        alone = Classifier(Settings.textbook(structure="tan")).learn(noise, y)
+        alone = Classifier(Settings.textbook(structure="tan")).update(noise, y)
         edges.append(len(together(alone.statistics.schema)))
         if not edges[-1]:
             free = noise, alone
     assert np.mean(edges) < 1.0, "of three edges, chance gives few"
     noise, alone = free
-    naive = Classifier(Settings.textbook()).learn(noise, y)
+    naive = Classifier(Settings.textbook()).update(noise, y)
     np.testing.assert_array_equal(alone.predict_proba(frame), naive.predict_proba(frame))
 
 
@@ -155,8 +155,8 @@ def test_neither_the_order_of_rows_nor_of_classes_changes_the_choice(how):
     frame, y = table(3000)
     order = np.random.default_rng(1).permutation(len(y))
     setting = Settings.textbook(sample_size=1000, **how)
-    first = Classifier(setting).learn(frame, y).statistics
-    second = Classifier(setting).learn(frame.iloc[order], y[order]).statistics
+    first = Classifier(setting).update(frame, y).statistics
+    second = Classifier(setting).update(frame.iloc[order], y[order]).statistics
     assert_same_counts(first, second)
 
 
@@ -170,7 +170,7 @@ def test_climbing_finds_who_depends_on_whom():
     found = {}
     for most in (1, 2, 3):
         settings = Settings.textbook(structure="hill-climb", max_parents=most)
-        schema = Classifier(settings).learn(frame, y).statistics.schema
+        schema = Classifier(settings).update(frame, y).statistics.schema
         found[most] = [set(block.columns) for block in together(schema)]
         parents = [len(block.columns) - 1 for block in together(schema)]
         assert max(parents) <= most
@@ -178,8 +178,8 @@ def test_climbing_finds_who_depends_on_whom():
     assert found[3] == found[2], "a third parent would not pay"
     assert all("noise" not in columns for columns in found[2])
     by_hand = Classifier(Settings.textbook(structure=[("a", "child"), ("b", "child")]))
-    by_hand.learn(frame, y)
-    climbed = Classifier(Settings.textbook(structure="hill-climb")).learn(frame, y)
+    by_hand.update(frame, y)
+    climbed = Classifier(Settings.textbook(structure="hill-climb")).update(frame, y)
     np.testing.assert_allclose(
         np.sort(by_hand.score_samples(frame)).mean(),
         np.sort(climbed.score_samples(frame)).mean(),
@@ -260,24 +260,24 @@ def test_text_keeps_its_own_block():
 def test_sums_of_parts_are_sums_of_all(how, seed):
     frame, y = table(120, seed)
     rng = np.random.default_rng(seed + 10**7)
-    whole = Classifier(Settings.textbook(**how)).learn(frame, y)
+    whole = Classifier(Settings.textbook(**how)).update(frame, y)
     order = rng.permutation(len(y))
     parts = np.split(order, np.sort(rng.integers(0, len(y), 2)))
     merged = whole.blank()
     for part in parts:
         if len(part):
-            merged.merge(whole.blank().learn(frame.iloc[part], y[part]))
+            merged.merge(whole.blank().update(frame.iloc[part], y[part]))
     assert_same_counts(merged.statistics, whole.statistics)
     weight = rng.integers(1, 4, len(y))
     repeated = np.repeat(np.arange(len(y)), weight)
-    a = whole.blank().learn(frame, y, weight)
-    b = whole.blank().learn(frame.iloc[repeated], y[repeated])
+    a = whole.blank().update(frame, y, weight)
+    b = whole.blank().update(frame.iloc[repeated], y[repeated])
     np.testing.assert_allclose(
         a.predict_joint_log_proba(frame), b.predict_joint_log_proba(frame), rtol=1e-10
     )
     rest, gone = order[:70], order[70:]
     forgotten = whole.forget(frame.iloc[gone], y[gone])
-    kept = forgotten.blank().learn(frame.iloc[rest], y[rest])
+    kept = forgotten.blank().update(frame.iloc[rest], y[rest])
     assert_same_counts(forgotten.statistics, kept.statistics)
 
 
@@ -285,7 +285,7 @@ def test_sums_of_parts_are_sums_of_all(how, seed):
 def test_threads_count_the_same(how):
     frame, y = table(200_000)
     one, two = (
-        Classifier(Settings.textbook(n_threads=n, sample_size=2000, **how)).learn(frame, y)
+        Classifier(Settings.textbook(n_threads=n, sample_size=2000, **how)).update(frame, y)
         for n in (1, 2)
     )
     assert one.statistics == two.statistics
@@ -296,11 +296,11 @@ def test_threads_count_the_same(how):
 @pytest.mark.parametrize("how", STRUCTURES, ids=name)
 def test_leaving_out_equals_learning_again(how):
     frame, y = table(60, 4)
-    model = Classifier(Settings.textbook(missing="skip", **how)).learn(frame, y)
-    left = model._left_out(frame, y, None).posterior
+    model = Classifier(Settings.textbook(missing="skip", **how)).update(frame, y)
+    left = model.held_out(frame, y).posterior
     for i in range(0, 60, 3):
         rest = np.arange(60) != i
-        again = model.blank().learn(frame[rest], y[rest])
+        again = model.blank().update(frame[rest], y[rest])
         again.declare(model.classes)
         expected = again.predict_proba(frame.iloc[[i]])[0]
         np.testing.assert_allclose(left[i], expected, rtol=1e-10, atol=1e-12)
@@ -318,7 +318,7 @@ def test_a_model_file_keeps_everything(how, tmp_path):
     assert str(loaded.schema) == str(model.schema_)
     again = loaded.to_sklearn()
     assert again.get_params() == model.get_params()
-    loaded.learn(frame[:10], y[:10])
+    loaded.update(frame[:10], y[:10])
     with pytest.warns(StaleTuningWarning):
         loaded.forget(frame[:10], y[:10]).predict(frame[:1])
     assert_same_counts(loaded.statistics, model.statistics_)
@@ -434,7 +434,7 @@ def test_what_is_printed_names_the_pairs():
 @pytest.mark.parametrize("how", STRUCTURES, ids=name)
 def test_one_row_is_a_batch_of_one(how):
     frame, y = table()
-    classifier = Classifier(Settings.textbook(**how)).learn(frame, y)
+    classifier = Classifier(Settings.textbook(**how)).update(frame, y)
     expected = classifier.predict_proba(frame[:40])
     for i in range(40):
         row = {c: None if v != v else v for c, v in frame.iloc[i].to_dict().items()}
@@ -457,15 +457,15 @@ def test_gaps_may_speak_in_a_tree():
 def test_another_structure_is_read_out_of_the_same_counts():
     frame, y = table()
     model = NaiveBayes("plain", 1.0, None, missing="skip", pairs="auto").fit(frame, y)
-    model.set_params(structure="tan", pairs=None).read_again()
+    model.change_settings(structure="tan", pairs=None)
     expected = NaiveBayes("plain", 1.0, None, missing="skip", structure="tan").fit(frame, y)
     np.testing.assert_array_equal(model.predict_proba(frame), expected.predict_proba(frame))
-    model.set_params(structure="naive").read_again()
+    model.change_settings(structure="naive")
     naive = NaiveBayes.textbook().fit(frame, y)
     np.testing.assert_array_equal(model.predict_proba(frame), naive.predict_proba(frame))
-    model.set_params(structure="tan").read_again()
+    model.change_settings(structure="tan")
     with pytest.raises(SettingError, match="counted together that were not"):
-        model.set_params(structure="aode").read_again()
+        model.change_settings(structure="aode")
 
 
 # From files and the shell
@@ -572,9 +572,9 @@ def test_other_edges_must_be_counted_anew():
     model = NaiveBayes.textbook(structure=[("a", "b")]).fit(frame, y)
     before = model.predict_proba(frame)
     with pytest.raises(SettingError, match="counted together that were not"):
-        model.set_params(structure=[("b", "a")]).read_again()
-    model.set_params(structure="naive").read_again()
-    model.set_params(structure=[["a", "b"]]).read_again()
+        model.set_params(structure=[("b", "a")]).change_settings()
+    model.set_params(structure="naive").change_settings()
+    model.set_params(structure=[["a", "b"]]).change_settings()
     np.testing.assert_array_equal(model.predict_proba(frame), before)
 
 
@@ -589,21 +589,21 @@ def test_so_many_values_cannot_be_told_apart():
 def test_parts_that_chose_other_pairs_do_not_add():
     frame, y = table()
     other = frame.assign(a=np.where(frame["d"] > 1, "p", "q"))
-    first = Classifier(Settings.textbook(structure="tan")).learn(frame, y)
-    second = Classifier(Settings.textbook(structure="tan")).learn(other, y)
+    first = Classifier(Settings.textbook(structure="tan")).update(frame, y)
+    second = Classifier(Settings.textbook(structure="tan")).update(other, y)
     with pytest.raises(SchemaError, match=r"other pairs of columns: .* blank\(\)"):
         first.merge(second)
-    shifted = Classifier(Settings.textbook(structure="aode")).learn(
+    shifted = Classifier(Settings.textbook(structure="aode")).update(
         frame.assign(d=frame["d"] * 2), y
     )
     with pytest.raises(SchemaError, match=r"other bins on the other side.* blank\(\)"):
-        Classifier(Settings.textbook(structure="aode")).learn(frame, y).merge(shifted)
+        Classifier(Settings.textbook(structure="aode")).update(frame, y).merge(shifted)
 
 
 def test_a_column_with_the_name_of_a_block():
     frame, y = table()
     with pytest.raises(SchemaError, match="both a column and a block of columns"):
-        Classifier(Settings.textbook(structure="aode")).learn(
+        Classifier(Settings.textbook(structure="aode")).update(
             frame.rename(columns={"d": "every pair of columns"}), y
         )
 
@@ -612,14 +612,14 @@ def test_rows_that_were_never_learned_cannot_be_forgotten():
     frame, y = table()
     some = ~((frame["a"] == "p") & (frame["b"] == "x")).to_numpy()
     frame, y = frame[some], y[some]
-    classifier = Classifier(Settings.textbook(structure="aode")).learn(frame, y)
+    classifier = Classifier(Settings.textbook(structure="aode")).update(frame, y)
     (block,) = together(classifier.statistics.schema)
     held = classifier.statistics.tables[block.name]
 
     def counted(rows, labels):
         return (
             classifier.blank()
-            .learn(rows, labels)
+            .update(rows, labels)
             .statistics.with_classes(classifier.classes)
             .tables[block.name]
         )
@@ -658,7 +658,7 @@ def test_one_column_has_no_structure():
     for how in STRUCTURES:
         if how == {"structure": EDGES}:
             continue
-        model = Classifier(Settings.textbook(**how)).learn(frame[["a"]], y)
+        model = Classifier(Settings.textbook(**how)).update(frame[["a"]], y)
         assert not together(model.statistics.schema)
-    counted = Classifier(Settings.textbook()).learn(frame, y).statistics
+    counted = Classifier(Settings.textbook()).update(frame, y).statistics
     assert choose_structure(counted, Settings.textbook(), None, None) == ()

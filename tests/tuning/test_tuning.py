@@ -209,7 +209,7 @@ def test_tuned_folds_are_tuned_without_the_fold(rows):
 
 def test_a_classifier_and_groups(rows):
     table, y = rows
-    plain = Classifier(Settings.textbook()).learn(table, y)
+    plain = Classifier(Settings.textbook()).update(table, y)
     assert leave_one_out(plain, table, y).accuracy > 0.5
     groups = np.arange(len(y)) // 40
     assert cross_validate(plain, table, y, folds=5, groups=groups).accuracy > 0.5

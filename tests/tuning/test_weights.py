@@ -170,7 +170,7 @@ def test_products_and_counts_that_overflow_are_named():
     families = {("a", "b"): "gaussian"}
     X = {"a": np.linspace(1e149, 1e150, N), "b": RNG.normal(size=N)}
     with pytest.raises(InputError, match=r"sums of column 'a' overflow"):
-        Classifier(Settings.textbook(families=families)).learn(X, Y, np.full(N, 1e20))
+        Classifier(Settings.textbook(families=families)).update(X, Y, np.full(N, 1e20))
     with pytest.raises(InputError, match=r"sums of column .* overflow"):
         MultinomialNB().fit(np.full((N, 2), 1e300), Y, sample_weight=np.full(N, 1e20))
 
@@ -184,7 +184,7 @@ def test_rows_whose_weight_is_lost_are_named():
 
 
 def test_rows_that_fade_for_ever_are_named():
-    classifier = Classifier(Settings.textbook()).learn(TABLE, Y)
+    classifier = Classifier(Settings.textbook()).update(TABLE, Y)
     classifier.decay(1.0, elapsed=1000.0).decay(1.0, elapsed=1000.0)
     with pytest.raises(InputError, match="weigh nothing any more: their weight has faded"):
         classifier.predict(TABLE)

@@ -1,3 +1,3 @@
-"""What every package may use: errors, types, labels, threads, formatting, lazy imports."""
+"""Shared by every package: errors, types, labels, threads, formatting, lazy imports."""
 
 from __future__ import annotations

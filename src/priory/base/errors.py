@@ -1,4 +1,4 @@
-"""The exceptions and warnings of priory, all under one name."""
+"""Exceptions and warnings: every error is a `PrioryError`, every warning a `PrioryWarning`."""
 
 from __future__ import annotations
 
@@ -34,107 +34,120 @@ __all__ = [
 
 
 class PrioryError(Exception):
-    """Catch every error that priory raises on purpose."""
+    """The base class of all errors that priory raises deliberately.
+
+    >>> from priory import NaiveBayes
+    >>> try:
+    ...     NaiveBayes().fit({"x": [1, 2]}, ["a"])
+    ... except PrioryError as error:
+    ...     print(type(error).__name__)
+    InputError
+    """
 
 
 class InputError(PrioryError, ValueError):
-    """Say that data cannot be read: its shape, type or values."""
+    """Raised if data cannot be read: because of its shape, type or values."""
 
 
 class SchemaError(InputError):
-    """Say that data does not have the columns, or the kinds, that the model learned."""
+    """Raised if data does not have the columns, or the kinds of columns, of the training data."""
 
 
 class MissingValueError(InputError):
-    """Say that a column whose policy is ``missing="error"`` has a gap."""
+    """Raised if a column with ``missing="error"`` has a missing value."""
 
 
 class UnseenValueError(InputError):
-    """Say that a column whose policy is ``unseen="error"`` holds a value never learned."""
+    """Raised if a column with ``unseen="error"`` has a value that is not in the training data."""
 
 
 class ExpressionError(InputError):
-    """Say that a logical expression cannot be read, or names what is not there."""
+    """Raised if a logical expression cannot be parsed, or refers to unknown names."""
 
 
 class ForgetError(PrioryError, ValueError):
-    """Say that rows cannot be forgotten because they were never learned."""
+    """Raised if rows cannot be forgotten because they are not in the training data."""
 
 
 class SettingError(PrioryError, ValueError):
-    """Say that an argument, or a combination of them, cannot be honoured."""
+    """Raised if an argument, or a combination of arguments, is invalid."""
 
 
 class ModelFileError(PrioryError, ValueError):
-    """Say that a model file cannot be read or written, and why."""
+    """Raised if a model file cannot be read or written."""
 
 
 class TooLargeError(PrioryError, ValueError):
-    """Say that an answer would need more memory than allowed, and how much."""
+    """Raised if a result would need more memory than allowed."""
 
 
 class ZeroProbabilityError(PrioryError, ValueError):
-    """Say that something of probability zero was taken as known."""
+    """Raised if something of probability zero is given as evidence."""
 
 
 class NotLinearError(PrioryError, ValueError):
-    """Say that a model has no linear form, and which column prevents it."""
+    """Raised if a model has no linear form; names the column that prevents it."""
 
 
 class NoLikelihoodError(PrioryError, ValueError):
-    """Say that a family has no likelihood, so it cannot be sampled or give evidence."""
+    """Raised if a family has no likelihood, so that it has no samples and no evidence."""
 
 
 class NoPosteriorError(PrioryError, ValueError):
-    """Say that a family has no distribution over its parameters."""
+    """Raised if a family has no posterior distribution of its parameters."""
 
 
 class NoProbabilitiesError(PrioryError, ValueError):
-    """Say that a figure needs probabilities, where there are predictions alone."""
+    """Raised if a metric needs probabilities but only predicted labels are given."""
 
 
 class NotFittedError(PrioryError, ValueError, AttributeError):
-    """Say that a model was asked before it learned anything."""
+    """Raised if a model is used before it is fitted."""
 
 
 class PrioryWarning(UserWarning):
-    """Catch every warning that priory gives."""
+    """The base class of all warnings of priory.
+
+    >>> import warnings
+    >>> warnings.simplefilter("error", PrioryWarning)  # turn them into exceptions
+    >>> warnings.simplefilter("default", PrioryWarning)
+    """
 
 
 class ImpossibleEvidenceWarning(PrioryWarning):
-    """Tell that rows are impossible under every class, so the class prior was used."""
+    """Issued if rows are impossible under every class, so that the class prior is used."""
 
 
 class DriftWarning(PrioryWarning):
-    """Tell that a column holds other values than were learned, so that it tells nothing."""
+    """Issued if the values of a column do not occur in the training data, so that it is ignored."""
 
 
 class IdentifierWarning(PrioryWarning):
-    """Tell that a column names its rows and was left out."""
+    """Issued if a column is a unique identifier and is left out."""
 
 
 class StaleTuningWarning(PrioryWarning):
-    """Tell that families and weights were chosen on other rows than are learned now."""
+    """Issued if the tuning of a model is older than its training data."""
 
 
 class VanishingVarianceWarning(PrioryWarning):
-    """Tell that numbers of a class do not vary, so that its density is a spike."""
+    """Issued if the numbers of a class have variance 0, so that its density is a spike."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint such as ``" Did you mean 'color'?"``, or nothing.
+    """Make a hint such as ``" Did you mean 'color'?"``, or an empty string.
 
     >>> did_you_mean("colour", ["color", "size"])
     " Did you mean 'color'?"
     """
-    import difflib  # only once something has gone wrong
+    import difflib  # imported only for an error
 
     close = difflib.get_close_matches(str(name), [str(k) for k in known], n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def listing(names: Iterable[object], most: int = 5) -> str:
-    """Return names in quotes, the first few of them.
+    """List the first few names, in quotes.
 
     >>> listing(["a", "b"]), listing(range(9), most=2)
     ("'a', 'b'", '0, 1 and 7 more')
@@ -145,7 +158,7 @@ def listing(names: Iterable[object], most: int = 5) -> str:
 
 
 def warn(message: str, category: type[PrioryWarning] | type[UserWarning]) -> None:
-    """Warn at the line of the user's code that led here, however deep inside priory this is."""
+    """Warn at the line of the caller's code, however deep inside priory the warning arises."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("priory"):
         level, frame = level + 1, frame.f_back
@@ -153,7 +166,7 @@ def warn(message: str, category: type[PrioryWarning] | type[UserWarning]) -> Non
 
 
 def check_number(name: str, value: object, *, above: float | None = None) -> None:
-    """Refuse what is no finite number of at least 0, or not above a bound.
+    """Refuse anything but a finite number of at least 0, or above a bound.
 
     >>> check_number("alpha", 0.5)
     """

@@ -1,4 +1,4 @@
-"""Plain text for people: columns that line up."""
+"""Text output: aligned columns, shortened values, numbers of any size."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ LONGEST_VALUE = 40
 
 
 def aligned(rows: Iterable[tuple[str, ...]], right: bool = False) -> str:
-    """Return rows of cells as lines whose columns line up.
+    """Join rows of cells into lines with aligned columns.
 
-    `right` is for numbers: every column but the first ends where the others end.
+    `right` is for numbers: every column but the first is aligned on the right.
 
     >>> print(aligned([("a", "bb"), ("ccc", "d")]))
     a    bb
@@ -36,7 +36,7 @@ def aligned(rows: Iterable[tuple[str, ...]], right: bool = False) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return a value in a few characters on one line, a gap as the word for it.
+    """Format a value briefly, on one line; a missing one as "missing".
 
     >>> shown(("up", 0.25, None)), shown("so many words that no line would be long enough")
     ('up, 0.25, missing', 'so many words that no line would be lon…')
@@ -52,7 +52,7 @@ def shown(value: Any) -> str:
 
 
 def number(log_x: float) -> str:
-    """Return the number of a logarithm in four digits, however small or large it is.
+    """Format e^x with four digits, however small or large it is.
 
     >>> number(math.log(0.25)), number(-math.inf), number(-2000.0), number(2000.0)
     ('0.25', '0', '2.577e-869', '3.881e+868')

@@ -1,4 +1,4 @@
-"""What a notebook shows: results as HTML tables, and a figure once."""
+"""Notebook output: results as HTML tables, and figures shown once."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def html_table(
     words: Collection[int] = (0,),
     bold: Collection[int] | None = None,
 ) -> str:
-    """Return an HTML table; what could be markup is escaped.
+    """Make an HTML table; markup in cells is escaped.
 
-    `words` are the columns that begin at the left; the others are numbers, which end at the right.
-    The first cell of a row is its heading, unless `bold` says which rows are to stand out.
+    The columns in `words` are aligned on the left, the others, numbers, on the right. The first
+    cell of a row is its heading, unless `bold` lists the rows that are bold.
 
     >>> html_table(["<"], [["&"]], words=())
     '<table><thead><tr><th>&lt;</th></tr></thead><tbody><tr><th>&amp;</th></tr></tbody></table>'
@@ -37,7 +37,7 @@ def html_table(
 
 
 def _cells(row: Sequence[Any], words: Collection[int], bold: int) -> str:
-    """Return the cells of a row, so many of them bold."""
+    """Make the cells of a row, the first `bold` of them bold."""
     cells = []
     for i, cell in enumerate(row):
         tag, style = "th" if i < bold else "td", LEFT if i in words else ""
@@ -46,13 +46,13 @@ def _cells(row: Sequence[Any], words: Collection[int], bold: int) -> str:
 
 
 def _text(text: str) -> str:
-    """Return escaped text that keeps the spaces it begins with: they are an indent."""
+    """Escape text; leading spaces, an indent, are kept."""
     indent = len(text) - len(text.lstrip(" "))
     return "&emsp;" * (indent // 2) + escape(text[indent:])
 
 
 def html_together(*parts: str, remarks: Iterable[str] = ()) -> str:
-    """Return tables one after the other, and remarks under them.
+    """Join tables, with remarks below them.
 
     >>> html_together("<table></table>", remarks=["a < b"])
     '<div><table></table><p>a &lt; b</p></div>'
@@ -62,10 +62,10 @@ def html_together(*parts: str, remarks: Iterable[str] = ()) -> str:
 
 
 def shown_once(figure: Any) -> Any:
-    """Return a matplotlib figure that a notebook shows as the value of its cell, and only so.
+    """Close a matplotlib figure in a notebook, so that it is shown once, as the value of its cell.
 
-    A notebook also shows every figure that is open at the end of a cell, which would be the same
-    picture again. Elsewhere the figure stays open, for `pyplot.show`.
+    A notebook also shows every figure that is open at the end of a cell. Elsewhere the figure
+    stays open, for `pyplot.show`.
     """
     plt = sys.modules["matplotlib.pyplot"]
     if "inline" in plt.get_backend():

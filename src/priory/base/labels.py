@@ -1,6 +1,6 @@
-"""What a label is: a bool, a number or a string, with 1, "1" and True kept apart.
+"""Labels: booleans, numbers and strings, with 1, "1" and True kept apart.
 
-Several columns modelled together have combinations of labels, tuples, as their labels.
+Columns that are modelled together have tuples of labels.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from priory.base.typing import IntArray, Key
+from priory.base.typing import AnyArray, IntArray, Key, Label
 
-__all__ = ["label_key", "label_token", "sorted_labels", "token_label", "union"]
+__all__ = ["label_array", "label_key", "label_token", "sorted_labels", "token_label", "union"]
 
 
 def label_key(label: Key) -> tuple[Any, ...]:
-    """Return the key by which a label is ordered and looked up.
+    """Make the key by which a label is sorted and looked up.
 
-    Python holds ``1 == True``; as labels they differ, so the type comes first.
+    In Python ``1 == True``; as labels they differ, so the type comes first.
 
     >>> sorted(["b", 2, True, "a", 1.5], key=label_key)
     [True, 1.5, 2, 'a', 'b']
@@ -32,7 +32,7 @@ def label_key(label: Key) -> tuple[Any, ...]:
 
 
 def sorted_labels(labels: Iterable[Any]) -> tuple[Any, ...]:
-    """Return the distinct labels in their order.
+    """Sort the distinct labels.
 
     >>> sorted_labels([1, "1", True, 1])
     (True, 1, '1')
@@ -44,7 +44,7 @@ def sorted_labels(labels: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def union(a: Sequence[Any], b: Sequence[Any]) -> tuple[tuple[Any, ...], IntArray, IntArray]:
-    """Return the sorted union, and where each label of `a` and of `b` stands in it.
+    """Sort the union, and find the index of each label of `a` and of `b` in it.
 
     >>> labels, in_a, in_b = union(("a", "c"), ("b", "c"))
     >>> labels, in_a.tolist(), in_b.tolist()
@@ -59,12 +59,12 @@ def union(a: Sequence[Any], b: Sequence[Any]) -> tuple[tuple[Any, ...], IntArray
 
 
 def _all_strings(labels: tuple[Any, ...]) -> bool:
-    """Return whether all labels are strings, which are ordered and looked up as they are."""
+    """Tell whether all labels are strings, which need no keys."""
     return set(map(type, labels)) <= {str}
 
 
 def label_token(label: Key) -> str:
-    """Return a label as JSON: typed, readable, and safe for lone surrogates.
+    """Encode a label as JSON: typed, readable, and safe for lone surrogates.
 
     >>> label_token("Sunny"), label_token(1), label_token(True), label_token(("a", 1))
     ('"Sunny"', '1', 'true', '["a", 1]')
@@ -78,10 +78,29 @@ def label_token(label: Key) -> str:
 
 
 def token_label(token: str) -> Any:
-    """Return the label of a JSON token; the inverse of `label_token`.
+    """Decode the label of a JSON token; the inverse of `label_token`.
 
     >>> token_label('"1"'), token_label("1")
     ('1', 1)
     """
     label = json.loads(token)
     return tuple(label) if isinstance(label, list) else label
+
+
+def label_array(labels: Sequence[Label]) -> AnyArray:
+    """Give labels as an array of their own type, or of objects where they are mixed.
+
+    >>> label_array([1, 2]).dtype.kind, label_array([1, "2"]).dtype.kind
+    ('i', 'O')
+    """
+    types = {type(label) for label in labels}
+    # NumPy's strings drop trailing NULs, which are part of a label.
+    plain = types in ({bool}, {int}, {float}, {int, float}, {str})
+    if plain and not any(isinstance(label, str) and "\0" in label for label in labels):
+        array = np.array(labels)
+        # NumPy makes floats, exact or not, of integers that do not fit into 64 bits together.
+        if array.tolist() == list(labels) and (array.dtype.kind != "f" or float in types):
+            return array
+    result = np.empty(len(labels), dtype=object)
+    result[:] = labels
+    return result

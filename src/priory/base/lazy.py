@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first asked for."""
+"""Lazy imports: names of a package that are imported when first used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["importer"]
 
 
 def importer(package: dict[str, Any], homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package, whose globals these are, for the module of each name.
+    """Make the `__getattr__` of a package from its globals and the module of each name.
 
     >>> importer({"__name__": "priory.base"}, {"listing": "errors"})("listing").__name__
     'listing'

@@ -1,4 +1,4 @@
-"""One thread at a time: whatever changes a model locks it first."""
+"""Locks: one thread at a time may change a model."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ Owner = TypeVar("Owner")
 
 
 class Lock:
-    """Let one thread in at a time, the same one as often as it likes.
-
-    Copied or pickled with its owner, it becomes a new lock that nobody holds.
+    """A reentrant lock that can be copied and pickled: the copy is a new, released lock.
 
     >>> from copy import deepcopy
     >>> lock = Lock()
@@ -40,9 +38,9 @@ class Lock:
 
 
 def lock_of(owner: object) -> Lock:
-    """Return the lock of an object, which is made when it is first asked for.
+    """Get the lock of an object, made on first use.
 
-    Estimators may have nothing but their parameters before they learn, so there is no better time.
+    scikit-learn's estimators must hold nothing but their parameters before they are fitted.
     """
     held = owner.__dict__
     lock: Lock = held.get("_lock") or held.setdefault("_lock", Lock())  # setdefault is atomic
@@ -50,7 +48,7 @@ def lock_of(owner: object) -> Lock:
 
 
 def alone(method: Callable[Concatenate[Owner, P], R]) -> Callable[Concatenate[Owner, P], R]:
-    """Let one thread at a time run the methods of an object that are marked so."""
+    """Let one thread at a time run the decorated methods of an object."""
 
     @wraps(method)
     def locked(self: Owner, /, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -1,7 +1,7 @@
-"""Several threads: each takes a stretch of rows; what they count is added up.
+"""Threads: each counts a stretch of rows, and the counts are added.
 
-The kernels let go of Python's lock, so the stretches really run side by side. A process that
-forks starts with no threads and makes its own.
+The kernels release the global interpreter lock, so the stretches run in parallel. A forked process
+starts without threads and makes its own.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 WORTHWHILE = 500_000
-"""So many entries are worth a thread: fewer are done sooner than it starts and reports."""
+"""A thread pays off from so many entries: fewer are done before it starts."""
 
 
 def thread_count() -> int:
-    """Count the threads to use here: those of `at_most`, PRIORY_NUM_THREADS, or the cores at hand.
+    """Count the threads to use: that of `at_most`, PRIORY_NUM_THREADS, or the cores.
 
     >>> with at_most(3):
     ...     thread_count()
@@ -53,13 +53,13 @@ def thread_count() -> int:
 
 
 def check_threads(value: int, name: str = "n_threads") -> int:
-    """Refuse a number of threads that is none.
+    """Refuse what is not a number of threads.
 
     >>> check_threads(2)
     2
     """
     if isinstance(value, bool) or value != int(value) or value < 1:
-        raise SettingError(f"{name} must be a whole number of at least 1, not {value!r}.")
+        raise SettingError(f"{name} must be an integer of at least 1, not {value!r}.")
     return int(value)
 
 
@@ -68,7 +68,7 @@ _limit: ContextVar[int | None] = ContextVar("n_threads", default=None)
 
 @contextmanager
 def at_most(n_threads: int | None) -> Iterator[None]:
-    """Let nothing that is called here use more threads; None leaves the number as it is.
+    """Limit the number of threads in this context; None keeps the current limit.
 
     >>> with at_most(1):
     ...     thread_count()
@@ -82,11 +82,11 @@ def at_most(n_threads: int | None) -> Iterator[None]:
 
 
 class Threaded(Protocol):
-    """Something that says how many threads its methods may use."""
+    """An object with a limit on the threads of its methods."""
 
     @property
     def n_threads(self) -> int | None:
-        """Threads at most, or None for the cores at hand."""
+        """The largest number of threads, or None for the available cores."""
 
 
 Owner = TypeVar("Owner", bound=Threaded)
@@ -95,18 +95,21 @@ Owner = TypeVar("Owner", bound=Threaded)
 def in_own_threads(
     method: Callable[Concatenate[Owner, P], T],
 ) -> Callable[Concatenate[Owner, P], T]:
-    """Let a method, and whatever it calls, use the `n_threads` of its object."""
+    """Limit a method, and all that it calls, to the `n_threads` of its object."""
 
     @wraps(method)
     def limited(self: Owner, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with at_most(self.n_threads):
+        n_threads = self.n_threads
+        if n_threads is None:  # nothing to change: a single row should not pay for it
+            return method(self, *args, **kwargs)
+        with at_most(n_threads):
             return method(self, *args, **kwargs)
 
     return limited
 
 
-def stretches(n_rows: int, entries_per_row: int, threads: int) -> list[slice]:
-    """Return the stretches of rows that threads share, one for each thread at work.
+def stretches(n_rows: int, entries_per_row: int, threads: int | None = None) -> list[slice]:
+    """Divide rows into stretches, one for each thread.
 
     >>> stretches(1_000_000, 30, 2)
     [slice(0, 500000, None), slice(500000, 1000000, None)]
@@ -114,34 +117,39 @@ def stretches(n_rows: int, entries_per_row: int, threads: int) -> list[slice]:
     [slice(0, 10, None)]
     """
     parts = worthwhile(n_rows * entries_per_row, threads)
+    if parts == 1:
+        return [slice(0, n_rows)]
     ends = [n_rows * i // parts for i in range(parts + 1)]
     return [slice(a, b) for a, b in pairwise(ends)]
 
 
-def worthwhile(entries: int, threads: int) -> int:
-    """Return how many of the threads so much work keeps busy.
+def worthwhile(entries: int, threads: int | None = None) -> int:
+    """Count the threads, of those at hand unless given, that so many entries keep busy.
 
     >>> worthwhile(30_000_000, 2), worthwhile(300, 2)
     (2, 1)
     """
-    return max(1, min(threads, entries // WORTHWHILE))
+    busy = entries // WORTHWHILE
+    if busy < 2:  # a single row should not wait for threads to be counted
+        return 1
+    return min(thread_count() if threads is None else threads, busy)
 
 
 def in_parallel(tasks: Sequence[Callable[[], T]], threads: int) -> list[T]:
-    """Return the results of all the tasks, in their order; this thread does its share.
+    """Run tasks in threads, this one included, and collect the results in order.
 
-    A task has one thread, its own, so that it may call this again and never waits for another.
+    Each task is limited to its own thread, so that nested calls cannot deadlock.
     """
     if threads <= 1 or len(tasks) <= 1:
         return [task() for task in tasks]
-    from concurrent.futures import wait  # a single prediction does without threads
+    from concurrent.futures import wait  # a single prediction needs no threads
 
     shares = [tasks[i::threads] for i in range(threads)]
     helpers = [_pool(threads).submit(_all, share) for share in shares[1:]]
     try:
         done = [_all(shares[0])]
     finally:
-        wait(helpers)  # nobody may still write to the caller's arrays
+        wait(helpers)  # no thread may still write to the caller's arrays
     done += [helper.result() for helper in helpers]
     return [done[i % threads][i // threads] for i in range(len(tasks))]
 
@@ -155,16 +163,16 @@ _pools: dict[int, ThreadPoolExecutor] = {}
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return the threads that wait for work; starting them anew would take milliseconds."""
+    """Get the pool of threads; starting new ones would take milliseconds."""
     from concurrent.futures import ThreadPoolExecutor
 
-    if threads not in _pools:  # of two callers that find none, one makes it in vain
+    if threads not in _pools:  # if two callers race, one pool is discarded
         _pools.setdefault(threads, ThreadPoolExecutor(threads - 1, thread_name_prefix="priory"))
     return _pools[threads]
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pools.clear)  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_pools.clear)  # threads do not survive a fork
 
 
 def _cores() -> int:

@@ -1,4 +1,4 @@
-"""The types that several modules share."""
+"""Types shared by several modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The version of priory, where every module may see it."""
+"""The version of priory, importable by every module."""
 
 __all__ = ["__version__"]
 

@@ -8,7 +8,10 @@ from priory.base.lazy import importer
 
 if TYPE_CHECKING:
     from priory.classifier.classifier import Classifier, load
+    from priory.classifier.counter import Counter
 
-__all__ = ["Classifier", "load"]
+__all__ = ["Classifier", "Counter", "load"]
 
-__getattr__ = importer(globals(), {"Classifier": "classifier", "load": "classifier"})
+_HOME = {"Classifier": "classifier", "Counter": "counter", "load": "classifier"}
+
+__getattr__ = importer(globals(), _HOME)

@@ -35,6 +35,7 @@ from priory.statistics.longtable import COLUMNS, SUMS, coded
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable, Table
+from priory.tuning.choices import not_selected
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import Tuning
 
@@ -141,7 +142,7 @@ def _left_out(stored: Stored) -> list[dict[str, Any]]:
     with contextlib.suppress(PrioryError):  # settings that do not fit are said when asked
         tuning, statistics = stored.tuning, stored.statistics
         weighed = statistics if tuning is None else tuning.weighed(statistics)
-        found = stored.settings.left_out(weighed)
+        found = not_selected(stored.settings, weighed)
         return [
             {"block": name, "saves": float(worth.saves), "costs": float(worth.costs)}
             for name, worth in found.items()

@@ -16,21 +16,22 @@ from priory.base.version import __version__
 from priory.classifier.classifier import Classifier, load
 from priory.cli import reports
 from priory.cli.failing import BAD_USAGE, INTERRUPTED, say, told
-from priory.cli.inputs import (
-    from_stdin,
-    parse_by_column,
-    parse_class_prior,
-    parse_families,
-    parse_m_estimate,
-    parse_pairs,
-    parse_smoothing,
-    parse_texts,
-    parse_value,
-    parse_weights,
+from priory.cli.inputs import from_stdin, parse_pairs, parse_value
+from priory.cli.options import (
+    AsJson,
+    Attach,
+    Data,
+    Delimiter,
+    Encoding,
+    Model,
+    NaValues,
+    Out,
+    Where,
+    reading,
 )
 from priory.cli.outputs import Output, dumped
-from priory.cli.wording import in_options, speaking_of_options
-from priory.tuning.settings import Settings
+from priory.cli.training import train
+from priory.cli.wording import in_options
 
 __all__ = ["app", "run"]
 
@@ -50,30 +51,6 @@ class Target(StrEnum):
     JSON = "json"
     SQL = "sql"
     ONNX = "onnx"
-
-
-class Select(StrEnum):
-    """Say by what columns are chosen."""
-
-    MDL = "mdl"
-
-
-Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
-Data = Annotated[
-    list[str],
-    typer.Argument(help="Files, a pattern, a SQL query, or - for stdin.", show_default=False),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Where = Annotated[str | None, typer.Option(help="Take only the rows that meet this SQL condition.")]
-NaValues = Annotated[
-    list[str], typer.Option("--na-values", help="What stands for a gap, such as ? or NA.")
-]
-Encoding = Annotated[str, typer.Option(help="How text files are encoded.")]
-Delimiter = Annotated[
-    str | None, typer.Option(help="What stands between values; else it is found.")
-]
-Attach = Annotated[list[str], typer.Option(help="NAME=DATABASE that a query may read.")]
-Out = Annotated[Path | None, typer.Option("--output", "-o", help="Write here.", show_default=False)]
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -105,132 +82,7 @@ def _main(
         raise typer.Exit
 
 
-@app.command(epilog="Example: priory train days.csv --target play -o days.priory")
-def train(
-    data: Data,
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", help="The column of the classes.")
-    ] = None,
-    output: Out = None,
-    families: Annotated[
-        list[str],
-        typer.Option(help="A family for all, COLUMN=FAMILY, or COLUMNS=FAMILY with commas."),
-    ] = [],
-    drop: Annotated[list[str], typer.Option(help="A column to leave out.")] = [],
-    text: Annotated[
-        list[str], typer.Option(help="A column of text; COLUMN=html, email or char splits it so.")
-    ] = [],
-    where: Where = None,
-    weight: Annotated[str | None, typer.Option(help="A column of weights.")] = None,
-    na_values: NaValues = [],
-    smoothing: Annotated[
-        list[str], typer.Option(help="auto or Laplace's number, for all or COLUMN=NUMBER.")
-    ] = [],
-    m_estimate: Annotated[
-        str | None,
-        typer.Option(help="Smooth by M imagined rows, spread evenly; M,marginal as the column is."),
-    ] = None,
-    class_prior: Annotated[
-        str | None, typer.Option(help="uniform, words, or CLASS=P,CLASS=P; else shares of rows.")
-    ] = None,
-    missing: Annotated[
-        list[str], typer.Option(help="auto, skip, category or error, for all or COLUMN=….")
-    ] = [],
-    unseen: Annotated[
-        list[str], typer.Option(help="skip, smooth or error, for all or COLUMN=….")
-    ] = [],
-    weights: Annotated[
-        str | None, typer.Option(help="How factors are trusted: none, temperature or columns.")
-    ] = None,
-    structure: Annotated[
-        str, typer.Option(help="How columns depend: naive, tan, aode, joint or hill-climb.")
-    ] = "naive",
-    max_parents: Annotated[
-        int, typer.Option(help="How many others a column depends on at most, by hill-climb.", min=1)
-    ] = 2,
-    pairs: Annotated[
-        str | None, typer.Option(help="auto adds factors for pairs of columns.")
-    ] = None,
-    textbook: Annotated[
-        bool,
-        typer.Option("--textbook", help="The lecture's classifier: nothing but what is asked for."),
-    ] = False,
-    select: Annotated[
-        Select | None, typer.Option(help="Leave out columns that do not pay in bits.")
-    ] = None,
-    min_count: Annotated[
-        int, typer.Option(help="Leave values of fewer rows out of the file.", min=0)
-    ] = 0,
-    keep_sample: Annotated[
-        bool,
-        typer.Option("--keep-sample", help="Keep a sample of rows in the file, to tune on later."),
-    ] = False,
-    max_classes: Annotated[int, typer.Option(help="More classes are a mistake.", min=2)] = 1000,
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
-    attach: Attach = [],
-    threads: Annotated[int | None, typer.Option(help="How many threads to use.", min=1)] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Learn a table of any size, say what was learned, and save the model.
-
-    DATA is CSV, TSV, Parquet, JSON lines or Arrow, plain or gzip; a pattern; a SQL query over
-    files; or a folder with a folder of texts for each class, which needs no --target. The model
-    goes to the file named by -o, else beside you under the name of the data.
-    """
-    from priory import sources
-
-    if target is None and not Path(data[0]).is_dir():
-        raise SettingError("Name the column of the classes: --target COLUMN.")
-    if keep_sample and min_count > 1:
-        raise SettingError(
-            "--keep-sample keeps rows as they are, and --min-count leaves out what could tell of a "
-            "single person; give one of them."
-        )
-    if smoothing and m_estimate is not None:
-        raise SettingError("--smoothing and --m-estimate both smooth; give one of them.")
-    asked: dict[str, Any] = {
-        "families": parse_families(families) if families else None,
-        "smoothing": parse_smoothing(smoothing) if smoothing else None,
-        "class_prior": None if class_prior is None else parse_class_prior(class_prior),
-        "missing": parse_by_column(missing, "--missing") if missing else None,
-        "unseen": parse_by_column(unseen, "--unseen") if unseen else None,
-    }
-    asked = {name: value for name, value in asked.items() if value is not None}
-    if m_estimate is not None:
-        asked["smoothing"] = parse_m_estimate(m_estimate)
-    if weights is not None:
-        asked["weights"] = parse_weights(weights)
-    with speaking_of_options(), from_stdin(data) as source, told(in_options) as heard:
-        settings = (Settings.textbook if textbook else Settings)(
-            **asked,
-            select=None if select is None else select.value,
-            n_threads=threads,
-            text=parse_texts(text),
-            structure=structure,
-            pairs=pairs,
-            max_parents=max_parents,
-        )
-        classifier = sources.train(
-            source,
-            target,
-            drop=drop,
-            where=where,
-            weight=weight,
-            na_values=na_values,
-            settings=settings,
-            max_classes=max_classes,
-            encoding=encoding,
-            delimiter=delimiter,
-            attach=parse_pairs(attach, "--attach"),
-        )
-    path = output if output is not None else Path(_stem(data) + ".priory")
-    classifier.save(path, min_count, keep_sample)
-    if as_json:
-        print(dumped({"model": str(path), **reports.summary(classifier), "warnings": heard}))
-        return
-    reports.print_summary(classifier, sys.stdout)
-    say(f"saved to {path} ({path.stat().st_size:,} bytes)")
+app.command(epilog="Example: priory train days.csv --target play -o days.priory")(train)
 
 
 @app.command(epilog="Example: priory predict days.priory new.csv --proba -o answers.csv")
@@ -261,11 +113,7 @@ def predict(
             classifier,
             source,
             keep=keep,
-            where=where,
-            na_values=na_values,
-            encoding=encoding,
-            delimiter=delimiter,
-            attach=parse_pairs(attach, "--attach"),
+            **reading(where, na_values, encoding, delimiter, attach),
         )
         with Output(output, as_lines) as out:
             for X, batch in rows:
@@ -294,11 +142,7 @@ def evaluate(
             classifier,
             source,
             target,
-            where=where,
-            na_values=na_values,
-            encoding=encoding,
-            delimiter=delimiter,
-            attach=parse_pairs(attach, "--attach"),
+            **reading(where, na_values, encoding, delimiter, attach),
         )
     if as_json:
         print(dumped({**found.to_dict(), "rows_without_class": without}))
@@ -394,8 +238,8 @@ def update(
     """Learn more rows; new classes, categories and values may come at any time."""
     from priory import sources
 
-    reading = _reading(where, na_values, encoding, delimiter, attach)
-    _change(model, data, output, sources.update, "learned", reading, as_json)
+    opening = reading(where, na_values, encoding, delimiter, attach)
+    _change(model, data, output, sources.update, "learned", opening, as_json)
 
 
 @app.command(epilog="Example: priory forget days.priory withdrawn.csv")
@@ -413,8 +257,8 @@ def forget(
     """Take rows away that were learned, as if they had never been seen."""
     from priory import sources
 
-    reading = _reading(where, na_values, encoding, delimiter, attach)
-    _change(model, data, output, sources.forget, "forgotten", reading, as_json)
+    opening = reading(where, na_values, encoding, delimiter, attach)
+    _change(model, data, output, sources.forget, "forgotten", opening, as_json)
 
 
 @app.command(epilog="Example: priory merge january.priory february.priory -o both.priory")
@@ -434,12 +278,14 @@ def merge(
     _report(output, total, {"models": [str(path) for path in models]}, as_json)
 
 
-@app.command(epilog="Example: priory sample days.priory -n 5 --seed 1")
+@app.command(epilog="Example: priory sample days.priory -n 5 --random-state 1")
 def sample(
     model: Model,
     n: Annotated[int, typer.Option("-n", help="How many rows.", min=0)] = 10,
     class_: Annotated[str | None, typer.Option("--class", help="Of one class alone.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed gives the same rows.")] = None,
+    random_state: Annotated[
+        int | None, typer.Option(help="The same number gives the same rows.")
+    ] = None,
     output: Out = None,
     as_json: AsJson = False,
 ) -> None:
@@ -447,7 +293,7 @@ def sample(
     classifier = load(model)
     with told(in_options):
         y = None if class_ is None else _known_class(classifier, class_)
-        columns, labels = classifier.sample(n, None if y is None else [y] * n, seed)
+        columns, labels = classifier.sample(n, None if y is None else [y] * n, random_state)
     target = classifier.provenance.target or "class"
     with Output(output, as_json) as out:
         out.add(reports.drawn(columns, labels, target, classifier))
@@ -490,13 +336,13 @@ def _change(
     output: Path | None,
     change: Any,
     verb: str,
-    reading: dict[str, Any],
+    opening: dict[str, Any],
     as_json: bool,
 ) -> None:
     classifier = load(model)
     path = output if output is not None else model
     with from_stdin(data) as source, told(in_options):
-        rows = change(classifier, source, **reading)
+        rows = change(classifier, source, **opening)
         classifier.save(path, keep_sample=classifier.has_sample)
     _report(path, classifier, {verb: rows}, as_json)
 
@@ -512,22 +358,6 @@ def _report(path: Path, classifier: Classifier, more: dict[str, Any], as_json: b
     say(f"saved to {path}: {rows:,} rows")
 
 
-def _reading(
-    where: str | None,
-    na_values: list[str],
-    encoding: str,
-    delimiter: str | None,
-    attach: list[str],
-) -> dict[str, Any]:
-    return {
-        "where": where,
-        "na_values": na_values,
-        "encoding": encoding,
-        "delimiter": delimiter,
-        "attach": parse_pairs(attach, "--attach"),
-    }
-
-
 def _known_class(classifier: Classifier, text: str) -> Any:
     for label in classifier.classes:
         if str(label) == text:
@@ -535,12 +365,3 @@ def _known_class(classifier: Classifier, text: str) -> Any:
     raise SchemaError(
         f"Class {text!r} is not known. Classes: {', '.join(map(repr, classifier.classes[:20]))}."
     )
-
-
-def _stem(data: Sequence[str]) -> str:
-    from priory.sources.opening import SQL
-
-    if data[0] == "-" or SQL.match(data[0]):
-        return "model"
-    name = Path(data[0]).name.replace("*", "").replace("?", "")
-    return name.partition(".")[0] or "model"

@@ -15,6 +15,7 @@ from priory.data.rawtables import RawTable
 from priory.data.schema import Kind
 from priory.model.explanation import RowExplanation
 from priory.model.information import column_information
+from priory.tuning.choices import names_rows
 
 __all__ = [
     "drawn",
@@ -149,12 +150,12 @@ def _words(classifier: Classifier) -> dict[str, list[str]]:
 
 def _giveaways(classifier: Classifier) -> list[dict[str, Any]]:
     """Return columns that all but name the class, unless they name the rows."""
-    statistics, settings = classifier.statistics, classifier.settings
+    statistics = classifier.statistics
     return [
         {"column": name, "right": round(found.right, 6)}
         for name, found in column_information(statistics).items()
         if found.gives_class_away
-        and not settings.names_rows(statistics.schema[name], statistics.tables[name])
+        and not names_rows(statistics.schema[name], statistics.tables[name])
         and found.values * 10 <= statistics.n_rows
     ]
 
@@ -168,7 +169,7 @@ def predictions(
     classifier: Classifier, p: FloatArray, proba: bool, batch: Any, keep: Sequence[str]
 ) -> dict[str, Any]:
     """Return the columns of an answer: what is kept, the class, its probability, if wanted all."""
-    from priory.classifier.classifier import label_array
+    from priory.base.labels import label_array
 
     best = p.argmax(axis=1)
     columns = {name: batch.columns[name] for name in keep}
@@ -183,7 +184,7 @@ def drawn(
     columns: dict[str, Any], labels: Any, target: str, classifier: Classifier
 ) -> dict[str, Any]:
     """Return the columns of drawn rows, the class last; whole numbers without a point."""
-    from priory.model.samples import is_whole
+    from priory.model.samples import is_integer
 
     def whole(values: Any) -> Any:
         rounded = [None if x != x else round(x) for x in values.tolist()]
@@ -192,7 +193,7 @@ def drawn(
     return {
         **{
             name: whole(values)
-            if values.dtype.kind == "f" and is_whole(name, classifier.statistics)
+            if values.dtype.kind == "f" and is_integer(name, classifier.statistics)
             else values
             for name, values in columns.items()
         },

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from priory.base.errors import PrioryError
 
 __all__ = ["in_options", "speaking_of_options"]
 
-NAMES = (
-    "attach|class_prior|delimiter|encoding|families|max_classes|max_parents|missing|na_values|pairs|select|"
-    "smoothing|structure|target|text|unseen|weights"
-)
-"""The arguments of `priory.train` that are options of `priory train`."""
-
-PHRASES = {"keep_sample=True": "--keep-sample", "recalibrate(X, y)": "priory train on all rows"}
-
-BY_COLUMN = re.compile(rf"""\b({NAMES})=\{{'([^']+)': '([^']+)'\}}""")
-VALUE = re.compile(rf"""\b({NAMES})=(?:'([\w-]+)'|(\w+))""")
-BARE = re.compile(rf"\b(\w+_\w+)\b|(?:^|(?<=; ))({NAMES})(?= (?:must|names|of column)\b)")
-
 
 def in_options(text: str) -> str:
-    """Return a message with arguments of Python spelled as options of the shell.
+    """Spell the arguments of Python in a message as options of the shell.
 
     >>> in_options("weights must be one of these. Declare it: families={'zip': 'categorical'}.")
     '--weights must be one of these. Declare it: --families zip=categorical.'
     >>> in_options("structure='tan' has its pairs; pairs=None. Then name it in na_values.")
     '--structure tan has its pairs; --pairs none. Then name it in --na-values.'
     """
-    for python, shell in PHRASES.items():
-        text = text.replace(python, shell)
-    text = BY_COLUMN.sub(lambda m: f"{_option(m[1])} {m[2]}={m[3]}", text)
-    text = VALUE.sub(lambda m: f"{_option(m[1])} {m[2] or m[3].replace('None', 'none')}", text)
-    return BARE.sub(_bare, text)
+    by_column, value, bare = _patterns()
+    text = text.replace("recalibrate(X, y)", "priory train on all rows")
+    text = by_column.sub(lambda m: f"{_option(m[1])} {m[2]}={m[3]}", text)
+    text = value.sub(lambda m: f"{_option(m[1])}{_value(m[2] or m[3])}", text)
+    return bare.sub(lambda m: _option(m[0]), text)
 
 
 @contextmanager
@@ -47,9 +37,26 @@ def speaking_of_options() -> Iterator[None]:
         raise type(error)(in_options(str(error))) from None
 
 
-def _bare(found: re.Match[str]) -> str:
-    name = found[1] or found[2]
-    return _option(name) if name in NAMES.split("|") else found[0]
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Find arguments with values by column, with one value, and alone.
+
+    The options of `priory train` have the names of the arguments.
+    """
+    from priory.cli.training import train  # which speaks of its options by this module
+
+    options = [name for name in inspect.signature(train).parameters if name != "data"]
+    names, of_words = "|".join(options), "|".join(name for name in options if "_" in name)
+    return (
+        re.compile(rf"""\b({names})=\{{'([^']+)': '([^']+)'\}}"""),
+        re.compile(rf"""\b({names})=(?:'([\w-]+)'|(\w+))"""),
+        re.compile(rf"\b(?:{of_words})\b|(?:^|(?<=; ))(?:{names})(?= (?:must|names|of column)\b)"),
+    )
+
+
+def _value(text: str) -> str:
+    """Spell a value; an option that is True is there, and that is all."""
+    return "" if text == "True" else " none" if text == "None" else f" {text}"
 
 
 def _option(name: str) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from priory.base.parallel import in_parallel, stretches, thread_count
+from priory.base.parallel import in_parallel, stretches
 from priory.base.typing import AnyArray
 from priory.data.columns import Labels
 from priory.kernels.labels import encode_integers, encode_range, pack_codes
@@ -31,7 +31,7 @@ def integer_labels(values: AnyArray) -> Labels:
     if len(values) >= SMALL:
         low, high = int(values.min()), int(values.max())
         if high - low < CLOSE:
-            parts = stretches(len(values), 1, thread_count())
+            parts = stretches(len(values), 1)
             return _close_integers(values, low, high, parts)
     codes, distinct = encode_integers(values)
     return Labels(codes, tuple(distinct.tolist()))
@@ -65,7 +65,7 @@ def code_columns(X: AnyArray, most: int) -> tuple[tuple[Labels, ...], int | None
     """
     known = X.dtype in (np.float32, np.float64, np.int32, np.int64)
     X = np.ascontiguousarray(X if known else X.astype(np.float64))
-    parts = stretches(len(X), X.shape[1], thread_count())
+    parts = stretches(len(X), X.shape[1])
     for dtype in (np.int8, np.int32):
         codes = np.empty(X.shape[::-1], dtype=dtype)
         largest = np.full((len(parts), X.shape[1]), -1, dtype=np.int64)

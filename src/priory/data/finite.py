@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from priory.base.errors import InputError
-from priory.base.parallel import in_parallel, stretches, thread_count
+from priory.base.parallel import in_parallel, stretches
 from priory.base.typing import AnyArray
 from priory.data.schema import Block
 
@@ -44,7 +44,7 @@ def all_finite(X: AnyArray) -> bool:
     """
     if X.size < SMALL:
         return bool(np.isfinite(X).all())
-    parts = stretches(len(X), X.size // max(len(X), 1), thread_count())
+    parts = stretches(len(X), X.size // max(len(X), 1))
     with np.errstate(invalid="ignore", over="ignore"):
         sums = in_parallel([partial(np.sum, X[rows]) for rows in parts], len(parts))
     # A sum can overflow though every entry is finite: then look at each.

@@ -6,25 +6,27 @@ says what each column is; `read` returns the coded columns that a schema asks fo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
 from priory.base.errors import InputError, SchemaError, did_you_mean, listing
-from priory.base.typing import FloatArray, Label
+from priory.base.typing import FloatArray
 from priory.data.coding import integer_labels
-from priory.data.columns import Column, Combined, Counts, Frame, Labels, Numbers, Pairs, Texts
+from priory.data.columns import Column, Combined, Counts, Frame, Labels, Numbers
+from priory.data.natural import Natural, natural
+from priory.data.numerals import labels_to_numbers
 from priory.data.pairing import Pairing
-from priory.data.rawtables import EXACT, SURROGATE, Natural, RawTable, natural, open_table, texts
+from priory.data.rawtables import RawTable, open_table
+from priory.data.rows import bins, of_parts, read_row, split_by, together
 from priory.data.schema import Block, Kind, Schema, unit_of
-from priory.kernels.utf8 import encode_texts
+from priory.data.texts import texts
 from priory.text.analyzer import Analyzer
 
 __all__ = [
+    "check_lengths",
     "infer",
     "infer_empty",
     "only_column",
@@ -44,9 +46,6 @@ IDENTIFIER_ROWS = 1000
 NAMES = "no string repeats: it names its rows"
 NAMES_OR_TEXT = "no string repeats: it names its rows, or is text"
 """Why a column is an identifier; the second where its strings have several words."""
-
-NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-"""A number as text files have it; Python itself would also take nan, 1_000 and the like."""
 
 
 def infer(
@@ -132,7 +131,7 @@ def read(X: Any, schema: Schema) -> Frame:
     Columns that it does not know are not looked at. One that it knows must be there, but for rows
     that are given by keys, where it is a gap.
     """
-    row = _read_row(X, schema) if isinstance(X, Mapping) else None
+    row = read_row(X, schema) if isinstance(X, Mapping) else None
     if row is not None:
         return row
     raw = _with_gaps(open_table(X), schema)
@@ -166,62 +165,8 @@ def with_pairs(frame: Frame, schema: Schema) -> Frame:
     columns = dict(frame.columns)
     for block in schema.counted:
         if block.pairing is not None:
-            columns[block.name] = _row_together(frame.columns, block, block.pairing)
+            columns[block.name] = together(frame.columns, block, block.pairing)
     return Frame(len(frame), columns)
-
-
-def _read_row(row: Mapping[Any, Any], schema: Schema) -> Frame | None:
-    """Return one row given as {column: value}, or None where it needs a closer look.
-
-    A single row to be classified should not pay for the reading of tables.
-    """
-    if not (row.keys() <= schema.known and _PLAIN.issuperset(map(type, row.values()))):
-        return None
-    columns: dict[str, Column] = {}
-    for block in schema.counted:
-        if block.pairing is not None:  # its columns come first
-            if not all(name in columns for name in block.columns):
-                return None
-            columns[block.name] = _row_together(columns, block, block.pairing)
-            continue
-        value: Any = row.get(block.columns[0])
-        kind = type(value)
-        gap = value is None or (kind is float and value != value)
-        if len(block.columns) > 1:
-            return None
-        if block.kind is Kind.LABELS:
-            if kind is float and not gap:
-                value = int(value) if value.is_integer() else value
-            elif kind is str and not value.isascii() and SURROGATE.search(value):
-                return None
-            columns[block.name] = _NOTHING if gap else Labels(_FIRST, (value,))
-        elif block.analyzer is not None and (gap or kind is str):
-            encoded = Texts(*encode_texts([None if gap else value]), block.analyzer.splitter)
-            columns[block.name] = _split_by(block.analyzer, encoded)
-        elif block.kind is Kind.NUMBERS and (
-            gap or (kind is not str and block.unit == "number" and not _is_huge(value))
-        ):
-            columns[block.name] = Numbers(np.array([[np.nan if gap else value]], dtype=np.float64))
-        else:
-            return None
-    return Frame(1, columns)
-
-
-def _row_together(columns: Mapping[str, Column], block: Block, pairing: Pairing) -> Combined:
-    parts = []
-    for j, name in enumerate(block.columns):
-        column: Any = columns[name]
-        parts.append(column if pairing.edges[j] is None else _bins(pairing, j, column))
-    return _of_parts(block, parts)
-
-
-def _is_huge(value: Any) -> bool:
-    return isinstance(value, int) and abs(value) > EXACT
-
-
-_PLAIN = frozenset({str, int, float, bool, type(None)})
-_FIRST = np.zeros(1, dtype=np.int32)
-_NOTHING = Labels(np.full(1, -1, dtype=np.int32), ())
 
 
 def read_labels(y: Any, name: str = "y") -> Labels:
@@ -306,6 +251,15 @@ def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
             f"{row} has {float(weights[row])!r}. Multiply all weights by the same number."
         )
     return np.ascontiguousarray(weights)
+
+
+def check_lengths(n_rows: int, y: Labels) -> None:
+    """Refuse classes that are not one for each row."""
+    if len(y) != n_rows:
+        raise InputError(
+            "Found input variables with inconsistent numbers of samples: X has "
+            f"{n_rows} rows, y has {len(y)}."
+        )
 
 
 def _declared_block(raw: RawTable, columns: tuple[str, ...], kind: Kind | Analyzer) -> Block:
@@ -416,7 +370,7 @@ def _read_block(
     if block.pairing is not None:
         return _read_together(raw, schema, block, block.pairing, names, binned)
     if block.analyzer is not None:
-        return _split_by(block.analyzer, texts(raw.get(raw.places[names[0]]), block.columns[0]))
+        return split_by(block.analyzer, texts(raw.get(raw.places[names[0]]), block.columns[0]))
     if raw.matrix is not None and block.kind in (Kind.COUNTS, Kind.MOMENTS, Kind.SCATTER):
         return _whole_matrix(raw, block, names)
     parts: list[Any] = [
@@ -452,19 +406,9 @@ def _read_together(
         if (name, ends) not in binned:
             kind = Kind.LABELS if ends is None else Kind.NUMBERS
             column: Any = _as_kind(raw.column(name), kind, block.columns[j], schema)
-            binned[name, ends] = column if ends is None else _bins(pairing, j, column)
+            binned[name, ends] = column if ends is None else bins(pairing, j, column)
         parts.append(binned[name, ends])
-    return _of_parts(block, parts)
-
-
-def _bins(pairing: Pairing, j: int, column: Numbers) -> Labels:
-    return Labels(pairing.bins(j, column.values[:, 0]), tuple(range(pairing.n_bins(j))))
-
-
-def _of_parts(block: Block, parts: list[Labels]) -> Combined:
-    if block.kind is Kind.JOINT:
-        return Combined(tuple(parts))
-    return Pairs(tuple(parts), block.pairing is not None and block.pairing.is_conditional)
+    return of_parts(block, parts)
 
 
 def _as_kind(found: Natural, kind: Kind, name: str, schema: Schema) -> Column:
@@ -473,15 +417,8 @@ def _as_kind(found: Natural, kind: Kind, name: str, schema: Schema) -> Column:
     if kind in (Kind.LABELS, Kind.JOINT):
         return _as_labels(column, f"Column {name!r}")
     if isinstance(column, Labels):
-        return _labels_to_numbers(column, name, schema.by_name.get(name))
+        return labels_to_numbers(column, name, schema.by_name.get(name))
     return column
-
-
-def _split_by(analyzer: Analyzer, column: Texts) -> Texts:
-    if analyzer.takes_texts_as_they_are:
-        return column.split_by(analyzer.splitter)
-    encoded = analyzer.encode(column.data, column.offsets, column.gaps)
-    return Texts(*encoded, analyzer.splitter)
 
 
 def _as_labels(column: Column, name: str) -> Labels:
@@ -489,57 +426,3 @@ def _as_labels(column: Column, name: str) -> Labels:
         return column.as_labels()
     except InputError as error:
         raise InputError(f"{name}: {error}.") from None
-
-
-def _labels_to_numbers(column: Labels, name: str, block: Block | None) -> Numbers:
-    """Return labels as numbers where they are numbers, truths or gaps, or are written as such."""
-    numbers = np.full(len(column.labels) + 1, np.nan)
-    for code, label in enumerate(column.labels):
-        if isinstance(label, str):
-            number = _number(label, block)
-            if number is None and (column.codes == code).any():
-                raise SchemaError(_no_number(label, name, block))
-            numbers[code] = np.nan if number is None else number
-            continue
-        try:
-            numbers[code] = float(label)
-        except OverflowError:
-            numbers[code] = np.inf  # to be refused like any infinite number
-    return Numbers(numbers[column.codes].reshape(-1, 1))  # a gap, code -1, takes the last: NaN
-
-
-def _number(text: str, block: Block | None) -> float | None:
-    """Return the number that a string stands for: a date, a place in an order, or a numeral."""
-    if block is not None and block.order:
-        return float(block.order.index(text)) if text in block.order else None
-    if block is not None and block.unit == "date":
-        try:
-            moment = datetime.fromisoformat(text) if "-" in text else None
-        except ValueError:
-            return None
-        if moment is None:
-            return None
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    return float(text) if NUMERAL.fullmatch(text) else None
-
-
-def _no_number(text: str, name: str, block: Block | None) -> str:
-    if block is not None and block.order:
-        return (
-            f"Column {name!r} has the ordered categories {listing(block.order)}, but holds "
-            f"{_shown(text)}."
-        )
-    if block is not None and block.unit == "date":
-        return (
-            f"Column {name!r} is read as dates, but holds {_shown(text)}. Give dates, or strings "
-            "such as '2020-12-31' or '2020-12-31 23:59:59'."
-        )
-    return (
-        f"Column {name!r} is read as numbers, but holds {_shown(text)}. Give it numbers "
-        f"alone, or learn it as categories: families={{{name!r}: 'categorical'}}."
-    )
-
-
-def _shown(label: Label) -> str:
-    text = repr(label)
-    return text if len(text) <= 40 else text[:37] + "..."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -14,7 +15,7 @@ from priory.base.typing import AnyArray, BoolArray
 from priory.kernels.text import Splitter
 from priory.kernels.utf8 import borrow_texts, encode_texts, text_sizes
 
-__all__ = ["Strings", "Texts"]
+__all__ = ["Strings", "Texts", "texts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,3 +149,71 @@ class Strings(Texts):
             return Strings(self.values[rows], ends, gaps, self.splitter)
         values = [self.values[i] for i in np.arange(len(self))[rows].tolist()]
         return Strings(values, text_sizes(values)[0], gaps, self.splitter)
+
+
+def texts(values: Any, name: str) -> Texts:
+    """Return a column of texts; Arrow's are read in place, strings when they are needed."""
+    module = type(values).__module__.partition(".")[0]
+    if module == "pandas" and values.dtype == object:
+        return _strings(values.to_numpy().tolist(), name)
+    if module in ("pandas", "pyarrow") or hasattr(values, "__arrow_c_stream__"):
+        return _encoded_arrow(values, name)
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise InputError(f"{name!r} must be one-dimensional, but has shape {values.shape}.")
+        return _strings(values.tolist(), name)
+    if isinstance(values, str | bytes | Mapping | Set) or not hasattr(values, "__len__"):
+        raise InputError(
+            f"{name!r} must be a sequence with a text for each row, not {values!r:.50}, of type "
+            f"{type(values).__name__}."
+        )
+    return _strings(list(values), name)
+
+
+def _strings(values: list[Any], name: str) -> Strings:
+    try:
+        ends, missing = text_sizes(values)
+    except TypeError as error:
+        value = values[error.args[0]]
+        hint = "decode bytes first" if isinstance(value, bytes) else "turn it into strings"
+        raise InputError(
+            f"Column {name!r} is read as text, but holds {value!r:.60} in row {error.args[0]}, of "
+            f"type {type(value).__name__}; {hint}."
+        ) from None
+    return Strings(values, ends, missing if missing.any() else None, Splitter())
+
+
+def _encoded_arrow(values: Any, name: str) -> Texts:
+    import pyarrow as pa
+
+    try:
+        if type(values).__module__.startswith("pandas"):
+            array = pa.array(values, from_pandas=True)
+        elif isinstance(values, pa.Array | pa.ChunkedArray):
+            array = values
+        else:
+            array = pa.chunked_array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # lone surrogates have no UTF-8
+        return _strings(np.asarray(values, dtype=object).tolist(), name)
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if pa.types.is_null(kind):
+        kind = pa.string()
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()):
+        raise InputError(
+            f"Column {name!r} is read as text, but has the type {array.type}; turn it into strings."
+        )
+    if isinstance(array, pa.ChunkedArray) and array.num_chunks == 1:
+        array = array.chunk(0)
+    if isinstance(array, pa.ChunkedArray):  # several pieces may be more than 32 bits can number
+        array = array.cast(pa.large_string()).combine_chunks()
+        array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+    elif not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        array = array.cast(pa.large_string())
+    _, starts, data = array.buffers()
+    dtype = np.int32 if pa.types.is_string(array.type) else np.int64
+    if starts is None or not len(array):
+        offsets = np.zeros(len(array) + 1, dtype=dtype)
+    else:
+        offsets = np.frombuffer(starts, dtype)[array.offset : array.offset + len(array) + 1]
+    missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+    return Texts(np.frombuffer(data or b"", np.uint8), offsets, missing, Splitter())

@@ -21,7 +21,7 @@ ESTIMATORS = ("NaiveBayes", "TextNB")
 
 
 def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Classifier | NaiveBayes:
-    """Return the model that a file holds, as what it was saved; an unsound file is refused.
+    """Load the model of a file, as the type that was saved; refuse a damaged file.
 
     A `Classifier` comes back as one; a `NaiveBayes` or `TextNB` with the parameters it was given,
     and its `classifier_`. `max_memory` is how many bytes its tables may take: by default 100 times
@@ -51,8 +51,8 @@ def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Classif
     kind = TextNB if name == "TextNB" else NaiveBayes
     try:
         estimator = kind(**{key: from_plain(value) for key, value in kept["params"].items()})
-        settings = estimator._settings()
-        estimator._adopt(found, kept["y"], kept["table"])
+        settings = estimator.settings
+        estimator.adopt(found, kept["y"], kept["table"])
     except (PrioryError, TypeError, ValueError, KeyError, AttributeError) as error:
         reason = str(error).rstrip(".") or type(error).__name__
         raise ModelFileError(

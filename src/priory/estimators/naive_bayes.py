@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from priory.base.errors import InputError, PrioryWarning, SettingError, warn
+from priory.base.errors import InputError, PrioryError, PrioryWarning, SettingError, warn
+from priory.base.labels import label_array
 from priory.base.locking import alone
-from priory.base.typing import AnyArray, FloatArray
-from priory.classifier.classifier import Classifier, label_array
+from priory.base.typing import AnyArray, FloatArray, Label
+from priory.classifier.answers import Answers
+from priory.classifier.classifier import Classifier
 from priory.classifier.plain import to_plain
 from priory.data.columns import Labels
 from priory.data.rawtables import RawTable
 from priory.data.reading import only_column, open_table, read_labels
 from priory.data.schema import Schema
-from priory.families.posteriors import ParameterPosterior
-from priory.model.description import ModelDescription
-from priory.model.explanation import Explanation
 from priory.model.information import column_importances
-from priory.model.model import LinearForm, Model
+from priory.model.model import Model
 from priory.model.samples import column_types, like_table
-from priory.model.top_features import TopFeatures
 from priory.statistics.statistics import Statistics
 from priory.text.analyzer import as_analyzer
 from priory.tuning.leave_one_out import Left
-from priory.tuning.settings import Settings
-
-if TYPE_CHECKING:
-    import pandas as pd
+from priory.tuning.settings import TEXTBOOK, Settings
 
 __all__ = ["NaiveBayes"]
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classify any table by naive Bayes: mixed columns, gaps and unseen values as they come.
 
         P(k | x) ∝ P(k) Π_j P(x_j | k)
@@ -123,74 +118,46 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_parents = max_parents
 
     @classmethod
-    def textbook(
-        cls,
-        smoothing: Any = 1.0,
-        families: Any = "plain",
-        class_prior: Any = None,
-        missing: Any = "skip",
-        unseen: Any = "skip",
-        text: Any = None,
-        structure: Any = "naive",
-        weights: Any = None,
-    ) -> Self:
-        """Return the lecture's classifier: what is asked for and nothing else, at any size.
+    def textbook(cls, smoothing: Any = 1.0, families: Any = "plain", **changes: Any) -> Self:
+        """Make the lecture's classifier: what is asked for and nothing else, at any size.
 
             P(k | x) ∝ P(k) Π_j (n_jk + α) / (n_k + αV)
 
-        Families go by kind, and nothing is chosen by the data.
+        Families go by kind, and nothing is chosen by the data; `changes` are other parameters.
 
         >>> model = NaiveBayes.textbook(smoothing=0, class_prior="uniform")
         >>> model.fit({"x": ["a", "a", "b"]}, [0, 0, 1]).predict_proba({"x": ["a"]}).tolist()
         [[1.0, 0.0]]
         """
-        return cls(
-            families=families,
-            smoothing=smoothing,
-            weights=weights,
-            class_prior=class_prior,
-            missing=missing,
-            unseen=unseen,
-            text=text,
-            structure=structure,
-        )
+        return cls(**{"families": families, "smoothing": smoothing, **TEXTBOOK, **changes})
 
     @classmethod
     def from_classifier(cls, classifier: Classifier) -> Self:
-        """Return a fitted estimator with the settings and everything learned of a classifier.
+        """Make a fitted estimator with the settings and everything learned of a classifier.
 
-        >>> NaiveBayes.from_classifier(Classifier().learn({"x": ["a", "b"]}, [0, 1])).classes_
+        >>> NaiveBayes.from_classifier(Classifier().update({"x": ["a", "b"]}, [0, 1])).classes_
         array([0, 1])
         """
         settings = classifier.settings
-        result = cls(
-            families=settings.families,
-            smoothing=settings.smoothing,
-            weights=settings.weights,
-            class_prior=settings.class_prior,
-            missing=settings.missing,
-            unseen=settings.unseen,
-            n_threads=settings.n_threads,
-            text=settings.text or None,
-            sample_size=settings.sample_size,
-            select=settings.select,
-            structure=settings.structure,
-            pairs=settings.pairs,
-            max_parents=settings.max_parents,
-        )
-        result._adopt(classifier, None, "arrow" if classifier.statistics.schema.named else "array")
+        result = cls(**{**settings.options(), "text": settings.text or None})
+        result.adopt(classifier, None, "arrow" if classifier.statistics.schema.named else "array")
         return result
+
+    @property
+    def settings(self) -> Settings:
+        """The parameters as settings of a classifier, checked."""
+        own = vars(self)
+        return Settings(**{f.name: own[f.name] for f in fields(Settings) if f.name in own})
 
     # Learning
 
     @alone
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a table with its classes, forgetting whatever was learned before."""
-        classifier = Classifier(self._settings())
-        raw = self._open(X)  # once: a stream may be read one time
+        classifier = Classifier(self.settings)
+        raw = open_table(self._rows(X))  # once: a stream may be read one time
         _warn_order(X, y)
         classifier.fit(raw, self._targets(y), sample_weight)
-        _ = classifier.model  # settings that do not fit the data fail here, not at predict
         self._take(classifier, X, raw, y)
         return self
 
@@ -202,11 +169,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         classifier = getattr(self, "classifier_", None)
         if classifier is None:
-            classifier = Classifier(self._settings())
-        raw = self._open(X)
+            classifier = Classifier(self.settings)
+        raw = open_table(self._rows(X))
         _warn_order(X, y)
         declared = None if classes is None else read_labels(classes, "classes")
-        classifier.learn(raw, self._targets(y), sample_weight)
+        classifier.update(raw, self._targets(y), sample_weight)
         if declared is not None:
             classifier.declare(declared)
         if hasattr(self, "classifier_"):  # what the first rows were in, sample() gives back
@@ -217,8 +184,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take away rows that were learned, as if they had never been seen."""
-        check_is_fitted(self)
-        self.classifier_.forget(self._open(X), self._targets(y), sample_weight)
+        self._fitted().forget(self._rows(X), self._targets(y), sample_weight)
         return self
 
     def merge(self, other: NaiveBayes) -> Self:
@@ -239,88 +205,32 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._fitted().decay(half_life, elapsed)
         return self
 
-    def read_again(self) -> Self:
-        """Read the model out of its statistics anew, after `set_params`; no data needed.
+    def change_settings(self, **changes: Any) -> Self:
+        """Change parameters by name, and read the model out of its statistics anew; no data needed.
 
         >>> model = NaiveBayes.textbook().fit({"x": ["a", "a", "b"]}, [0, 0, 1])
-        >>> model.set_params(smoothing=0).read_again().predict_proba({"x": ["a"]}).tolist()
+        >>> model.change_settings(smoothing=0).predict_proba({"x": ["a"]}).tolist()
         [[1.0, 0.0]]
         """
-        self._fitted().read_again(self._settings())
+        classifier, before = self._fitted(), self.get_params(deep=False)
+        try:
+            classifier.change_settings(self.set_params(**changes).settings)
+        except PrioryError:
+            self.set_params(**before)
+            raise
         return self
 
-    # Answers
+    def recalibrate(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
+        """Choose families, smoothing and weights anew, on the sample or on rows that were learned.
 
-    def predict(self, X: Any) -> AnyArray:
-        """Return the most probable class of every row."""
-        codes, classes = self._fitted().predict_codes(self._rows(X))
-        return self._like_y(label_array(classes))[codes]
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return P(k | x), a column for each of `classes_`."""
-        return self._fitted().predict_proba(self._rows(X))
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return log P(k | x), a column for each of `classes_`."""
-        return self._fitted().predict_log_proba(self._rows(X))
-
-    def predict_joint_log_proba(self, X: Any) -> FloatArray:
-        """Return log P(k, x), which `explain` writes out; see `Classifier`."""
-        return self._fitted().predict_joint_log_proba(self._rows(X))
-
-    def score_samples(self, X: Any) -> FloatArray:
-        """Return log P(x): how likely each row is under the model at all."""
-        return self._fitted().score_samples(self._rows(X))
-
-    def posterior(self, column: str) -> ParameterPosterior:
-        """Return what is believed of a column's parameters after the data, class by class.
-
-        >>> model = NaiveBayes.textbook().fit({"x": ["a", "a", "b"]}, [0, 0, 1])
-        >>> print(model.posterior("x"))
-           a                    b
-        0  0.750 (0.292–0.992)  0.250 (0.008–0.708)
-        1  0.333 (0.013–0.842)  0.667 (0.158–0.987)
+        Forgetting, merging and learning many more rows do this by themselves.
         """
-        return self._fitted().posterior(column)
+        if X is not None:
+            X, y = self._rows(X), self._targets(y)
+        self._fitted().recalibrate(X, y, sample_weight)
+        return self
 
-    def tables(self, fractions: bool = False) -> pd.DataFrame:
-        """Return every parameter as one tidy table, with exact fractions if asked.
-
-        >>> model = NaiveBayes.textbook(smoothing=0).fit({"x": ["a", "a", "b"]}, [0, 0, 0])
-        >>> model.tables(fractions=True)["fraction"].tolist()
-        ['1', '2/3', '1/3']
-        """
-        return self._fitted().tables(fractions)
-
-    def description_length(
-        self, X: Any = None, y: Any = None, sample_weight: Any = None
-    ) -> ModelDescription:
-        """Return how many bits it takes to tell the model, and then the rows it has learned.
-
-            L(h) = ½ log2 n · parameters,   L(D | h) = −Σ_rows log2 P(k) Π_j P(x_j | k)
-
-        With rows and their classes, also the bits of the classes once those rows are told.
-
-        >>> model = NaiveBayes.textbook().fit({"x": ["a", "a", "b", "b"]}, [0, 0, 1, 1])
-        >>> length = model.description_length()
-        >>> length.hypothesis, round(length.data, 2)
-        (3.0, 5.66)
-        """
-        rows = None if X is None else self._open(X)
-        classes = None if y is None else self._targets(y)
-        return self._fitted().description_length(rows, classes, sample_weight)
-
-    def log_evidence(self) -> float:
-        """Return log P(the rows learned | their classes), every parameter integrated out."""
-        return self._fitted().log_evidence()
-
-    def explain(self, X: Any) -> Explanation:
-        """Return the sum behind the prediction of every row, worked out."""
-        return self._fitted().explain(self._rows(X))
-
-    def top_features(self, n: int = 10) -> TopFeatures:
-        """Return the n words and values that weigh most for each class, with their log-odds."""
-        return self._fitted().top_features(n)
+    # Answers, beside those that every classifier gives
 
     def sample(self, n: int, y: Any = None, random_state: Any = None) -> tuple[Any, AnyArray]:
         """Draw n new rows from P(x | k) P(k): a table like the one learned, and classes.
@@ -328,14 +238,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         pandas, polars, Arrow and NumPy come back as they are, each column in the type that was
         learned; other tables come as Arrow.
         """
-        classifier = self._fitted()
-        columns, labels = classifier.sample(n, y, random_state)
-        given = (self._container, self._column_types, classifier.statistics)
-        return like_table(columns, *given), labels
+        columns, labels = super().sample(n, y, random_state)
+        return like_table(columns, self._container, self._column_types, self.statistics_), labels
 
-    def linear_form(self) -> LinearForm:
-        """Return the weights with which the model is a linear classifier, where it is one."""
-        return self._fitted().linear_form()
+    def held_out(self, X: Any, y: Any, sample_weight: Any = None, folds: Any = None) -> Left:
+        """Score rows that were learned by models that had not learned the row, or its fold."""
+        return self._fitted().held_out(self._rows(X), self._targets(y), sample_weight, folds)
 
     def save(self, path: Any, min_count: int = 0, keep_sample: bool = False) -> None:
         """Write the model to a file; `priory.load` gives this estimator again.
@@ -354,7 +262,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def classes_(self) -> AnyArray:
         """Return the classes, in their order."""
-        return self._like_y(label_array(self._fitted().classes))
+        return self._as_array(self._fitted().classes)
 
     @property
     def statistics_(self) -> Statistics:
@@ -400,32 +308,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classifier_")
 
-    def recalibrate(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose families, smoothing and weights anew, on the sample or on rows that were learned.
-
-        Forgetting, merging and learning many more rows do this by themselves.
-        """
-        classifier = self._fitted()
-        if X is None:
-            classifier.recalibrate()
-        else:
-            classifier.recalibrate(self._open(X), self._targets(y), sample_weight)
-        return self
-
-    def _settings(self) -> Settings:
-        return Settings(**{f.name: getattr(self, f.name) for f in fields(Settings)})
-
-    def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:
-        targets = self._targets(y)
-        return self._fitted()._left_out(self._open(X), targets, sample_weight, folds)
-
-    def _rows(self, X: Any) -> Any:
-        """Return the table to be classified."""
-        return X
-
-    def _open(self, X: Any) -> RawTable:
-        return open_table(self._rows(X))
-
     def _fitted(self) -> Classifier:
         check_is_fitted(self)
         classifier: Classifier = self.classifier_
@@ -446,7 +328,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _adopt(self, classifier: Classifier, y: str | None, table: str) -> None:
+    def adopt(self, classifier: Classifier, y: str | None, table: str) -> None:
         """Become fitted with what a classifier has learned, from classes of a type, in a table."""
         schema = classifier.statistics.schema
         dtype = None if y is None else np.dtype(y)
@@ -461,7 +343,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(list(schema.columns), dtype=object)
 
     def _to_plain(self) -> dict[str, Any] | None:
-        """Return what the constructor and `_adopt` need as plain JSON values."""
+        """Return what the constructor and `adopt` need as plain JSON values."""
         if not type(self).__module__.startswith("priory."):
             return None
         params = self.get_params(deep=False)
@@ -482,8 +364,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "table": self._container,
         }
 
-    def _like_y(self, labels: AnyArray) -> AnyArray:
-        return _like_y(labels, self._y_dtype)
+    def _as_array(self, classes: Sequence[Label]) -> AnyArray:
+        return _like_y(label_array(classes), self._y_dtype)
 
 
 def _container(X: Any, raw: RawTable) -> str:

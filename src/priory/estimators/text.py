@@ -1,4 +1,4 @@
-"""The short way from a list of texts and labels to a classifier."""
+"""A classifier for lists of texts."""
 
 from __future__ import annotations
 
@@ -18,38 +18,39 @@ COLUMN = "text"
 
 
 class TextNB(NaiveBayes):
-    """Classify texts by their words: raw strings in, one pass, no token lists in between.
+    """Naive Bayes for texts: raw strings in, counted in one pass.
 
         P(k | text) ∝ P(k) Π_w P(w | k)^tf_w
 
     Parameters
     ----------
     readout : "auto", "multinomial", "bernoulli", "complement" or a `Words`
-        How the counted words become scores; "auto" is chosen by leave-one-out. `Words` has
-        options of its own: normalised log-tf, idf, words in too few texts.
+        The likelihood of the word counts; "auto" is chosen by leave-one-out. `Words` has further
+        options: normalised log-tf, idf, a minimum document frequency.
     smoothing : "auto", a number or a prior
-        Laplace's α for every word; 0 is allowed, and "auto" is chosen by leave-one-out.
+        Additive (Laplace) smoothing α; 0 is allowed, and "auto" is chosen by leave-one-out.
     weights : "auto", "temperature" or None
-        Whether a temperature and a bias for each class are learned, so that probabilities are
-        honest: repeated and related words make naive Bayes far too sure.
+        Whether to calibrate probabilities by a temperature and a bias for each class: repeated and
+        related words make naive Bayes overconfident.
     analyzer : "word", "char", "char_wb", "html", "email", a function or an `Analyzer`
-        What the words of a text are; as an `Analyzer` it brings the four options that follow.
-    ngram_range : a pair of whole numbers
-        The shortest and the longest run of words (or characters) to count as one.
+        How texts are split into words; an `Analyzer` includes the four options that follow.
+    ngram_range : tuple of two integers
+        The shortest and the longest n-grams of words, or of characters.
     stop_words : None, "english" or a list of words
-        Words to leave out.
+        Words to ignore.
     lowercase : bool
-        Whether Word and word are the same.
-    max_features : None or a whole number
-        Keep memory bounded: only about so many words, the most frequent, are kept.
+        Whether to convert texts to lower case first.
+    max_features : None or int
+        The size of the vocabulary: only about so many words, the most frequent, are kept, in
+        bounded memory.
     class_prior : None, "uniform", "words", or a probability for each class
-        None takes each class's share of the texts, "words" its share of the words.
+        None takes the fraction of the texts in each class, "words" the fraction of the words.
     missing : "skip", "category" or "error"
-        What a missing text does: nothing, speak for itself, or stop.
-    n_threads : None or a number
-        How many threads count and score; None takes PRIORY_NUM_THREADS, or the cores at hand.
-    sample_size : a number
-        How many texts at most whatever is "auto" is chosen on.
+        Whether a missing text is ignored, is a category of its own, or is an error.
+    n_threads : None or int
+        The number of threads; None takes PRIORY_NUM_THREADS, or the available cores.
+    sample_size : int
+        The largest number of texts used to choose what is "auto".
 
     Examples
     --------
@@ -94,52 +95,37 @@ class TextNB(NaiveBayes):
         self.sample_size = sample_size
 
     @classmethod
-    def textbook(
-        cls,
-        smoothing: Any = 1.0,
-        readout: Any = "multinomial",
-        class_prior: Any = None,
-        analyzer: Any = "word",
-        ngram_range: tuple[int, int] = (1, 1),
-        stop_words: Any = None,
-        lowercase: bool = True,
-        weights: Any = None,
+    def textbook(  # type: ignore[override]
+        cls, smoothing: Any = 1.0, readout: Any = "multinomial", **changes: Any
     ) -> Self:
-        """Return the lecture's text classifier: a bag of words with one smoothing, nothing tuned.
+        """Make the textbook classifier: a bag of words with fixed smoothing, nothing tuned.
 
             P(w | k) = (count_wk + α) / (words_k + α|V|)
 
-        `readout` "bernoulli" asks instead whether each word of the vocabulary is in a text or not.
+        `changes` are further parameters. With `readout` "bernoulli" the features are whether each
+        word of the vocabulary occurs.
 
         >>> model = TextNB.textbook(class_prior="words")
         >>> model = model.fit(["fine day", "fine", "bad day"], [1, 1, 0])
         >>> model.predict_proba(["bad"]).round(4).tolist()  # 2/5 · 2/5 and 3/5 · 1/6, normalised
         [[0.6154, 0.3846]]
         """
-        return cls(
-            readout,
-            smoothing,
-            weights,
-            analyzer,
-            ngram_range,
-            stop_words,
-            lowercase,
-            class_prior=class_prior,
-        )
+        return cls(readout, smoothing, **{"weights": None, **changes})
 
     @property
     def words_(self) -> AnyArray:
-        """Return the words that the model knows."""
+        """The vocabulary."""
         words: AnyArray = self._fitted().model.terms[0].parameters.words
         return words
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Return how much each of `words_` tells of the class; they add up to 1.
+        """The importance of each of `words_`, normalised to sum to 1.
 
             importance ∝ P(w) Σ_k P(k | w) log2( P(k | w) / P(k) )
 
-        the share of the word in what one token tells, I(W; Y), less what chance adds.
+        the contribution of the word to the mutual information I(W; Y) of a token and the class,
+        less its expectation by chance.
 
         >>> texts = ["free cash now", "cash now", "lunch now"] * 9
         >>> model = TextNB.textbook().fit(texts, [1, 1, 0] * 9)
@@ -153,16 +139,13 @@ class TextNB(NaiveBayes):
         total = bits.sum()
         return bits / total if total else bits
 
-    def _settings(self) -> Settings:
-        return Settings(
+    @property
+    def settings(self) -> Settings:
+        """The parameters as settings of a classifier that reads one column of texts."""
+        return super().settings.changed(
             families={COLUMN: self._readout()},
             smoothing={COLUMN: self.smoothing},
-            class_prior=self.class_prior,
-            missing=self.missing,
-            n_threads=self.n_threads,
             text={COLUMN: self._analyzer()},
-            weights=self.weights,
-            sample_size=self.sample_size,
         )
 
     def _readout(self) -> Words | str:
@@ -178,16 +161,16 @@ class TextNB(NaiveBayes):
             return Analyzer(self.analyzer, *options)
         if options != ((1, 1), None, True, None):
             raise SettingError(
-                f"analyzer is {self.analyzer}, which brings its own options: give ngram_range, "
+                f"analyzer is {self.analyzer}, which has its own options: give ngram_range, "
                 "stop_words, lowercase and max_features there."
             )
         return self.analyzer
 
     def _rows(self, X: Any) -> Any:
-        """Return the texts as a table of one column."""
+        """Make a table of one column."""
         if isinstance(X, str | bytes):
             raise InputError(
-                f"X must be a list of texts, not one: {X!r:.50}. For a single text give [text]."
+                f"X must be a list of texts, not a single text: {X!r:.50}. Give [text]."
             )
         shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2:

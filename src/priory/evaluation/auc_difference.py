@@ -1,4 +1,4 @@
-"""By how much the areas under two ROC curves differ on the same rows, and whether by chance."""
+"""DeLong's test: whether the areas under two ROC curves of the same rows differ."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class AucDifference:
-    """Hold the difference of two areas under ROC curves, second minus first, by DeLong's method.
+    """The difference of two areas under ROC curves, second minus first, by DeLong's method.
 
     >>> AucDifference(0.02, 0.01, 0.95).p_value < 0.05
     True
@@ -37,9 +37,9 @@ class AucDifference:
 
     @property
     def p_value(self) -> float:
-        """Return how probable so large a difference is by chance, 2 Φ(−|difference| / error).
+        """The two-sided p-value, 2 Φ(−|difference| / standard error).
 
-        It is 1 for no difference, and NaN if the rows do not vary: then nothing can be told.
+        1 without a difference; NaN if the variance is 0, so that there is no test.
         """
         if abs(self.difference) < ROUNDING:
             return 1.0
@@ -49,44 +49,44 @@ class AucDifference:
 
     @property
     def interval(self) -> Interval:
-        """Return difference ± z · standard error, within −1 and 1; NaN where the p-value is."""
+        """Difference ± z · standard error, clipped to [−1, 1]; NaN if the p-value is."""
         if np.isnan(self.p_value):
             return Interval(float("nan"), float("nan"))
         half = NormalDist().inv_cdf(tails(self.level)[1]) * self.standard_error
         return Interval(max(-1.0, self.difference - half), min(1.0, self.difference + half))
 
     def verdict(self, first: str = "first", second: str = "second") -> str:
-        """Return which of the two is better, in a sentence.
+        """Say in one sentence which of the two is better.
 
         >>> print(AucDifference(0.02, 0.005, 0.95).verdict("naive", "joint"))
         joint is better by 0.0200 (DeLong's test p = 6.3e-05)
         >>> print(AucDifference(0.02, 0.02, 0.95).verdict())
-        the difference may be chance (DeLong's test p = 0.32)
+        no significant difference (DeLong's test p = 0.32)
         """
         if np.isnan(self.p_value):
-            return "no test: the rows of a class all rank alike, so chance cannot be judged"
+            return "no test: the rows of a class all have the same rank, so the variance is 0"
         test = f"DeLong's test p = {self.p_value:.2g}"
         if self.p_value >= 1 - self.level:
-            return f"the difference may be chance ({test})"
+            return f"no significant difference ({test})"
         better = second if self.difference > 0 else first
         return f"{better} is better by {abs(self.difference):.4f} ({test})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values; what cannot be told is None."""
+        """Convert to plain JSON values; what is undefined is None."""
         return dict(plain({**asdict(self), "p_value": self.p_value, "interval": self.interval}))
 
 
 def delong(first: Evaluation, second: Evaluation, level: float = 0.95) -> AucDifference:
-    """Return the difference of the areas under two ROC curves of the same rows.
+    """Test the difference of the areas under two ROC curves of the same rows.
 
-    A row's component is the share of the rows of the other side that it is ranked on the right
-    side of, ties counting half: V_i for a positive row, V_j for a negative one. Their means are the
-    area, and with v the difference of the two models' components
+    A row's component is the fraction of the rows of the other side that it is ranked correctly
+    against, ties counting half: V_i for a positive row, V_j for a negative one. Their mean is the
+    area. With v the difference of the two models' components,
 
         variance = Σ_i (v_i − v̄)² / m(m − 1) + Σ_j (v_j − v̄)² / n(n − 1)
 
     over the m positive rows and the n negative ones (DeLong, DeLong and Clarke-Pearson 1988); they
-    are found by sorting, as Sun and Xu (2014) do. With more classes the area is the mean of each
+    are computed by sorting, as in Sun and Xu (2014). With more classes the area is the mean of each
     class against the rest: a row's components are added up, and the variance is the sum over the
     classes. With sample weights the number of rows is (Σw)² / Σw².
 
@@ -97,7 +97,7 @@ def delong(first: Evaluation, second: Evaluation, level: float = 0.95) -> AucDif
     >>> round(found.difference, 4), round(found.standard_error, 4), round(found.p_value, 4)
     (-0.2222, 0.1571, 0.1573)
     """
-    tails(level)  # refused here, if it is no share
+    tails(level)  # refuses a level that is not between 0 and 1
     check_same_rows(first, second)
     _check_rows(first)
     weights = np.ones(first.n_rows) if first.weights is None else first.weights
@@ -112,7 +112,7 @@ def delong(first: Evaluation, second: Evaluation, level: float = 0.95) -> AucDif
 
 
 def _components(e: Evaluation, weights: FloatArray) -> FloatArray:
-    """Return what each row adds to the area, for a weight of 1."""
+    """Compute what each row adds to the area, per unit of weight."""
     places = [1] if len(e.classes) == 2 else e._separable
     total = np.zeros(e.n_rows)
     for k in places:
@@ -124,7 +124,7 @@ def _components(e: Evaluation, weights: FloatArray) -> FloatArray:
 
 
 def _share_below(scores: FloatArray, others: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the share of the others, by weight, that is below each score; ties count half.
+    """Compute the weighted fraction of the others below each score; ties count half.
 
     >>> _share_below(np.array([0.5, 2.0]), np.array([1.0, 0.5]), np.ones(2)).tolist()
     [0.25, 1.0]
@@ -136,7 +136,7 @@ def _share_below(scores: FloatArray, others: FloatArray, weights: FloatArray) ->
 
 
 def _variance(components: FloatArray, weights: FloatArray) -> float:
-    """Return the variance of the sum that the rows of one class add up to."""
+    """Estimate the variance of the sum over the rows of one class."""
     n = weights.sum() ** 2 / (weights**2).sum()
     off = components - np.average(components, weights=weights)
     return float(n / (n - 1) * (weights**2 * off**2).sum())
@@ -147,11 +147,11 @@ def _check_rows(e: Evaluation) -> None:
     rows = np.bincount(counted, minlength=len(e.classes))
     if (rows > 0).sum() < 2:
         raise InputError(
-            "The area under a ROC curve needs rows of two classes at least, but all rows are of "
+            "The area under a ROC curve needs rows of at least two classes, but all rows are of "
             f"{e.classes[int(rows.argmax())]!r}."
         )
     if (rows == 1).any():
         raise InputError(
-            "DeLong's test needs two rows at least of every class that occurs, but there is one of "
-            f"{listing([e.classes[k] for k in np.flatnonzero(rows == 1)])}."
+            "DeLong's test needs at least two rows of every class that occurs, but there is only "
+            f"one of {listing([e.classes[k] for k in np.flatnonzero(rows == 1)])}."
         )

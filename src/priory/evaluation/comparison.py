@@ -1,4 +1,4 @@
-"""Which of two models is better on the same rows, and whether that can be chance."""
+"""Two models on the same rows: which is better, and whether the difference is significant."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from priory.evaluation.rendering import four_digits, plain, shown
 __all__ = ["Comparison", "compare"]
 
 FEW = 25
-"""Below so many disagreements McNemar's test is the exact binomial one."""
+"""With fewer disagreements McNemar's test is the exact binomial test."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Hold two evaluations of the same rows, and what sets them apart.
+    """Two evaluations of the same rows, and their differences.
 
-    Differences are second minus first, with their intervals: DeLong's for the AUC, else by the
-    bootstrap over the rows.
+    Differences are second minus first. Their intervals are DeLong's for the AUC, otherwise
+    bootstrapped over the rows.
 
     >>> from priory.evaluation import Evaluation
     >>> labels = [0, 0, 0, 1, 1, 1] * 10
@@ -42,7 +42,7 @@ class Comparison:
     log-loss  0.3635  0.5244     +0.1608  +0.1007 to +0.2210
     AUC       1.0000  0.8333     -0.1667  -0.2657 to -0.0676
     <BLANKLINE>
-    right alone: naive 20, joint 0; McNemar's exact test p = 1.9e-06
+    correct where the other is wrong: naive 20, joint 0; McNemar's exact test p = 1.9e-06
     accuracy: naive is better
     log-loss: naive is better
     AUC: naive is better by 0.1667 (DeLong's test p = 0.00097)
@@ -51,38 +51,38 @@ class Comparison:
     first: Evaluation
     second: Evaluation
     names: tuple[str, str]
-    right_alone: tuple[int, int]
-    """How many rows the one alone predicted right, and the other alone."""
+    only_correct: tuple[int, int]
+    """How many rows only the first predicted correctly, and how many only the second."""
     p_value: float
-    """McNemar's: how probable so uneven a share of the disagreements is by chance."""
+    """The p-value of McNemar's test: of a split of the disagreements at least this uneven."""
     test: str
-    """Which form of McNemar's test it is."""
+    """Which form of McNemar's test was used."""
     accuracy_difference: float
     accuracy_interval: Interval
     log_loss_difference: float | None
-    """None where one of the two has no probabilities."""
+    """None if one of the two has no probabilities."""
     log_loss_interval: Interval | None
     level: float
 
     @property
     def auc_difference(self) -> float | None:
-        """Return the difference of the areas under the ROC curves."""
+        """The difference of the areas under the ROC curves."""
         if self.log_loss_difference is None:
             return None
         return self.second.auc - self.first.auc
 
     @cached_property
     def auc(self) -> AucDifference:
-        """Return the difference of the areas with its interval and p-value; see `delong`."""
+        """The difference of the areas with its interval and p-value; see `delong`."""
         return delong(self.first, self.second, self.level)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain JSON values."""
+        """Convert the comparison to plain JSON values."""
         kept = {
             "names": self.names,
             "rows": self.first.n_rows,
             "level": self.level,
-            "right_alone": self.right_alone,
+            "only_correct": self.only_correct,
             "test": self.test,
             "p_value": self.p_value,
             "accuracy_difference": self.accuracy_difference,
@@ -98,7 +98,7 @@ class Comparison:
         return dict(plain(kept))
 
     def plot(self) -> Any:
-        """Draw both ROC curves over each other, and both reliabilities; return the figure."""
+        """Plot both ROC curves and both reliability curves; return the matplotlib figure."""
         from priory.evaluation.plots import plot_comparison
 
         return shown_once(plot_comparison(self))
@@ -138,8 +138,8 @@ class Comparison:
 
     def _words(self) -> list[str]:
         names = [shown(name, 20) for name in self.names]
-        alone = ", ".join(f"{name} {n}" for name, n in zip(names, self.right_alone, strict=True))
-        lines = [f"right alone: {alone}; {self.test} p = {self.p_value:.2g}"]
+        alone = ", ".join(f"{name} {n}" for name, n in zip(names, self.only_correct, strict=True))
+        lines = [f"correct where the other is wrong: {alone}; {self.test} p = {self.p_value:.2g}"]
         better = int(self.accuracy_difference > 0)
         told = self.p_value < 1 - self.level
         lines.append(f"accuracy: {f'{names[better]} is better' if told else NO_DIFFERENCE}")
@@ -154,14 +154,14 @@ class Comparison:
         return lines
 
     def _auc(self) -> AucDifference | str:
-        """Return the difference of the areas, or why there is none."""
+        """Test the areas, or say why there is no test."""
         try:
             return self.auc
         except (InputError, NoProbabilitiesError) as error:
             return f"no test. {error}"
 
 
-NO_DIFFERENCE = "the difference may be chance"
+NO_DIFFERENCE = "no significant difference"
 
 
 def compare(
@@ -175,18 +175,18 @@ def compare(
 ) -> Comparison:
     """Compare two evaluations of the same rows.
 
-    McNemar's test asks whether the rows that one alone predicts right are shared evenly. With b
-    and c of them it is the exact binomial test if b + c < 25, else
+    McNemar's test asks whether the rows that only one model predicts correctly are split evenly.
+    With b and c of them it is the exact binomial test if b + c < 25, else
 
         χ² = (|b − c| − 1)² / (b + c), one degree of freedom
 
-    and with sample weights χ² = (Σ w d)² / Σ (w d)², d = ±1 where one alone is right.
+    and with sample weights χ² = (Σ w d)² / Σ (w d)², d = ±1 where only one is correct.
 
     >>> from priory.evaluation import Evaluation
     >>> a = Evaluation.of_predictions([0, 1, 1, 0], [0, 1, 0, 0])
     >>> b = Evaluation.of_predictions([0, 1, 1, 0], [0, 0, 0, 0])
     >>> comparison = compare(a, b)
-    >>> comparison.right_alone, comparison.p_value
+    >>> comparison.only_correct, comparison.p_value
     ((1, 0), 1.0)
     """
     check_same_rows(first, second)
@@ -221,7 +221,7 @@ def compare(
 
 
 def mcnemar(d: FloatArray, weights: FloatArray | None) -> tuple[float, str]:
-    """Return the p-value of McNemar's test and its name; d is −1, 0 or +1 for each row.
+    """Compute the p-value of McNemar's test, and name the test; d is −1, 0 or +1 for each row.
 
     >>> mcnemar(np.array([1.0, 1.0, 1.0, -1.0]), None)
     (0.625, "McNemar's exact test")

@@ -1,4 +1,4 @@
-"""Who was taken for whom: the confusion matrix with its labels, and the four outcomes."""
+"""The confusion matrix with its labels, and the counts of the four outcomes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WIDTH = 80
 
 
 class Outcomes(NamedTuple):
-    """Hold how many rows of one class against the rest came out in each of the four ways."""
+    """True and false positives and negatives of one class against the rest."""
 
     true_positives: float
     false_positives: float
@@ -28,7 +28,7 @@ class Outcomes(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConfusionTable:
-    """Hold the confusion matrix with its labels: rows are true labels, columns predictions.
+    """The confusion matrix with its labels: rows are true labels, columns predicted labels.
 
     >>> from priory.evaluation import Evaluation
     >>> e = Evaluation.of_predictions(["cat", "cat", "dog", "dog"], ["cat", "dog", "dog", "dog"])
@@ -42,7 +42,7 @@ class ConfusionTable:
     counts: AnyArray
 
     def mistakes(self, n: int | None = None) -> list[tuple[Label, Label, float]]:
-        """Return (true label, prediction, how many), the most frequent mistakes first.
+        """List (true label, predicted label, count), the most frequent mistakes first.
 
         >>> ConfusionTable(("a", "b"), np.array([[5, 2], [1, 9]])).mistakes()
         [('a', 'b', 2), ('b', 'a', 1)]
@@ -55,7 +55,7 @@ class ConfusionTable:
 
     @property
     def fits(self) -> bool:
-        """Return whether the table with all its names fits into 80 columns."""
+        """Whether the table, with all its labels, fits into 80 columns."""
         return len(str(self).splitlines()[0]) <= WIDTH and not self._numbered
 
     @property
@@ -69,7 +69,7 @@ class ConfusionTable:
     def __str__(self) -> str:
         names = [shown(label) for label in self.classes]
         heads = names
-        if self._numbered:  # columns go by their numbers
+        if self._numbered:  # too wide: number the columns
             heads = [str(k + 1) for k in range(len(names))]
             names = [
                 f"{head:>{len(heads[-1])}} {name}" for head, name in zip(heads, names, strict=True)

@@ -1,4 +1,4 @@
-"""Figures that depend on a threshold, over all of them: ROC, precision and recall, gain."""
+"""Metrics over all thresholds: ROC, precision-recall and cumulative gain curves."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ __all__ = [
 ]
 
 MOST_POINTS = 12
-"""How many points of a curve are printed."""
+"""The number of points of a curve that are printed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Roc:
-    """Hold a receiver operating characteristic: what each threshold finds, and what it costs.
+    """A receiver operating characteristic (ROC) curve of one class against the rest.
 
         true positive rate  = TP / (TP + FN)
         false positive rate = FP / (FP + TN)
 
-    A row is called positive if P(positive | x) ≥ threshold; the first threshold is infinite
-    and calls none so. Points on a straight line between others are left out.
+    A row is predicted positive if P(positive | x) ≥ threshold; at the first threshold, which is
+    infinite, none is. Points on a straight line between others are dropped.
 
     >>> from priory.evaluation import Evaluation
     >>> e = Evaluation([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0, 1])  # P(1 | x)
@@ -81,9 +81,9 @@ class Roc:
         return self.thresholds, self.false_positive_rate, self.true_positive_rate
 
     def plot(self, axes: Any = None, threshold: Threshold | None = None) -> Any:
-        """Draw the curve with some of its thresholds, and return matplotlib's axes.
+        """Plot the curve with some of its thresholds; return the matplotlib axes.
 
-        What `Evaluation.threshold` has found can be marked besides.
+        `threshold`, as found by `Evaluation.threshold`, is marked too.
         """
         from priory.evaluation.plots import draw_curve
 
@@ -102,7 +102,7 @@ class Roc:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrecisionRecall:
-    """Hold the precision and recall of every threshold, the highest threshold last.
+    """A precision-recall curve: both metrics at every threshold, the highest threshold last.
 
     The last point, with precision 1 and recall 0, has no threshold. Average precision is
 
@@ -143,7 +143,7 @@ class PrecisionRecall:
         return self.thresholds, self.precision[:-1], self.recall[:-1]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the curve, and return matplotlib's axes."""
+        """Plot the curve; return the matplotlib axes."""
         from priory.evaluation.plots import draw_curve
 
         return draw_curve(
@@ -158,10 +158,10 @@ class PrecisionRecall:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gain:
-    """Hold what share of the positive rows is found among the rows of the highest scores.
+    """A cumulative gain curve: positive rows found among the rows with the highest scores.
 
-    gain(s) = share of the positive rows that are among the share s of all rows that score
-    highest; lift(s) = gain(s) / s.
+    gain(s) = fraction of the positive rows that are among the fraction s of all rows with the
+    highest scores; lift(s) = gain(s) / s.
 
     >>> from priory.evaluation import Evaluation
     >>> e = Evaluation([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0, 1])
@@ -174,9 +174,9 @@ class Gain:
 
     positive: Label
     share: FloatArray
-    """The share of the rows, from none to all."""
+    """The fraction of the rows, from 0 to 1."""
     found: FloatArray
-    """The share of the positive rows among them."""
+    """The fraction of the positive rows that are among them."""
 
     def __repr__(self) -> str:
         return f"<Gain of {shown(self.positive)}, {len(self.share)} points>"
@@ -187,36 +187,36 @@ class Gain:
     def _repr_html_(self) -> str:
         return _html(f"gain of {shown(self.positive)}", self._head, (self.share, self.found))
 
-    _head = ("share of the rows", "share of the positive rows found")
+    _head = ("fraction of the rows", "fraction of the positive rows")
 
     def at(self, share: float) -> float:
-        """Return the share of the positive rows found in a share of the rows."""
+        """Interpolate the fraction of the positive rows found in a fraction of the rows."""
         if not 0 <= share <= 1:
             raise SettingError(f"share must be between 0 and 1, not {share!r}.")
         return float(np.interp(share, self.share, self.found))
 
     def lift(self, share: float) -> float:
-        """Return how many times more positive rows are found than by drawing at random."""
+        """Compute how many times more positive rows are found than by random choice."""
         if share == 0:
-            raise SettingError("share must be above 0: in no rows there is nothing to find.")
+            raise SettingError("share must be above 0: lift is gain divided by share.")
         return self.at(share) / share
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the curve, and return matplotlib's axes."""
+        """Plot the curve; return the matplotlib axes."""
         from priory.evaluation.plots import draw_curve
 
         return draw_curve(
             axes,
             (self.share, self.found),
             shown(self.positive),
-            ("share of the rows", "share of the positive rows found"),
+            ("fraction of the rows", "fraction of the positive rows"),
             steps=False,
             diagonal=True,
         )
 
 
 class Sweep(NamedTuple):
-    """Hold the weight of true and false positives at each threshold, the highest first."""
+    """The weight of true and false positives at each threshold, the highest first."""
 
     thresholds: FloatArray
     true_positives: FloatArray
@@ -224,7 +224,7 @@ class Sweep(NamedTuple):
 
 
 def sweep(positive: BoolArray, scores: FloatArray, weights: FloatArray | None) -> Sweep:
-    """Return what each distinct score gives as the threshold, and before them an infinite one."""
+    """Count true and false positives at every distinct score, and at infinity before them."""
     w = np.ones(len(scores)) if weights is None else weights
     some = np.flatnonzero(w > 0)
     order = some[np.argsort(-scores[some], kind="stable")]
@@ -235,7 +235,7 @@ def sweep(positive: BoolArray, scores: FloatArray, weights: FloatArray | None) -
 
 
 def roc(label: Label, positive: BoolArray, scores: FloatArray, weights: FloatArray | None) -> Roc:
-    """Return the ROC curve of one class against the rest."""
+    """Compute the ROC curve of one class against the rest."""
     from sklearn.metrics import auc, roc_curve
 
     _check_both(label, positive, weights)
@@ -246,7 +246,7 @@ def roc(label: Label, positive: BoolArray, scores: FloatArray, weights: FloatArr
 def precision_recall(
     label: Label, positive: BoolArray, scores: FloatArray, weights: FloatArray | None
 ) -> PrecisionRecall:
-    """Return the curve of precision and recall of one class against the rest."""
+    """Compute the precision-recall curve of one class against the rest."""
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
     _check_both(label, positive, weights)
@@ -256,7 +256,7 @@ def precision_recall(
 
 
 def gain(label: Label, positive: BoolArray, scores: FloatArray, weights: FloatArray | None) -> Gain:
-    """Return the gain curve of one class against the rest."""
+    """Compute the cumulative gain curve of one class against the rest."""
     _check_both(label, positive, weights)
     _, hits, misses = sweep(positive, scores, weights)
     called = hits + misses
@@ -264,7 +264,7 @@ def gain(label: Label, positive: BoolArray, scores: FloatArray, weights: FloatAr
 
 
 def macro_roc(curves: list[Roc]) -> tuple[FloatArray, FloatArray]:
-    """Return the mean of ROC curves at every false positive rate; its area is their mean area.
+    """Average ROC curves at every false positive rate; the area of the mean is the mean area.
 
     >>> thresholds, line = np.array([np.inf, 0.5, 0.0]), np.array([0.0, 0.5, 1.0])
     >>> steep = Roc("a", thresholds, np.array([0, 0, 1.0]), np.array([0, 1.0, 1.0]), 1.0)
@@ -273,7 +273,7 @@ def macro_roc(curves: list[Roc]) -> tuple[FloatArray, FloatArray]:
     [[0.0, 0.0, 0.5, 0.5, 1.0, 1.0], [0.0, 0.5, 0.75, 0.75, 1.0, 1.0]]
     """
     grid = np.unique(np.concatenate([curve.false_positive_rate for curve in curves]))
-    # A curve may rise straight up: the rate before the step and the one after it both count.
+    # A curve may rise vertically: the rates before and after the step both count.
     means = np.zeros((len(grid), 2))
     for curve in curves:
         false, true = curve.false_positive_rate, curve.true_positive_rate
@@ -290,7 +290,7 @@ def _check_threshold(positive: Label, threshold: Any) -> None:
 
     if not isinstance(threshold, Threshold):
         raise SettingError(
-            f"threshold must be what Evaluation.threshold has found, not {threshold!r:.60}. For a "
+            f"threshold must be the result of Evaluation.threshold, not {threshold!r:.60}. For a "
             "number use evaluation.at(number).plot()."
         )
     if label_key(threshold.positive) != label_key(positive):
@@ -320,7 +320,7 @@ def _html(title: str, head: tuple[str, ...], points: tuple[FloatArray, ...]) -> 
 
 
 def _some(points: tuple[FloatArray, ...]) -> tuple[list[tuple[str, ...]], list[str]]:
-    """Return a few points of a curve as text, and the remark that there are more."""
+    """Format some points of a curve, with a note on how many were skipped."""
     n = len(points[0])
     places = np.arange(n)
     if n > MOST_POINTS:

@@ -1,4 +1,4 @@
-"""The figures of an evaluation, in one object."""
+"""All the metrics of an evaluation, in one object."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from priory.evaluation.thresholds import Threshold, choose
 
 __all__ = ["ClassMetrics", "Evaluation"]
 
-SHARES = ("accuracy", "error_rate", "precision", "recall", "specificity", "false_positive_rate")
-"""Figures that are shares of rows: Wilson's interval."""
+FRACTIONS = ("accuracy", "error_rate", "precision", "recall", "specificity", "false_positive_rate")
+"""Metrics that are fractions of rows: Wilson's interval."""
 RESAMPLED = (
     "log_loss",
     "brier",
@@ -47,49 +47,49 @@ RESAMPLED = (
     "balanced_accuracy",
     "matthews",
 )
-"""Figures whose interval is bootstrapped."""
+"""Metrics whose interval is bootstrapped."""
 STRATIFIED = ("auc", "average_precision", "balanced_accuracy")
-"""Those that need rows of every class: rows are drawn class by class."""
+"""Those that need rows of every class: resampled within each class."""
 
 
 class ClassMetrics(NamedTuple):
-    """Hold the figures of one class against the rest."""
+    """The metrics of one class against the rest."""
 
     label: Label
     rows: float
-    """How many rows are of this class; with sample weights, what they weigh."""
+    """The number of rows of this class; with sample weights, their total weight."""
     precision: float
     recall: float
     f1: float
     false_positive_rate: float
     auc: float
-    """NaN without probabilities, or if the class has no rows, or all."""
+    """NaN without probabilities, or if the class has no rows, or all of them."""
 
 
 class Evaluation(LossMetrics):
-    """Hold how good predictions are: every figure, with the curves and tables behind them.
+    """True labels beside predictions: metrics, curves, intervals and thresholds.
 
-    Two classes have a positive one, the second, unless `positive` names another. A figure of
-    one class among several takes the others together as the negative class.
+    Of two classes the second is the positive one, unless `positive` names the other. Metrics of
+    one class among several take all the others as the negative class.
 
-    0/0 counts as 0, as in scikit-learn; a class that neither occurs nor is predicted has no
-    figures (NaN), and averages leave it out.
+    0/0 counts as 0, as in scikit-learn. A class that neither occurs nor is predicted has no
+    metrics (NaN) and is ignored in averages.
 
     Parameters
     ----------
-    labels : the true labels
-        What is so, row by row.
-    probabilities : rows × classes
-        P(k | x); for two classes one number a row, P(second | x), also does.
-    classes : the classes
+    labels : array-like of shape (n_rows,)
+        The true labels.
+    probabilities : array-like of shape (n_rows, n_classes)
+        P(k | x); for two classes also of shape (n_rows,), P(second class | x).
+    classes : sequence of labels
         In the order of the columns of `probabilities`; all labels must be among them.
-    sample_weight : numbers, optional
-        How much each row counts, in every figure.
-    how : a few words
-        How the predictions came about ("held-out", "exact leave-one-out", "10-fold"); it is
-        printed with the figures.
-    predictions : labels, optional
-        What was predicted, where it is not the most probable class.
+    sample_weight : array-like of shape (n_rows,), optional
+        The weight of each row, in every metric.
+    how : str
+        How the predictions were made ("held-out", "exact leave-one-out", "10-fold"); printed with
+        the metrics.
+    predictions : array-like of shape (n_rows,), optional
+        The predicted labels, if they are not the most probable classes.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Evaluation(LossMetrics):
     accuracy              0.8333  95 %: 0.4365–0.9699
     balanced accuracy     0.8750  mean recall
     Matthews correlation  0.7071
-    log-loss              0.3953  lower is better, as in the next two
+    log-loss              0.3953  lower is better, also for the next two
     Brier score           0.1250
     calibration error     0.2833
     AUC                   0.8750  of spam
@@ -123,7 +123,7 @@ class Evaluation(LossMetrics):
 
     @cached_property
     def by_class(self) -> tuple[ClassMetrics, ...]:
-        """Return the figures of each class against the rest.
+        """The metrics of each class against the rest.
 
         >>> Evaluation.of_predictions(list("aab"), list("abb")).by_class[0].recall
         0.5
@@ -144,9 +144,9 @@ class Evaluation(LossMetrics):
 
     @cached_property
     def log_loss(self) -> float:
-        """Return the mean of −log P(true label | x), P being no less than 2.2e-16.
+        """The mean of −log P(true label | x), with P clipped to at least 2.2e-16.
 
-        So scikit-learn has it; `impossible_rows` tells how many rows had P = 0.
+        As in scikit-learn; `impossible_rows` is the number of rows with P = 0.
         """
         return float(
             np.average(log_losses(self.true_codes, self.probabilities), weights=self.weights)
@@ -154,15 +154,15 @@ class Evaluation(LossMetrics):
 
     @property
     def impossible_rows(self) -> int:
-        """Return how many rows were given P = 0 for their true label."""
+        """The number of rows with P = 0 for their true label."""
         zero = self.probabilities[np.arange(self.n_rows), self.true_codes] == 0
         return int((zero if self.weights is None else zero & (self.weights > 0)).sum())
 
     @cached_property
     def brier(self) -> float:
-        """Return the mean of Σ_k (P(k | x) − [k = y])², from 0 to 2.
+        """The Brier score, the mean of Σ_k (P(k | x) − [k = y])², from 0 to 2.
 
-        With two classes half of it, (P(second | x) − y)², from 0 to 1: as in scikit-learn.
+        With two classes half of that, (P(second | x) − y)², from 0 to 1, as in scikit-learn.
         """
         return float(
             np.average(brier_scores(self.true_codes, self.probabilities), weights=self.weights)
@@ -170,33 +170,33 @@ class Evaluation(LossMetrics):
 
     @property
     def calibration_error(self) -> float:
-        """Return how far confidence is from the share right, in 15 bins of equal width.
+        """The expected calibration error (ECE), in 15 bins of equal width.
 
-            Σ_bins (weight / total) · |mean confidence − share right|
+            Σ_bins (weight / total) · |mean confidence − accuracy|
 
         The confidence is the probability of the predicted class.
         """
         return self.reliability().error
 
     def reliability(self, bins: int = BINS) -> Reliability:
-        """Return the reliability table: by confidence, the share that was right."""
+        """Tabulate accuracy by confidence, in bins of equal width."""
         confidence, right = self._confidence()
         return reliability(confidence, right, self.weights, bins)
 
     def one_vs_rest_auc(self, average: Literal["macro", "weighted"] | None = None) -> Any:
-        """Return the area under each class's ROC curve against the rest, or an average.
+        """Compute the area under the ROC curve of each class against the rest, or an average.
 
-        It is NaN for a class without rows, or with all of them, which averages leave out.
+        NaN for a class with no rows, or with all of them; averages ignore it.
         """
         check_average(average, ("macro", "weighted"))
         return self._areas.copy() if average is None else self._mean(self._areas, average)
 
     @property
     def auc(self) -> float:
-        """Return the area under the ROC curve; with more classes the mean of each against the rest.
+        """The area under the ROC curve; with more than two classes the mean of one against rest.
 
-        It is the probability that a positive row scores above a negative one; NaN if there
-        are no rows of the one or of the other.
+        The probability that a positive row scores above a negative one; NaN without rows of
+        either kind.
         """
         if len(self.classes) == 2:
             return float(self._areas[1])
@@ -204,7 +204,7 @@ class Evaluation(LossMetrics):
 
     @cached_property
     def average_precision(self) -> float:
-        """Return the area under the steps of precision over recall; with more classes the mean."""
+        """The average precision; with more than two classes the mean of one against rest."""
         from sklearn.metrics import average_precision_score
 
         areas = np.full(len(self.classes), np.nan)
@@ -217,18 +217,18 @@ class Evaluation(LossMetrics):
     # Curves, each of one class against the rest
 
     def roc(self, positive: Label | None = None) -> Roc:
-        """Return the ROC curve with its thresholds."""
+        """Compute the ROC curve with its thresholds."""
         return roc(*self._one_against_rest(positive))
 
     def precision_recall(self, positive: Label | None = None) -> PrecisionRecall:
-        """Return precision and recall at every threshold."""
+        """Compute precision and recall at every threshold."""
         return precision_recall(*self._one_against_rest(positive))
 
     def gain(self, positive: Label | None = None) -> Gain:
-        """Return what share of the positive rows is found among the rows of the highest scores."""
+        """Compute the cumulative gain curve: positive rows among the highest scores."""
         return gain(*self._one_against_rest(positive))
 
-    # How sure the figures are
+    # Confidence intervals
 
     def interval(
         self,
@@ -239,23 +239,23 @@ class Evaluation(LossMetrics):
         n_resamples: int = 1000,
         random_state: Any = 0,
     ) -> Interval:
-        """Return an interval for a figure: within it, most likely, lies what more rows would give.
+        """Compute a confidence interval for a metric.
 
         Wilson's for accuracy and error_rate, and for the precision, recall, specificity and
-        false_positive_rate of one class. The bootstrap's for log_loss, brier,
-        calibration_error, auc, average_precision, balanced_accuracy and matthews: rows are
-        drawn anew with replacement; for auc, average_precision and balanced_accuracy class by
-        class, so that none is lost. Calibration errors grow when rows are drawn anew, so
-        theirs is the basic bootstrap, 2f − q, and never below 0.
+        false_positive_rate of one class. Bootstrapped for log_loss, brier, calibration_error,
+        auc, average_precision, balanced_accuracy and matthews; for auc, average_precision and
+        balanced_accuracy rows are resampled within each class, so that none is lost. Resampling
+        inflates the calibration error, so its interval is the basic bootstrap, 2f − q, clipped
+        at 0.
 
         >>> e = Evaluation.of_predictions([0] * 9 + [1], [0] * 10)
         >>> print(e.interval("accuracy"))
         0.5958–0.9821
         """
-        if metric in SHARES:
+        if metric in FRACTIONS:
             return wilson(*self._share(metric, positive), level)
         if metric not in RESAMPLED:
-            known = (*SHARES, *RESAMPLED)
+            known = (*FRACTIONS, *RESAMPLED)
             raise SettingError(
                 f"There is no interval for {metric!r}, only for {listing(known, most=20)}."
                 f"{did_you_mean(str(metric), known)}"
@@ -285,11 +285,11 @@ class Evaluation(LossMetrics):
         cost: tuple[float, float] | None = None,
         positive: Label | None = None,
     ) -> Threshold:
-        """Return the threshold that gives what is asked, and what it attains; for two classes.
+        """Find the threshold that meets one requirement; for two classes.
 
-        `precision` and `false_positive_rate` are kept with the highest recall, `recall` with
-        the highest precision; `cost` = (of a false positive, of a false negative) is made the
-        least it can be.
+        With a minimum `precision` or a maximum `false_positive_rate`: the one with the highest
+        recall. With a minimum `recall`: the one with the highest precision. With `cost` =
+        (of a false positive, of a false negative): the one with the lowest cost.
         """
         self._check_two("threshold")
         label, is_positive, scores, weights = self._one_against_rest(positive)
@@ -303,7 +303,7 @@ class Evaluation(LossMetrics):
         return choose(swept, label, precision, recall, false_positive_rate, cost)
 
     def at(self, threshold: float | Threshold, positive: Label | None = None) -> Evaluation:
-        """Return the evaluation in which a row is positive if P(positive | x) ≥ threshold.
+        """Evaluate with another threshold: positive if P(positive | x) ≥ threshold.
 
         >>> e = Evaluation([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0, 1])
         >>> e.at(0.3).predictions.tolist()
@@ -313,17 +313,17 @@ class Evaluation(LossMetrics):
         if isinstance(threshold, Threshold):
             positive = threshold.positive if positive is None else positive
             threshold = threshold.threshold
-        if threshold != np.inf:  # with that one no row is positive
+        if threshold != np.inf:  # predicts no row positive
             check_number("threshold", threshold)
         k = self.class_index(positive)
         predicted = np.where(self.probabilities[:, k] >= threshold, k, 1 - k)
         if threshold == np.inf:
-            how = f"{self.how}, no row called {self.classes[k]}"
+            how = f"{self.how}, no row predicted {self.classes[k]}"
         else:
-            how = f"{self.how}, {self.classes[k]} from {probability(threshold)} on"
+            how = f"{self.how}, {self.classes[k]} if P ≥ {probability(threshold)}"
         return self._with(predicted_codes=predicted, how=how)
 
-    # For people and machines
+    # Output
 
     def __repr__(self) -> str:
         return (
@@ -338,14 +338,14 @@ class Evaluation(LossMetrics):
         return as_html(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every figure as plain JSON values; what is not defined is None."""
+        """Convert all metrics to plain JSON values; what is undefined is None."""
         return as_dict(self)
 
     def plot(self) -> Any:
-        """Draw the confusion matrix, the ROC curves and the reliability; return the figure.
+        """Plot the confusion matrix, the ROC curves and the reliability curve.
 
-        It is a matplotlib figure (`pip install priory[plot]`). Of predictions alone there is
-        the confusion matrix.
+        Returns a matplotlib figure (`pip install priory[plot]`). Without probabilities it shows
+        the confusion matrix alone.
         """
         from priory.evaluation.plots import plot_evaluation
 
@@ -353,7 +353,7 @@ class Evaluation(LossMetrics):
 
     @property
     def _separable(self) -> list[int]:
-        """Return the classes that have rows and leave some to others."""
+        """The classes that have some rows but not all."""
         weight = self.support
         return [int(k) for k in np.flatnonzero((weight > 0) & (weight < weight.sum()))]
 
@@ -384,10 +384,10 @@ class Evaluation(LossMetrics):
         return self.classes[k], self.true_codes == k, self.probabilities[:, k], self.weights
 
     def _share(self, metric: str, positive: Label | None) -> tuple[BoolArray, FloatArray | None]:
-        """Return which rows count as hits of a share, of the rows that it is a share of."""
+        """Find the rows of the denominator, and which of them count in the numerator."""
         if metric in ("accuracy", "error_rate"):
             if positive is not None:
-                raise SettingError(f"{metric} is of all classes: positive has no meaning for it.")
+                raise SettingError(f"{metric} is a metric of all classes: positive must be None.")
             return (self.correct if metric == "accuracy" else ~self.correct), self.weights
         k = self.class_index(positive)
         is_true, called = self.true_codes == k, self.predicted_codes == k
@@ -400,7 +400,7 @@ class Evaluation(LossMetrics):
         return hits[among], None if self.weights is None else self.weights[among]
 
     def _statistic(self, metric: str) -> Any:
-        """Return a figure as a function of many weights of the rows."""
+        """Make the metric a function of row weights, resamples × rows."""
         if metric == "log_loss":
             return mean_of(log_losses(self.true_codes, self.probabilities))
         if metric == "brier":

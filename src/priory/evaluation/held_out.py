@@ -1,4 +1,4 @@
-"""Let a model predict rows whose classes are known, and judge it."""
+"""Evaluate a model on held-out rows."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["evaluate"]
 def evaluate(
     model: Any, X: Any, y: Any, sample_weight: Any = None, how: str = "held-out"
 ) -> Evaluation:
-    """Evaluate a model on rows that it has not learned.
+    """Evaluate a model on rows that it was not trained on.
 
     The model is a `Classifier`, or anything with scikit-learn's `predict`, `predict_proba` and
-    `classes_`; without `predict_proba` the figures are those of its predictions alone. So they are
-    of a function h, which is called once, with X, and returns a label for each row. A class in y
-    that the model never learned gets P = 0, and its rows are wrong.
+    `classes_`; without `predict_proba` only the metrics of predicted labels are available. Or it
+    is a function, which is called once, with X, and returns a label for each row. A class in y
+    that the model was not trained on gets P = 0, and its rows count as wrong.
 
     >>> from priory import NaiveBayes
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
@@ -48,17 +48,17 @@ def evaluate(
     new = [label for label in labels.labels if label_key(label) not in known]
     if len(new) == len(labels.labels) and new:
         raise InputError(
-            f"y has no class that the model knows: {listing(new)} in y, {listing(classes)} in the "
-            "model. Are they of different types?"
+            f"y must have classes of the model, {listing(classes)}, but has "
+            f"{listing(new)}. Are they of different types?"
         )
     if not hasattr(model, "predict_proba"):
         return Evaluation.of_predictions(
             labels, model.predict(X), [*classes, *new], sample_weight, how
         )
     probabilities = np.asarray(model.predict_proba(X))
-    if probabilities.ndim == 2:  # else the evaluation says what is wrong
+    if probabilities.ndim == 2:  # otherwise Evaluation refuses it
         probabilities = np.pad(probabilities, ((0, 0), (0, len(new))))
-    # What a model predicts need not be the most probable class: it may have a threshold.
+    # The predicted class need not be the most probable: the model may have a threshold.
     predictions = None if isinstance(model, Classifier) else model.predict(X)
     return Evaluation(
         labels, probabilities, [*classes, *new], sample_weight, how, predictions=predictions
@@ -66,7 +66,7 @@ def evaluate(
 
 
 def _answers(h: Callable[[Any], Any], X: Any, y: Labels) -> Labels:
-    """Return what a function says of the rows, or say that it is no label of each."""
+    """Call a function, and check that it returns a label for each row."""
     said = h(X)
     shape = getattr(said, "shape", (1,))
     if len(shape) != 1 or not hasattr(said, "__len__"):

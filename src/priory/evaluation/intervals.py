@@ -1,4 +1,4 @@
-"""How far a figure may be off by chance: Wilson's interval, and the bootstrap."""
+"""Confidence intervals: Wilson's, and the bootstrap."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from priory.families.posteriors import tails
 __all__ = ["Interval", "auc_of", "bootstrap", "calibration_of", "mean_of", "wilson"]
 
 ENTRIES = 4_000_000
-"""How many weights are drawn at a time: 32 MB."""
+"""The number of weights drawn at a time: 32 MB."""
 
 Statistic = Callable[[FloatArray], FloatArray]
-"""Weights, resamples × rows, to a figure of each resample."""
+"""From weights, resamples × rows, to the metric of each resample."""
 
 
 class Interval(NamedTuple):
-    """Hold the ends of an interval.
+    """The ends of a confidence interval.
 
     >>> print(Interval(0.25, 0.75))
     0.2500–0.7500
@@ -37,12 +37,12 @@ class Interval(NamedTuple):
 
 
 def wilson(hits: BoolArray, weights: FloatArray | None, level: float = 0.95) -> Interval:
-    """Return Wilson's score interval of a share, Wilson (1927).
+    """Compute Wilson's score interval of a fraction, Wilson (1927).
 
         (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n)
 
-    With weights n is the effective number of rows, (Σw)² / Σw² (Kish); with no rows the
-    share can be anything.
+    With weights n is the effective number of rows, (Σw)² / Σw² (Kish); without
+    rows the interval is [0, 1].
 
     >>> print(wilson(np.array([True] * 9 + [False]), None))
     0.5958–0.9821
@@ -51,7 +51,7 @@ def wilson(hits: BoolArray, weights: FloatArray | None, level: float = 0.95) -> 
     w = np.ones(len(hits)) if weights is None else weights
     if not w.any():
         return Interval(0.0, 1.0)
-    w = w / w.max()  # weights of any size can be squared
+    w = w / w.max()  # so that squares do not overflow
     n, p = float(w.sum() ** 2 / (w**2).sum()), float(np.average(hits, weights=w))
     z = NormalDist().inv_cdf(upper)
     centre, shrink = p + z * z / (2 * n), 1 + z * z / n
@@ -69,12 +69,12 @@ def bootstrap(
     random_state: Any = 0,
     reflect: bool = False,
 ) -> Interval:
-    """Return the interval between the quantiles of a figure over rows drawn anew.
+    """Compute a bootstrap interval: quantiles of a metric over resampled rows.
 
-    As many rows are drawn as there are, with replacement, each with its weight. With `strata`
-    they are drawn within each stratum, so that none becomes empty. `reflect` mirrors the
-    quantiles q at the figure f itself, 2f − q (the basic bootstrap), for figures that drawing
-    anew pushes to one side.
+    Each resample has as many rows as there are, drawn with replacement, each with its weight.
+    With `strata` rows are resampled within each stratum, so that none becomes empty. `reflect`
+    mirrors the quantiles q at the metric f itself, 2f − q (the basic bootstrap), for metrics
+    that resampling biases.
 
     >>> x = np.arange(100.0)
     >>> low, high = bootstrap(mean_of(x), np.ones(100))
@@ -82,9 +82,7 @@ def bootstrap(
     True
     """
     if isinstance(n_resamples, bool) or not isinstance(n_resamples, int) or n_resamples < 2:
-        raise SettingError(
-            f"n_resamples must be a whole number of at least 2, not {n_resamples!r}."
-        )
+        raise SettingError(f"n_resamples must be an integer of at least 2, not {n_resamples!r}.")
     ends = tails(level)
     rng = np.random.default_rng(random_state)
     drawn = _draw(rng, weights, strata, n_resamples)
@@ -99,13 +97,13 @@ def bootstrap(
 def _draw(
     rng: np.random.Generator, weights: FloatArray, strata: IntArray | None, n_resamples: int
 ) -> Iterator[FloatArray]:
-    """Draw resamples as weights, some at a time: how often each row is in, times its weight."""
+    """Draw resamples in batches, as weights: how often each row is drawn, times its weight."""
     n = len(weights)
     if strata is None:
         groups = [np.arange(n)]
     else:
         groups = [np.flatnonzero(strata == s) for s in np.unique(strata)]
-    # Rows that weigh nothing are no rows: a resample of them would weigh nothing.
+    # Rows of weight 0 are dropped: a resample of them alone would have no weight.
     groups = [rows for rows in (group[weights[group] > 0] for group in groups) if len(rows)]
     some = max(1, ENTRIES // n)
     for start in range(0, n_resamples, some):
@@ -118,19 +116,19 @@ def _draw(
 
 
 def mean_of(losses: FloatArray) -> Statistic:
-    """Return the mean of losses as a function of the rows' weights."""
+    """Make the mean loss a function of row weights."""
     return lambda weights: weights @ losses / weights.sum(axis=1)
 
 
-def calibration_of(confidence: FloatArray, right: FloatArray, places: IntArray) -> Statistic:
-    """Return the calibration error as a function of the rows' weights; `places` are their bins."""
+def calibration_of(confidence: FloatArray, correct: FloatArray, places: IntArray) -> Statistic:
+    """Make the calibration error a function of row weights; `places` are the rows' bins."""
     gaps = np.zeros((len(confidence), int(places.max()) + 1))
-    gaps[np.arange(len(confidence)), places] = confidence - right
+    gaps[np.arange(len(confidence)), places] = confidence - correct
     return lambda weights: np.abs(weights @ gaps).sum(axis=1) / weights.sum(axis=1)
 
 
 def auc_of(true_codes: IntArray, scores: FloatArray, places: list[int]) -> Statistic:
-    """Return the area under the ROC curve as a function of the rows' weights.
+    """Make the area under the ROC curve a function of row weights.
 
         AUC = P(score of a positive row > score of a negative one) + ½ P(they are equal)
 

@@ -1,4 +1,4 @@
-"""The figures that predicted labels alone give, without probabilities."""
+"""Metrics of predicted labels, without probabilities."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ Average: TypeAlias = Literal["macro", "micro", "weighted"]
 
 
 class LabelMetrics(Predictions):
-    """Give what follows from labels and predictions: accuracy, confusions, precision, recall."""
+    """Metrics of true and predicted labels: accuracy, confusion matrix, precision, recall."""
 
     @property
     def correct(self) -> BoolArray:
-        """Return whether each row was predicted right."""
+        """Whether each row was predicted correctly."""
         return np.asarray(self.true_codes == self.predicted_codes)
 
     @property
     def accuracy(self) -> float:
-        """Return the share of rows predicted right."""
+        """The fraction of rows predicted correctly."""
         return float(np.average(self.correct, weights=self.weights))
 
     @property
     def error_rate(self) -> float:
-        """Return the share of rows predicted wrong, 1 − accuracy."""
+        """The fraction of rows predicted wrongly, 1 − accuracy."""
         return float(np.average(~self.correct, weights=self.weights))
 
     @cached_property
     def balanced_accuracy(self) -> float:
-        """Return the mean recall of the classes that occur."""
+        """The mean recall of the classes that occur."""
         from sklearn.metrics import recall_score
 
         return float(
@@ -53,23 +53,23 @@ class LabelMetrics(Predictions):
 
     @cached_property
     def matthews(self) -> float:
-        """Return the correlation of labels and predictions: 1 if all are right, 0 by chance.
+        """Matthews correlation coefficient: 1 if all are correct, 0 at chance level.
 
             two classes: (TP·TN − FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN))
 
-        It is 0 if only one class occurs, or only one is predicted.
+        0 if only one class occurs, or only one is predicted.
         """
         from sklearn.metrics import matthews_corrcoef
 
         if (self.true_codes == self.true_codes[0]).all() and self.correct.all():
-            return 0.0  # one class and nothing else: scikit-learn would warn
+            return 0.0  # scikit-learn would warn that there is only one class
         return float(
             matthews_corrcoef(self.true_codes, self.predicted_codes, sample_weight=self.weights)
         )
 
     @cached_property
     def confusion_matrix(self) -> AnyArray:
-        """Return how many rows of each class (row) were predicted as each (column).
+        """The number of rows of each class (row) predicted as each class (column).
 
         >>> LabelMetrics.of_predictions(list("aab"), list("abb")).confusion_matrix.tolist()
         [[1, 1], [0, 1]]
@@ -83,11 +83,11 @@ class LabelMetrics(Predictions):
 
     @property
     def confusion_table(self) -> ConfusionTable:
-        """Return the confusion matrix with its labels; print it."""
+        """The confusion matrix with its labels, for printing."""
         return ConfusionTable(self.classes, self.confusion_matrix)
 
     def outcomes(self, positive: Label | None = None) -> Outcomes:
-        """Return the true and false positives and negatives of one class against the rest.
+        """Count the true and false positives and negatives of one class against the rest.
 
         >>> LabelMetrics.of_predictions([0, 0, 1, 1, 1], [0, 1, 1, 1, 0]).outcomes()
         Outcomes(true_positives=2, false_positives=1, false_negatives=1, true_negatives=1)
@@ -105,10 +105,10 @@ class LabelMetrics(Predictions):
     @overload
     def precision(self, average: Average) -> float: ...
     def precision(self, average: Average | None = None) -> FloatArray | float:
-        """Return TP / (TP + FP) of each class, or an average.
+        """Compute the precision, TP / (TP + FP), of each class, or an average.
 
-        "macro" is the mean over the classes, "weighted" the mean by how often they occur,
-        "micro" the share of all rows together (the accuracy).
+        "macro" is the mean over the classes, "weighted" the mean weighted by their support,
+        "micro" counts all rows together (the accuracy).
 
         >>> e = LabelMetrics.of_predictions([0, 0, 1, 1, 1], [0, 1, 1, 1, 0])
         >>> e.precision().round(4).tolist(), round(e.precision("macro"), 4)
@@ -121,7 +121,7 @@ class LabelMetrics(Predictions):
     @overload
     def recall(self, average: Average) -> float: ...
     def recall(self, average: Average | None = None) -> FloatArray | float:
-        """Return TP / (TP + FN) of each class, the true positive rate, or an average."""
+        """Compute the recall, TP / (TP + FN), of each class, or an average."""
         return self._scores(1.0, average, 1)
 
     @overload
@@ -131,7 +131,7 @@ class LabelMetrics(Predictions):
     @overload
     def f(self, beta: float, average: Average) -> float: ...
     def f(self, beta: float = 1.0, average: Average | None = None) -> FloatArray | float:
-        """Return the F-measure of each class, or an average; β > 1 favours recall.
+        """Compute the F-score of each class, or an average; β > 1 favours recall.
 
             F_β = (β² + 1) P R / (β² P + R)
 
@@ -143,7 +143,7 @@ class LabelMetrics(Predictions):
         return self._scores(float(beta), average, 2)
 
     def false_positive_rate(self) -> FloatArray:
-        """Return FP / (FP + TN) of each class, NaN if there is no row of another class."""
+        """Compute FP / (FP + TN) of each class, NaN without rows of other classes."""
         counts = self.confusion_matrix
         hits, called, there = np.diag(counts), counts.sum(axis=0), counts.sum(axis=1)
         others = counts.sum() - there
@@ -152,12 +152,12 @@ class LabelMetrics(Predictions):
         return rates
 
     def specificity(self) -> FloatArray:
-        """Return TN / (FP + TN) of each class, 1 − the false positive rate."""
+        """Compute TN / (FP + TN) of each class, 1 − the false positive rate."""
         return 1 - self.false_positive_rate()
 
     @property
     def amounts(self) -> str:
-        """Return what counts of rows are to be called: "rows", or "weight" where they weigh."""
+        """The heading of counts: "rows", or "weight" with sample weights."""
         return "rows" if self.weights is None else "weight"
 
     def _scores(self, beta: float, average: str | None, which: int) -> Any:
@@ -183,7 +183,7 @@ class LabelMetrics(Predictions):
 
 
 def check_average(average: str | None, known: tuple[str, ...]) -> None:
-    """Refuse an average that there is not."""
+    """Refuse an unknown average."""
     if average is not None and average not in known:
         raise SettingError(
             f"average must be one of {listing(known)} or None, not {average!r}."

@@ -1,8 +1,9 @@
-"""How models improve with the rows they learn: error and log-loss over training sizes.
+"""Learning curves: error and log-loss over the number of training rows.
 
-A generative model such as naive Bayes nears its best with few rows, about the logarithm of the
-number of columns; its discriminative counterpart, logistic regression, needs about as many as there
-are columns, and then is as good or better (Ng and Jordan 2002). The curves show where they cross.
+A generative model such as naive Bayes approaches its asymptotic error with few rows, in the order
+of the logarithm of the number of columns. Its discriminative counterpart, logistic regression,
+needs in the order of the number of columns, and is then as good or better (Ng and Jordan 2002).
+The curves show where they cross.
 """
 
 from __future__ import annotations
@@ -41,45 +42,45 @@ N_SIZES = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningCurve:
-    """Hold error and log-loss of models over training sizes, models × sizes × repeats.
+    """Error and log-loss of models over training sizes, models × sizes × repeats.
 
-    Models without probabilities have no log-loss: it is NaN.
+    The log-loss of models without probabilities is NaN.
 
     >>> ones = np.ones((1, 2, 3))
     >>> curve = LearningCurve(("m",), np.array([10, 20]), 0.25 * ones, 0.5 * ones, 30)
     >>> print(curve)
-    error, rows learned              m
-    10                   0.250 ± 0.000
-    20                   0.250 ± 0.000
+    error, training rows              m
+    10                    0.250 ± 0.000
+    20                    0.250 ± 0.000
     <BLANKLINE>
-    log-loss, rows learned              m
-    10                      0.500 ± 0.000
-    20                      0.500 ± 0.000
+    log-loss, training rows              m
+    10                       0.500 ± 0.000
+    20                       0.500 ± 0.000
     """
 
     names: tuple[str, ...]
-    sizes: IntArray
+    train_sizes: IntArray
     errors: FloatArray
     log_losses: FloatArray
     n_test: int
 
     @property
     def error(self) -> FloatArray:
-        """Return the mean share of wrong predictions, models × sizes."""
+        """The mean error rate, models × sizes."""
         return np.asarray(self.errors.mean(axis=2))
 
     @property
     def log_loss(self) -> FloatArray:
-        """Return the mean of −log P(true label | x), models × sizes."""
+        """The mean of −log P(true label | x), models × sizes."""
         return np.asarray(self.log_losses.mean(axis=2))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the curves as plain JSON values."""
+        """Convert the curves to plain JSON values."""
         return dict(
             plain(
                 {
                     "models": self.names,
-                    "sizes": self.sizes,
+                    "train_sizes": self.train_sizes,
                     "test_rows": self.n_test,
                     "repeats": self.errors.shape[2],
                     "error": self.error,
@@ -91,7 +92,7 @@ class LearningCurve:
         )
 
     def plot(self) -> Figure:
-        """Draw both figures over the training size; needs matplotlib."""
+        """Plot error and log-loss over the training size; needs matplotlib."""
         from priory.evaluation.plots import COLOURS, DASHES, pyplot
 
         plt = pyplot()
@@ -101,10 +102,12 @@ class LearningCurve:
             for i, name in enumerate(self.names):
                 colour = COLOURS[i % len(COLOURS)]
                 style = {"linestyle": DASHES[i % len(DASHES)], "marker": "o", "markersize": 3}
-                place.plot(self.sizes, mean[i], color=colour, label=name, linewidth=1.6, **style)
+                place.plot(
+                    self.train_sizes, mean[i], color=colour, label=name, linewidth=1.6, **style
+                )
                 around = (mean[i] - spread[i], mean[i] + spread[i])
-                place.fill_between(self.sizes, *around, color=colour, alpha=0.15, linewidth=0)
-            place.set(xscale="log", xlabel="rows learned", ylabel=title)
+                place.fill_between(self.train_sizes, *around, color=colour, alpha=0.15, linewidth=0)
+            place.set(xscale="log", xlabel="training rows", ylabel=title)
             place.spines[["top", "right"]].set_visible(False)
             place.grid(alpha=0.25)
         places[0].legend(frameon=False, fontsize=9)
@@ -121,11 +124,11 @@ class LearningCurve:
         return html_together(*(html_table(rows[0], rows[1:]) for rows in self._tables()))
 
     def _tables(self) -> Iterator[list[tuple[str, ...]]]:
-        """Yield the rows of both tables, the head first."""
+        """Generate the rows of both tables, the header first."""
         for title, values in self._metrics():
-            rows: list[tuple[str, ...]] = [(f"{title}, rows learned", *self.names)]
+            rows: list[tuple[str, ...]] = [(f"{title}, training rows", *self.names)]
             mean, spread = values.mean(axis=2), _spread(values)
-            for j, size in enumerate(self.sizes.tolist()):
+            for j, size in enumerate(self.train_sizes.tolist()):
                 cells = [_cell(mean[i, j], spread[i, j]) for i in range(len(self.names))]
                 rows.append((f"{size:,}", *cells))
             yield rows
@@ -139,46 +142,47 @@ def learning_curve(
     models: Any,
     X: Any,
     y: Any,
-    sizes: Sequence[int] | None = None,
-    repeats: int = 10,
-    test_share: float = 0.3,
+    train_sizes: Sequence[int] | None = None,
+    n_repeats: int = 10,
+    test_size: float = 0.3,
     random_state: int | None = 0,
 ) -> LearningCurve:
-    """Measure how models improve with the rows they learn.
+    """Measure how models improve with the number of training rows.
 
-    Each time a share of the rows is held out, and every model learns ever larger parts of the rest,
-    the same for all models; each part holds a row of every class at least.
+    In each repeat a fraction of the rows is held out, and every model is trained on larger and
+    larger parts of the rest, the same for all models. Each part has at least one row per class.
 
     Parameters
     ----------
     models : None, a scikit-learn classifier, several of them, or a mapping of names to them
-        None sets naive Bayes against logistic regression, with more than two classes softmax
-        regression: of tables `NaiveBayes.textbook()` against it on scaled numbers and one column
-        for each value; of texts `TextNB.textbook()` against it on the counts of the same words.
+        None compares naive Bayes with logistic regression, or softmax regression for more than
+        two classes. For tables: `NaiveBayes.textbook()`, and regression on standardised numbers
+        and one-hot encoded labels. For texts: `TextNB.textbook()`, and regression on word counts.
     X, y : a table or a list of texts, and the class of each row
-        Anything with one dimension, such as a list of strings or a Series, is texts.
-    sizes : whole numbers, or None
-        How many rows are learned; by default ten sizes up to all that are not held out, each so
-        many times the one before.
-    repeats : a whole number
-        How many times rows are held out at random.
-    test_share : a number between 0 and 1
-        The share of each class that is held out.
-    random_state : a whole number, or None
+        Anything one-dimensional, such as a list of strings or a Series, is taken as texts.
+    train_sizes : integers, or None
+        The numbers of training rows; by default ten sizes, evenly spaced on a logarithmic scale,
+        up to all rows that are not held out.
+    n_repeats : int
+        The number of random splits.
+    test_size : float between 0 and 1
+        The fraction of each class that is held out.
+    random_state : int or None
+        The seed of the splits.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 300)
     >>> X = rng.normal(size=(300, 5)) + y[:, None]
-    >>> curve = learning_curve(None, X, y, sizes=[10, 200], repeats=3)
+    >>> curve = learning_curve(None, X, y, train_sizes=[10, 200], n_repeats=3)
     >>> curve.names, curve.error.shape
     (('naive Bayes', 'logistic regression'), (2, 2))
     >>> bool((curve.log_loss[:, 1] < curve.log_loss[:, 0]).all())
     True
     >>> texts = ["cash now", "win cash", "at noon", "noon today", "see you at noon"] * 4
     >>> folder = ["spam", "spam", "ham", "ham", "inbox"] * 4
-    >>> learning_curve(None, texts, folder, sizes=[10], repeats=2).names
+    >>> learning_curve(None, texts, folder, train_sizes=[10], n_repeats=2).names
     ('naive Bayes', 'softmax regression')
     """
     texts, labels = _texts(X), read_labels(y)
@@ -188,11 +192,11 @@ def learning_curve(
     n_rows = open_table(X).n_rows if texts is None else len(texts)
     if len(labels) != n_rows:
         raise InputError(f"X has {n_rows} rows, y has {len(labels)}.")
-    _check_options(repeats, test_share)
+    _check_options(n_repeats, test_size)
     rng = np.random.default_rng(random_state)
-    splits = [_split(labels, float(test_share), rng) for _ in range(int(repeats))]
-    wanted = _sizes(sizes, splits[0], labels)
-    shape = (len(named), len(wanted), int(repeats))
+    splits = [_split(labels, float(test_size), rng) for _ in range(int(n_repeats))]
+    wanted = _sizes(train_sizes, splits[0], labels)
+    shape = (len(named), len(wanted), int(n_repeats))
     errors, log_losses = np.empty(shape), np.full(shape, np.nan)
     for r, (order, test) in enumerate(splits):
         held_out, answers = take_rows(X, test), take_rows(y, test)
@@ -207,7 +211,7 @@ def learning_curve(
 
 
 def take_rows(X: Any, rows: IntArray) -> Any:
-    """Return some rows of any table, in the kind of table that it is.
+    """Take rows of any table, as a table of the same kind.
 
     >>> take_rows({"a": [1, 2, 3]}, np.array([2, 0]))
     {'a': [3, 1]}
@@ -226,17 +230,17 @@ def take_rows(X: Any, rows: IntArray) -> Any:
 
 
 class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turn any table into numbers for a linear model.
+    """Encode any table as numbers for a linear model.
 
-    Numbers are scaled to mean 0 and variance 1, with gaps at the mean; labels have a column of
-    0 and 1 for each value, and gaps and values never seen are 0 in all of them.
+    Numbers are standardised to mean 0 and variance 1, missing values at the mean. Labels are
+    one-hot encoded; missing and unseen values are 0 in every column.
 
     >>> Encoder().fit_transform({"x": [1.0, 3.0], "c": ["a", "b"]}).tolist()
     [[-1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the scale of numbers and the values of labels."""
+        """Learn the mean and scale of numbers, and the values of labels."""
         raw = open_table(X)
         self.columns_ = [self._learned(raw, i) for i in range(len(raw.names))]
         return self
@@ -252,7 +256,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return (float(x.mean()) if len(x) else 0.0, scale or 1.0)
 
     def transform(self, X: Any) -> FloatArray:
-        """Return the table as numbers."""
+        """Encode the table."""
         raw = open_table(X)
         parts = []
         for name, learned in zip(raw.names, self.columns_, strict=True):
@@ -265,7 +269,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _scaled(column: Any, mean: float, scale: float) -> FloatArray:
-    if not isinstance(column, Numbers):  # nothing but gaps
+    if not isinstance(column, Numbers):  # all values are missing
         return np.zeros((len(column), 1))
     return np.nan_to_num((column.values.astype(np.float64) - mean) / scale, nan=0.0)
 
@@ -277,7 +281,7 @@ def _one_hot(labels: Labels, values: Sequence[Any]) -> FloatArray:
 
 
 def _texts(X: Any) -> list[Any] | None:
-    """Return texts as a list, or None if X is a table: texts have one dimension."""
+    """Convert texts, which have one dimension, to a list; None if X is a table."""
     if isinstance(X, str | bytes):
         raise InputError(
             f"X must be a table or a list of texts, not one text: {X!r:.50}. A curve needs many."
@@ -299,7 +303,7 @@ def _texts(X: Any) -> list[Any] | None:
 
 
 def _defaults(texts: bool, y: Labels) -> dict[str, Any]:
-    """Return naive Bayes and its discriminative counterpart, by the names that they have."""
+    """Make naive Bayes and its discriminative counterpart, by name."""
     regression = LogisticRegression(max_iter=1000)
     name = "softmax regression" if len(np.unique(y.codes)) > 2 else "logistic regression"
     if not texts:
@@ -307,12 +311,12 @@ def _defaults(texts: bool, y: Labels) -> dict[str, Any]:
             "naive Bayes": NaiveBayes.textbook(),
             name: make_pipeline(Encoder(), regression),
         }
-    words = make_pipeline(FunctionTransformer(_without_gaps), CountVectorizer(), regression)
+    words = make_pipeline(FunctionTransformer(_without_missing), CountVectorizer(), regression)
     return {"naive Bayes": TextNB.textbook(), name: words}
 
 
-def _without_gaps(texts: list[Any]) -> list[Any]:
-    """Return texts with an empty one for each gap, which CountVectorizer does not take."""
+def _without_missing(texts: list[Any]) -> list[Any]:
+    """Replace missing texts, which CountVectorizer refuses, by empty ones."""
     return [text if isinstance(text, str | bytes) else "" for text in texts]
 
 
@@ -327,7 +331,7 @@ def _models(given: Any) -> dict[str, Any]:
             same = sum(other.partition(" #")[0] == name for other in named)
             named[name if not same else f"{name} #{same + 1}"] = model
     if not named:
-        raise SettingError("models must name one model at least; None takes the default two.")
+        raise SettingError("models must hold at least one model; None compares two by default.")
     for name, model in named.items():
         if not (
             hasattr(model, "fit") and hasattr(model, "predict") and hasattr(model, "get_params")
@@ -343,15 +347,15 @@ def _name(model: Any) -> str:
     return type(model[-1] if isinstance(model, Pipeline) else model).__name__
 
 
-def _check_options(repeats: Any, test_share: Any) -> None:
-    if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 1:
-        raise SettingError(f"repeats must be a whole number of at least 1, not {repeats!r}.")
-    if not isinstance(test_share, int | float) or not 0 < test_share < 1:
-        raise SettingError(f"test_share must be between 0 and 1, not {test_share!r}.")
+def _check_options(n_repeats: Any, test_size: Any) -> None:
+    if isinstance(n_repeats, bool) or not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
+        raise SettingError(f"n_repeats must be an integer of at least 1, not {n_repeats!r}.")
+    if not isinstance(test_size, int | float) or not 0 < test_size < 1:
+        raise SettingError(f"test_size must be between 0 and 1, not {test_size!r}.")
 
 
 def _split(y: Labels, share: float, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return the rows to learn, one of each class first, and those that are held out."""
+    """Choose the training rows, one of each class first, and the held-out rows."""
     first, rest, test = [], [], []
     for code in np.unique(y.codes):
         rows = rng.permutation(np.flatnonzero(y.codes == code))
@@ -371,20 +375,20 @@ def _sizes(given: Any, split: tuple[IntArray, IntArray], y: Labels) -> IntArray:
     if given is None:
         first = min(max(10, least), most)
         return np.unique(np.geomspace(first, most, N_SIZES).round().astype(np.int64))
-    sizes = np.unique(np.asarray(given))
-    if not len(sizes) or sizes.dtype.kind not in "iu":
-        raise SettingError(f"sizes must be whole numbers, not {given!r:.60}.")
-    for size in sizes.tolist():
+    train_sizes = np.unique(np.asarray(given))
+    if not len(train_sizes) or train_sizes.dtype.kind not in "iu":
+        raise SettingError(f"train_sizes must be integers, not {given!r:.60}.")
+    for size in train_sizes.tolist():
         if not least <= size <= most:
             raise SettingError(
-                f"sizes holds {size}, but must lie between {least}, so that there is a row of each "
-                f"class, and the {most} rows that are not held out."
+                f"train_sizes has {size}, but must lie between {least}, so that there is a row of "
+                f"each class, and {most}, the rows that are not held out."
             )
-    return sizes.astype(np.int64)
+    return train_sizes.astype(np.int64)
 
 
 def _spread(values: FloatArray) -> FloatArray:
-    """Return the standard error of the mean over the repeats."""
+    """Compute the standard error of the mean over the repeats."""
     n = values.shape[2]
     if n == 1:
         return np.zeros(values.shape[:2])

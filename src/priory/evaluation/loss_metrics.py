@@ -1,4 +1,4 @@
-"""What each row costs under a loss, and the mean of it: the empirical risk."""
+"""The loss of each row, and the mean loss: the empirical risk."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["LossMetrics"]
 
 
 class LossMetrics(LabelMetrics):
-    """Give the losses of h(x), be it a label, a number or P(k | x)."""
+    """Losses of h(x), which may be a label, a number or P(k | x)."""
 
     def log_odds(self, positive: Label | None = None) -> FloatArray:
-        """Return log P(positive | x) / P(negative | x) of each row, for two classes."""
+        """Compute log P(positive | x) / P(negative | x) of each row, for two classes."""
         self._check_two("log_odds")
         return log_odds(self.probabilities, self.class_index(positive))
 
     def margin(self, positive: Label | None = None) -> FloatArray:
-        """Return h(x) of each row, for two classes: the scores that were given, or the log-odds.
+        """Compute h(x) of each row, for two classes: the given scores, or the log-odds.
 
         >>> from priory.evaluation import Evaluation
         >>> e = Evaluation.of_scores(["no", "yes"], [-1.5, 0.5])
@@ -41,9 +41,9 @@ class LossMetrics(LabelMetrics):
         return self._margin if self.class_index(positive) == 1 else -self._margin
 
     def losses(self, loss: str, positive: Label | None = None) -> FloatArray:
-        """Return the loss of each row.
+        """Compute the loss of each row.
 
-        For any number of classes, "zero-one" from predictions alone:
+        For any number of classes; "zero-one" needs only predicted labels:
 
             "zero-one"     [prediction ≠ true label]
             "log"          −log P(true label | x)
@@ -65,7 +65,7 @@ class LossMetrics(LabelMetrics):
                 f"loss must be one of {known}, not {loss!r}.{did_you_mean(str(loss), LOSSES)}"
             )
         if loss not in MARGIN_LOSSES and positive is not None:
-            raise SettingError(f"{loss} is of all classes: positive has no meaning for it.")
+            raise SettingError(f"{loss} is a loss of all classes: positive must be None.")
         if loss == "zero-one":
             return (~self.correct).astype(np.float64)
         if loss == "log":
@@ -77,7 +77,7 @@ class LossMetrics(LabelMetrics):
         return margin_losses(loss, y, h)
 
     def empirical_risk(self, loss: str = "zero-one", positive: Label | None = None) -> float:
-        """Return the mean loss of a row; infinite where a sure margin is wrong.
+        """Compute the mean loss; it can be infinite.
 
             R(h) = Σ_i w_i L(h(x_i), y_i) / Σ_i w_i
 
@@ -91,7 +91,7 @@ class LossMetrics(LabelMetrics):
         losses = self.losses(loss, positive)
         if self.weights is None:
             return float(np.mean(losses))
-        some = self.weights > 0  # an infinite loss that weighs nothing is no loss
+        some = self.weights > 0  # an infinite loss of weight 0 must not count
         return float(np.average(losses[some], weights=self.weights[some]))
 
     def _check_two(self, what: str) -> None:

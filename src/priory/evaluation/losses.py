@@ -1,4 +1,4 @@
-"""What each row costs: log-loss, Brier, and the losses of a margin y·h(x)."""
+"""Losses of each row: log-loss, Brier score, and losses of the margin y·h(x)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 SMALLEST = float(np.finfo(np.float64).eps)
-"""The least probability that the log-loss knows, as in scikit-learn: −log of it is 36.04."""
+"""Probabilities are clipped to this in the log-loss, as in scikit-learn: −log of it is 36.04."""
 
 MARGIN_LOSSES = ("squared", "hinge", "exponential")
 """Losses of y·h(x), for two classes."""
@@ -25,7 +25,7 @@ LOSSES = ("zero-one", "log", "brier", *MARGIN_LOSSES)
 
 
 def log_losses(true_codes: IntArray, probabilities: FloatArray) -> FloatArray:
-    """Return −log P(true label | x) of each row, P being no less than 2.2e-16.
+    """Compute −log P(true label | x) of each row, with P clipped to at least 2.2e-16.
 
     >>> log_losses(np.array([0, 1]), np.array([[0.5, 0.5], [1.0, 0.0]])).round(4).tolist()
     [0.6931, 36.0437]
@@ -35,7 +35,7 @@ def log_losses(true_codes: IntArray, probabilities: FloatArray) -> FloatArray:
 
 
 def brier_scores(true_codes: IntArray, probabilities: FloatArray) -> FloatArray:
-    """Return Σ_k (P(k | x) − [k = y])² of each row; with two classes half of it.
+    """Compute Σ_k (P(k | x) − [k = y])² of each row; half of it with two classes.
 
     >>> brier_scores(np.array([1]), np.array([[0.4, 0.6]])).round(4).tolist()
     [0.16]
@@ -47,7 +47,7 @@ def brier_scores(true_codes: IntArray, probabilities: FloatArray) -> FloatArray:
 
 
 def log_odds(probabilities: FloatArray, positive: int) -> FloatArray:
-    """Return h(x) = log P(positive | x) − log P(negative | x), infinite where one is 0.
+    """Compute h(x) = log P(positive | x) − log P(negative | x), infinite where one is 0.
 
     >>> log_odds(np.array([[0.2, 0.8], [0.0, 1.0]]), 1).round(4).tolist()
     [1.3863, inf]
@@ -58,7 +58,7 @@ def log_odds(probabilities: FloatArray, positive: int) -> FloatArray:
 
 
 def margin_losses(loss: str, y: FloatArray, h: FloatArray) -> FloatArray:
-    """Return the loss of each row, y being ±1 and h(x) any number; h(x) > 0 predicts +1.
+    """Compute the loss of each row, with y = ±1 and h(x) any number; h(x) > 0 predicts +1.
 
         squared      (h(x) − y)²
         hinge        max(0, 1 − y·h(x))

@@ -1,6 +1,6 @@
-"""Pictures of evaluations, by matplotlib: confusion matrix, ROC curves, reliability.
+"""Plots of evaluations with matplotlib: confusion matrix, ROC curves, reliability.
 
-The colours are those of Okabe and Ito (2008), which colour-blind people can tell apart.
+The colours are those of Okabe and Ito (2008), which colour-blind readers can distinguish.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ DASHES = ("-", "--", "-.", ":")
 GREY = "#9a9a9a"
 MOST_CURVES = len(COLOURS) - 1
 MOST_NUMBERS = 25
-"""With more classes than this the cells of a confusion matrix have no numbers."""
+"""With more classes the cells of a confusion matrix show no numbers."""
 MOST_TICKS = 50
-"""With more classes than this not every one has its name at the axes."""
+"""With more classes only some are named on the axes."""
 LONGEST = 24
 MARKED, APART = 6, 0.12
-"""How many thresholds are marked along a ROC curve at most, and how far apart at least."""
+"""At most so many thresholds are marked on a ROC curve, at least so far apart."""
 
 
 def plot_evaluation(e: Evaluation) -> Figure:
-    """Draw the three pictures of an evaluation, or the one that needs no probabilities."""
+    """Plot an evaluation; without probabilities the confusion matrix alone."""
     plt = pyplot()
     k = len(e.classes)
     longest = max(len(_name(label)) for label in e.classes)
@@ -61,7 +61,7 @@ def plot_evaluation(e: Evaluation) -> Figure:
             layout="constrained",
             width_ratios=[side, 4, 4],
         )
-    else:  # a large matrix, and the curves one above the other beside it
+    else:  # a large matrix, with the curves stacked beside it
         figure = plt.figure(figsize=(side + 4.4, max(8.4, side)), layout="constrained")
         left, beside = figure.subfigures(1, 2, width_ratios=[side, 4.2])
         confusion, (roc, reliability) = left.subplots(), beside.subplots(2, 1)
@@ -76,7 +76,7 @@ def plot_evaluation(e: Evaluation) -> Figure:
 
 
 def plot_comparison(c: Comparison) -> Figure:
-    """Draw the ROC curves of two models over each other, and their reliabilities."""
+    """Plot the ROC curves of two models in one panel, and their reliability in another."""
     plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 5.3), layout="constrained")
     for which, (e, name) in enumerate(zip((c.first, c.second), c.names, strict=True)):
@@ -91,7 +91,7 @@ def plot_comparison(c: Comparison) -> Figure:
     title = "ROC, mean of the classes" if several else f"ROC of {_name(c.first.classes[1])}"
     _finish_square(left, "false positive rate", "true positive rate", title)
     _finish_square(right, "confidence", "accuracy, with 95 % intervals", "reliability")
-    for axes in (left, right):  # below, where they hide nothing
+    for axes in (left, right):  # below, where they cover nothing
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), fontsize=8, frameon=False)
     figure.suptitle(f"{c.first.n_rows} rows, McNemar's p = {c.p_value:.2g}", fontsize=11)
     return figure
@@ -106,7 +106,7 @@ def draw_curve(
     diagonal: bool,
     marks: tuple[Roc, Threshold | None] | None = None,
 ) -> Axes:
-    """Draw one curve on axes, or on new ones, and mark the thresholds of a ROC curve."""
+    """Plot one curve, on new axes if none are given, and mark the thresholds of a ROC curve."""
     if axes is None:
         axes = pyplot().subplots(figsize=(4.4, 4.2), layout="constrained")[1]
     style: Any = {"drawstyle": "steps-post"} if steps else {}
@@ -119,7 +119,7 @@ def draw_curve(
 
 
 def _mark_thresholds(axes: Axes, curve: Roc, chosen: Threshold | None) -> None:
-    """Mark some thresholds along the ROC curve drawn last, and besides a chosen one."""
+    """Mark some thresholds, and a chosen one, on the last ROC curve."""
     style: Any = {"color": axes.lines[-1].get_color(), "linestyle": "none", "marker": "o"}
     taken = []
     if chosen is not None:
@@ -130,9 +130,9 @@ def _mark_thresholds(axes: Axes, curve: Roc, chosen: Threshold | None) -> None:
 
 
 def _mark_some(axes: Axes, curve: Roc, taken: list[tuple[float, float]], style: Any) -> None:
-    """Mark thresholds that are evenly spread over the length of a curve, with their values."""
+    """Mark thresholds, with their values, evenly spaced along a curve."""
     x, y = curve.false_positive_rate, curve.true_positive_rate
-    length = x + y  # it never falls: both rates rise together
+    length = x + y  # monotonic: both rates rise together
     taken = [(0.0, 0.0), (1.0, 1.0), *taken]
     for aim in np.linspace(0, 2, MARKED + 2)[1:-1]:
         i = int(np.abs(length - aim).argmin())
@@ -153,7 +153,7 @@ def _mark_some(axes: Axes, curve: Roc, taken: list[tuple[float, float]], style: 
 
 
 def _threshold(value: float) -> str:
-    """Return a threshold in few digits, also next to 1, where sure models have most of them.
+    """Format a threshold in few digits, also close to 1, where confident models have many.
 
     >>> _threshold(0.25), _threshold(3.14159e-7), _threshold(0.999999), _threshold(1.0)
     ('0.25', '3.1e-07', '1−1e-06', '1')
@@ -162,7 +162,7 @@ def _threshold(value: float) -> str:
 
 
 def _draw_confusion(axes: Axes, e: Evaluation) -> None:
-    """Draw the matrix: colours are shares of each true label, numbers are rows."""
+    """Plot the matrix: colours are fractions of each true label, numbers are rows."""
     counts, k = np.asarray(e.confusion_matrix, dtype=np.float64), len(e.classes)
     total = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
@@ -231,20 +231,20 @@ def _draw_roc(axes: Axes, e: Evaluation) -> None:
 
 
 def _rates(e: Evaluation, positive: Label) -> tuple[float, float]:
-    """Return the false and the true positive rate of the predictions."""
+    """Find the false and true positive rates of the predictions."""
     k = e.class_index(positive)
     return float(e.false_positive_rate()[k]), float(e.recall()[k])
 
 
 def _decision(e: Evaluation, curve: Roc) -> str:
-    """Return from which threshold on rows were predicted positive, if that is how they were."""
+    """Describe the threshold behind the predictions, if there is one."""
     k = e.class_index(curve.positive)
     called = e.predicted_codes == k
     least = e.probabilities[called, k].min(initial=np.inf)
     below = e.probabilities[~called, k].max(initial=-np.inf)
     if least <= below:
         return ""
-    return f", from {_threshold(0.5 if below <= 0.5 <= least else float(least))} on"
+    return f", P ≥ {_threshold(0.5 if below <= 0.5 <= least else float(least))}"
 
 
 def _draw_reliability(axes: Axes, e: Evaluation) -> None:
@@ -254,14 +254,14 @@ def _draw_reliability(axes: Axes, e: Evaluation) -> None:
     _draw_bins(axes, table, color=COLOURS[0])
     _finish_square(
         axes,
-        "confidence (grey: share of the rows)",
+        "confidence (grey: fraction of the rows)",
         "accuracy, with 95 % intervals",
         f"reliability, error {table.error:.3f}",
     )
 
 
 def _draw_bins(axes: Axes, table: Reliability, **style: Any) -> None:
-    """Draw a point for each bin, the larger the more it weighs, with its interval."""
+    """Plot a point for each bin, sized by its weight, with its interval."""
     some = table.weight > 0
     x, y = table.confidence[some], table.accuracy[some]
     ends = np.clip([y - table.low[some], table.high[some] - y], 0, None)
@@ -287,20 +287,20 @@ def _curves(e: Evaluation) -> list[Roc]:
 def _mean_curve(e: Evaluation) -> tuple[FloatArray, FloatArray]:
     curves = _curves(e)
     if not curves:
-        raise InputError("There is no ROC curve to draw: all rows are of one class.")
+        raise InputError("There is no ROC curve to plot: all rows are of one class.")
     return macro_roc(curves[1:] if len(e.classes) == 2 else curves)
 
 
 def _name(label: Label, longest: int | None = LONGEST) -> str:
-    """Return a label as matplotlib is to write it: no mathematics, and never hidden."""
+    """Format a label for matplotlib: no mathematics, and never hidden."""
     name = shown(label, longest).replace("$", r"\$")
     return f" {name}" if name.startswith("_") else name
 
 
 def pyplot() -> Any:
-    """Return matplotlib, or say how to get it."""
+    """Import matplotlib, or say how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError("Pictures need matplotlib: pip install 'priory[plot]'.") from None
+        raise ImportError("Plots need matplotlib: pip install 'priory[plot]'.") from None
     return plt

@@ -1,4 +1,4 @@
-"""What was forecast beside what was so: checked once, then only read."""
+"""True labels beside predictions, validated once and then immutable."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from priory.base.errors import InputError, NoProbabilitiesError, SettingError, did_you_mean, listing
-from priory.base.labels import label_key, sorted_labels
+from priory.base.labels import label_array, label_key, sorted_labels
 from priory.base.typing import AnyArray, FloatArray, IntArray, Label
-from priory.classifier.classifier import label_array
 from priory.data.columns import Labels
 from priory.data.reading import read_labels, read_weights
 from priory.kernels.score import argmax_rows
@@ -19,21 +18,21 @@ __all__ = ["Predictions", "check_same_rows"]
 
 
 class Predictions:
-    """Hold the true label of each row, its prediction and, where given, P(k | x) or h(x)."""
+    """The true label of each row, its predicted label and, if given, P(k | x) or h(x)."""
 
     classes: tuple[Label, ...]
     """The classes, in the order of the columns of `probabilities`."""
     how: str
-    """How the predictions came about, such as "held-out" or "10-fold"."""
+    """How the predictions were made, such as "held-out" or "10-fold"."""
     true_codes: IntArray
-    """The place of each row's true label in `classes`."""
+    """The index of each row's true label in `classes`."""
     predicted_codes: IntArray
-    """The place of each row's prediction in `classes`."""
+    """The index of each row's predicted label in `classes`."""
     weights: FloatArray | None
-    """How much each row counts; None if each counts 1."""
+    """The weight of each row; None if each is 1."""
     _probabilities: FloatArray | None
     _margin: FloatArray | None
-    """h(x) of two classes, where it was given instead of probabilities."""
+    """h(x) of two classes, if given instead of probabilities."""
 
     def __init__(
         self,
@@ -65,9 +64,9 @@ class Predictions:
         sample_weight: Any = None,
         how: str = "held-out",
     ) -> Self:
-        """Return the evaluation of bare predictions, for models that give no probabilities.
+        """Evaluate predicted labels, for models without probabilities.
 
-        Without `classes` they are the labels that occur. What needs probabilities is refused.
+        By default `classes` are the labels that occur. Metrics of probabilities are refused.
         """
         if classes is None:
             found = [*read_labels(labels, "labels").labels]
@@ -92,11 +91,11 @@ class Predictions:
         sample_weight: Any = None,
         how: str = "held-out",
     ) -> Self:
-        """Return the evaluation of a given h(x), any number, for two classes.
+        """Evaluate scores h(x), such as those of a decision function, for two classes.
 
-        h(x) > 0 predicts the second class, else the first; a decision function is such an h.
-        Without `classes` they are the two labels that occur. The losses of a margin need no more;
-        what needs probabilities is refused.
+        h(x) > 0 predicts the second class, otherwise the first. By default `classes` are the two
+        labels that occur. Losses of the margin are available; metrics of probabilities are
+        refused.
 
         >>> from priory.evaluation import Evaluation
         >>> e = Evaluation.of_scores([-1, 1, 1], [-2.0, 0.5, -0.25])  # h(x) of three rows
@@ -126,7 +125,7 @@ class Predictions:
         weights: FloatArray | None,
         how: str,
     ) -> Self:
-        """Return the evaluation of a model's own P(k | x), which nobody else holds: no copy."""
+        """Evaluate a model's own P(k | x), without a copy: nobody else holds it."""
         true_codes = _codes(labels, classes, "labels")
         weights = _read_weights(weights, _check_rows(true_codes))
         result = cls.__new__(cls)
@@ -135,49 +134,49 @@ class Predictions:
 
     @property
     def n_rows(self) -> int:
-        """Return how many rows there are."""
+        """The number of rows."""
         return len(self.true_codes)
 
     @property
     def labels(self) -> AnyArray:
-        """Return the true label of each row."""
+        """The true label of each row."""
         return label_array(self.classes)[self.true_codes]
 
     @property
     def predictions(self) -> AnyArray:
-        """Return the predicted label of each row."""
+        """The predicted label of each row."""
         return label_array(self.classes)[self.predicted_codes]
 
     @property
     def has_probabilities(self) -> bool:
-        """Return whether there are probabilities, or predictions alone."""
+        """Whether there are probabilities, or only predicted labels."""
         return self._probabilities is not None
 
     @property
     def probabilities(self) -> FloatArray:
-        """Return P(k | x), rows × classes."""
+        """P(k | x), rows × classes."""
         if self._probabilities is None:
             of = "predictions" if self._margin is None else "scores"
             raise NoProbabilitiesError(
-                f"This evaluation was made of {of} alone, and the figure needs "
-                "probabilities. Make it with Evaluation(labels, probabilities, classes); for the "
-                "losses of a margin h(x) Evaluation.of_scores(labels, h) also does."
+                f"This evaluation was made of {of} alone, but the metric needs "
+                "probabilities. Use Evaluation(labels, probabilities, classes); for the "
+                "losses of a margin h(x), Evaluation.of_scores(labels, h)."
             )
         return self._probabilities
 
     @property
     def support(self) -> FloatArray:
-        """Return how much the rows of each class weigh; without weights, how many there are."""
+        """The number of rows of each class, or their weight."""
         return np.bincount(self.true_codes, self.weights, len(self.classes)).astype(np.float64)
 
     def class_index(self, positive: Label | None = None) -> int:
-        """Return the place of the positive class: of two, the second unless another is named."""
+        """Find the index of the positive class: of two, the second by default."""
         if positive is None:
             if len(self.classes) == 2:
                 return 1
             raise SettingError(
-                f"There are {len(self.classes)} classes: say which is the positive one, "
-                f"positive={self.classes[-1]!r} for example."
+                f"With {len(self.classes)} classes positive must be given, for example "
+                f"positive={self.classes[-1]!r}."
             )
         places = {label_key(label): k for k, label in enumerate(self.classes)}
         try:
@@ -189,7 +188,7 @@ class Predictions:
             ) from None
 
     def _with(self, **changed: Any) -> Self:
-        """Return the same with something changed."""
+        """Copy with some attributes changed."""
         kept: dict[str, Any] = dict(
             classes=self.classes,
             true_codes=self.true_codes,
@@ -229,11 +228,11 @@ class Predictions:
         )
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"An evaluation does not change: {name} cannot be set.")
+        raise AttributeError(f"An evaluation is immutable: {name} cannot be set.")
 
 
 def check_same_rows(first: Predictions, second: Predictions) -> None:
-    """Refuse two that are not of the same rows, with the same labels and weights."""
+    """Refuse evaluations of different rows, true labels or weights."""
     for e in (first, second):
         if not isinstance(e, Predictions):
             raise SettingError(f"compare takes two evaluations, not {e!r:.60}.")
@@ -266,12 +265,12 @@ def _read_classes(classes: Any) -> tuple[Label, ...]:
         raise InputError("classes must name at least one class; there is none.")
     if len(coded.labels) < len(coded):
         twice = coded.labels[int(np.bincount(coded.codes).argmax())]
-        raise InputError(f"classes must be distinct; {twice!r} is there twice.")
+        raise InputError(f"classes must be distinct; {twice!r} occurs twice.")
     return tuple(coded.labels[code] for code in coded.codes)
 
 
 def _codes(labels: Any, classes: tuple[Label, ...], name: str) -> IntArray:
-    """Return the place of each label among the classes."""
+    """Find the index of each label among the classes."""
     coded = read_labels(labels, name)
     places = {label_key(label): k for k, label in enumerate(classes)}
     unknown = [label for label in coded.labels if label_key(label) not in places]
@@ -285,14 +284,14 @@ def _codes(labels: Any, classes: tuple[Label, ...], name: str) -> IntArray:
 
 
 def _most_probable(matrix: FloatArray) -> IntArray:
-    """Return the first place of each row's largest probability, ties decided as in predicting."""
+    """Find the most probable class of each row, with ties broken as in `predict`."""
     places = np.empty(len(matrix), dtype=np.int32)
     argmax_rows(np.ascontiguousarray(matrix), places, probabilities=True)
     return places.astype(np.int64)
 
 
 def _hint(unknown: Label, classes: Iterable[Label]) -> str:
-    """Return what an unknown label may have meant: often it is of another type."""
+    """Suggest what an unknown label meant: often it has another type."""
     for label in classes:
         if str(label) == str(unknown) or label == unknown:
             return f" {unknown!r} is {_kind(unknown)}, the class {label!r} is {_kind(label)}."
@@ -311,7 +310,7 @@ def _check_rows(true_codes: IntArray) -> int:
 
 def _check_length(name: str, array: AnyArray, n: int) -> None:
     if len(array) != n:
-        raise InputError(f"{name} has {len(array)} rows, labels has {n}: they must be as many.")
+        raise InputError(f"{name} has {len(array)} rows, labels has {n}: they must be equal.")
 
 
 def _read_weights(weight: Any, n: int) -> FloatArray | None:
@@ -320,11 +319,11 @@ def _read_weights(weight: Any, n: int) -> FloatArray | None:
         return None
     if not weights.any():
         raise InputError("sample_weight is 0 in every row: there is nothing to evaluate.")
-    return weights.copy()  # what is held cannot be written to, and this may be the caller's
+    return weights.copy()  # it is made read-only, and may be the caller's
 
 
 def _read_scores(values: Any, n: int) -> FloatArray:
-    """Return h(x), a number for each row, or say what is wrong."""
+    """Read h(x), a number for each row."""
     try:
         scores = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -338,13 +337,13 @@ def _read_scores(values: Any, n: int) -> FloatArray:
 
 
 def _read_probabilities(values: Any, n: int, classes: tuple[Label, ...]) -> FloatArray:
-    """Return rows × classes, each row adding to 1, or say what is wrong."""
+    """Read probabilities, rows × classes, each row summing to 1."""
     try:
         given = np.asarray(values)
         matrix = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"probabilities must be numbers, rows × classes: {error}.") from None
-    if matrix.ndim == 1 and len(classes) == 2:  # P(second class), as scikit-learn's users write it
+    if matrix.ndim == 1 and len(classes) == 2:  # P(second class), as in scikit-learn
         matrix = np.column_stack([1 - matrix, matrix])
     if matrix.ndim != 2 or matrix.shape[1] != len(classes):
         raise InputError(
@@ -352,12 +351,12 @@ def _read_probabilities(values: Any, n: int, classes: tuple[Label, ...]) -> Floa
             f"({listing(classes)}); its shape is {given.shape}."
         )
     _check_length("probabilities", matrix, n)
-    wrong = ~((matrix >= 0) & (matrix <= 1 + 1e-9)).all(axis=1)  # NaN is wrong too
+    wrong = ~((matrix >= 0) & (matrix <= 1 + 1e-9)).all(axis=1)  # also catches NaN
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(
             f"probabilities must be between 0 and 1; row {row} is {matrix[row, :6].tolist()}. "
-            "Scores h(x) of two classes belong to Evaluation.of_scores, labels to of_predictions."
+            "For scores h(x) use Evaluation.of_scores, for labels Evaluation.of_predictions."
         )
     total = matrix.sum(axis=1)
     precision = np.finfo(given.dtype).eps if given.dtype.kind == "f" else np.finfo(float).eps
@@ -365,8 +364,8 @@ def _read_probabilities(values: Any, n: int, classes: tuple[Label, ...]) -> Floa
     row = int(np.argmax(off))
     if off[row] > max(1e-6, float(np.sqrt(precision))):
         raise InputError(
-            f"probabilities must add to 1 in every row; row {row} adds to {float(total[row])!r}. "
-            "Divide each row by its sum, if that is what is meant."
+            f"probabilities must sum to 1 in every row; row {row} sums to {float(total[row])!r}. "
+            "If they are unnormalised, divide each row by its sum."
         )
     # Single precision leaves sums such as 1 + 1e-7; rounding of doubles is left as it is.
     return matrix / total[:, None] if off[row] > 1e-12 else matrix

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say: confidence beside the share that was right."""
+"""Calibration: confidence beside accuracy."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ BINS = 15
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reliability:
-    """Hold the reliability table: rows by how sure the prediction was, in bins of equal width.
+    """The reliability table: rows binned by confidence, in bins of equal width.
 
-        calibration error = Σ_bins (weight / total) · |mean confidence − share right|
+        calibration error = Σ_bins (weight / total) · |mean confidence − accuracy|
 
     The confidence is the probability of the predicted class (top-label calibration error).
 
@@ -34,26 +34,26 @@ class Reliability:
     """
 
     edges: FloatArray
-    """The ends of the bins, one more than there are bins."""
+    """The edges of the bins, one more than there are bins."""
     rows: IntArray
-    """How many rows are in each bin."""
+    """The number of rows in each bin."""
     weight: FloatArray
-    """How much they weigh."""
+    """Their weight."""
     confidence: FloatArray
-    """The mean confidence of each bin; NaN where it is empty."""
+    """The mean confidence of each bin; NaN if it is empty."""
     accuracy: FloatArray
-    """The share of each bin that was predicted right; NaN where it is empty."""
+    """The fraction of each bin predicted correctly; NaN if it is empty."""
     low: FloatArray
-    """Where Wilson's 95 % interval of that share begins."""
+    """The lower end of Wilson's 95 % interval of the accuracy."""
     high: FloatArray
-    """Where it ends."""
+    """The upper end."""
 
     @property
     def error(self) -> float:
-        """Return the calibration error."""
+        """The expected calibration error."""
         some = self.weight > 0
-        gaps = np.abs(self.confidence[some] - self.accuracy[some])
-        return float(np.average(gaps, weights=self.weight[some]))
+        off = np.abs(self.confidence[some] - self.accuracy[some])
+        return float(np.average(off, weights=self.weight[some]))
 
     def __repr__(self) -> str:
         return f"<Reliability of {int(self.rows.sum())} rows, error {self.error:.4f}>"
@@ -66,7 +66,7 @@ class Reliability:
         return html_table(head, rows)
 
     def _table(self) -> list[tuple[str, ...]]:
-        """Return the head and a row for each bin that has rows."""
+        """List the header, and a row for each bin that is not empty."""
         rows: list[tuple[str, ...]] = [("confidence", "rows", "mean", "accuracy", "95 %")]
         for b in np.flatnonzero(self.weight):
             ends = f"{self.edges[b]:.2f}–{self.edges[b + 1]:.2f}"
@@ -77,17 +77,17 @@ class Reliability:
 
 
 def reliability(
-    confidence: FloatArray, right: FloatArray, weights: FloatArray | None, bins: int = BINS
+    confidence: FloatArray, correct: FloatArray, weights: FloatArray | None, bins: int = BINS
 ) -> Reliability:
-    """Return the table of how sure the predictions were, and how many of them were right."""
+    """Bin rows by confidence, and compute the accuracy of each bin."""
     if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
-        raise SettingError(f"bins must be a whole number of at least 1, not {bins!r}.")
+        raise SettingError(f"bins must be an integer of at least 1, not {bins!r}.")
     place = bins_of(confidence, bins)
     weight = np.ones(len(place)) if weights is None else weights
     total = np.bincount(place, weight, bins)
-    with np.errstate(invalid="ignore"):  # an empty bin has no mean: NaN
-        means = [np.bincount(place, weight * x, bins) / total for x in (confidence, right)]
-    ends = [wilson(right[place == b] > 0, weight[place == b]) for b in range(bins)]
+    with np.errstate(invalid="ignore"):  # the mean of an empty bin is NaN
+        means = [np.bincount(place, weight * x, bins) / total for x in (confidence, correct)]
+    ends = [wilson(correct[place == b] > 0, weight[place == b]) for b in range(bins)]
     return Reliability(
         np.linspace(0, 1, bins + 1),
         np.bincount(place, minlength=bins),
@@ -99,5 +99,5 @@ def reliability(
 
 
 def bins_of(confidence: FloatArray, bins: int) -> IntArray:
-    """Return the bin of each row: ⌊bins · confidence⌋, and 1 belongs to the last."""
+    """Find the bin of each row: ⌊bins · confidence⌋, with 1 in the last."""
     return np.clip((confidence * bins).astype(np.int64), 0, bins - 1)

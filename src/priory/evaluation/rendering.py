@@ -1,4 +1,4 @@
-"""Evaluations for people and for machines: text, HTML and plain JSON values."""
+"""Evaluations as text, HTML and plain JSON values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_CLASSES, MOST_MISTAKES, LONGEST_LABEL = 25, 10, 24
 
 
 def shown(label: Label, longest: int | None = LONGEST_LABEL) -> str:
-    """Return a label as one short piece of a line; what cannot be printed is escaped.
+    """Format a label for one line: shortened, unprintable characters escaped.
 
     >>> shown("ham"), shown(True), shown(""), shown("a" * 30)
     ('ham', 'True', "''", 'aaaaaaaaaaaaaaaaaaaaaaa…')
@@ -42,7 +42,7 @@ def shown(label: Label, longest: int | None = LONGEST_LABEL) -> str:
 
 
 def four_digits(value: float | None) -> str:
-    """Return a figure in four digits, and a dash for what is not defined.
+    """Format a metric with four digits, or as a dash if it is undefined.
 
     >>> four_digits(2 / 3), four_digits(float("nan")), four_digits(None)
     ('0.6667', '–', '–')
@@ -51,7 +51,7 @@ def four_digits(value: float | None) -> str:
 
 
 def probability(value: float) -> str:
-    """Return a probability in six digits, or in full where it is next to 1.
+    """Format a probability with six digits, or in full if it is close to 1.
 
     >>> probability(1 / 3), probability(0.99999999), probability(0.5)
     ('0.333333', '0.99999999', '0.5')
@@ -60,7 +60,7 @@ def probability(value: float) -> str:
 
 
 def amount(value: float) -> str:
-    """Return a number of rows, or their weight, as short as it can be.
+    """Format a number of rows, or their weight, as briefly as possible.
 
     >>> amount(12.0), amount(0.125), amount(1234567.0)
     ('12', '0.125', '1234567')
@@ -69,7 +69,7 @@ def amount(value: float) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return NumPy's values as JSON's; what is not finite becomes None.
+    """Convert NumPy values to JSON values; what is not finite becomes None.
 
     >>> plain({"a": np.float64("nan"), "b": (np.int64(1), True)})
     {'a': None, 'b': [1, True]}
@@ -84,7 +84,7 @@ def plain(value: Any) -> Any:
 
 
 def as_text(e: Evaluation) -> str:
-    """Return an evaluation as a page of text."""
+    """Format an evaluation as text."""
     parts = [_title(e), aligned(_headline(e))]
     if e.has_probabilities and e.impossible_rows:
         parts[-1] += "\n" + _impossible(e)
@@ -96,26 +96,26 @@ def as_text(e: Evaluation) -> str:
     if table.fits:
         parts.append(str(table))
     elif mistakes := table.mistakes(MOST_MISTAKES):
-        lines = [("most often mistaken", "for", e.amounts)]
+        lines = [("true label", "predicted as", e.amounts)]
         lines += [(shown(label), shown(taken), amount(n)) for label, taken, n in mistakes]
         parts.append(aligned(lines))
     return "\n\n".join(parts)
 
 
 def as_html(e: Evaluation) -> str:
-    """Return an evaluation as HTML."""
-    figures = html_table(["figure", "value", ""], _headline(e), words=(0, 2))
+    """Format an evaluation as HTML."""
+    metrics = html_table(["metric", "value", ""], _headline(e), words=(0, 2))
     head, rows = _by_class(e)
     note = f"<p>{escape(_impossible(e))}</p>" if e.has_probabilities and e.impossible_rows else ""
     left_out = len(e.classes) - len(rows)
     more = f"<p>{left_out} classes with fewer rows are not shown.</p>" if left_out else ""
     confusion = e.confusion_table._repr_html_() if len(e.classes) <= MOST_CLASSES else ""
     title = f"<p><strong>{escape(_title(e))}</strong></p>"
-    return f"<div>{title}{figures}{note}{html_table(head, rows)}{more}{confusion}</div>"
+    return f"<div>{title}{metrics}{note}{html_table(head, rows)}{more}{confusion}</div>"
 
 
 def as_dict(e: Evaluation) -> dict[str, Any]:
-    """Return an evaluation as plain JSON values."""
+    """Convert an evaluation to plain JSON values."""
     result: dict[str, Any] = {
         "how": e.how,
         "rows": e.n_rows,
@@ -143,7 +143,7 @@ def as_dict(e: Evaluation) -> dict[str, Any]:
                 "accuracy": table.accuracy,
             },
         }
-    result["by_class"] = [figures._asdict() for figures in e.by_class]
+    result["by_class"] = [metrics._asdict() for metrics in e.by_class]
     result["confusion_matrix"] = e.confusion_matrix
     return dict(plain(result))
 
@@ -162,10 +162,10 @@ def _headline(e: Evaluation) -> list[tuple[str, str, str]]:
         ("Matthews correlation", four_digits(e.matthews), ""),
     ]
     if e.has_probabilities:
-        several = "mean of each class against the rest"
+        several = "mean of one class against the rest"
         of = several if len(e.classes) > 2 else f"of {shown(e.classes[-1])}"
         rows += [
-            ("log-loss", four_digits(e.log_loss), "lower is better, as in the next two"),
+            ("log-loss", four_digits(e.log_loss), "lower is better, also for the next two"),
             ("Brier score", four_digits(e.brier), ""),
             ("calibration error", four_digits(e.calibration_error), ""),
             ("AUC", four_digits(e.auc), of),
@@ -176,19 +176,19 @@ def _headline(e: Evaluation) -> list[tuple[str, str, str]]:
 
 def _impossible(e: Evaluation) -> str:
     n = e.impossible_rows
-    some = "1 row was" if n == 1 else f"{n} rows were"
-    return f"{some} given P = 0 for the right class; in the log-loss that counts 36.04."
+    some = "1 row has" if n == 1 else f"{n} rows have"
+    return f"{some} P = 0 for the true class; the log-loss counts 36.04 for each."
 
 
 def _by_class(e: Evaluation) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the head and the rows of the table of classes, at most some of them."""
+    """List the header and the rows of the table of classes, the largest only if there are many."""
     places = range(len(e.classes))
     if len(e.classes) > MOST_CLASSES:
         places = sorted(np.argsort(-e.support, kind="stable")[:MOST_CLASSES])  # type: ignore[assignment]
     head = ["class", e.amounts, "precision", "recall", "F1"]
     rows = []
-    for figures in (e.by_class[k] for k in places):
-        row = [shown(figures.label), amount(figures.rows)]
-        row += map(four_digits, (figures.precision, figures.recall, figures.f1))
-        rows.append((*row, *([four_digits(figures.auc)] if e.has_probabilities else [])))
+    for metrics in (e.by_class[k] for k in places):
+        row = [shown(metrics.label), amount(metrics.rows)]
+        row += map(four_digits, (metrics.precision, metrics.recall, metrics.f1))
+        rows.append((*row, *([four_digits(metrics.auc)] if e.has_probabilities else [])))
     return (*head, *(["AUC"] if e.has_probabilities else [])), rows

@@ -1,4 +1,4 @@
-"""From which probability on to call a row positive: the threshold that gives what is asked."""
+"""Decision thresholds that meet a precision, a recall, a false positive rate or a cost."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from priory.evaluation.rendering import four_digits, plain, probability, shown
 __all__ = ["Threshold", "choose"]
 
 ROUNDING = 1e-12
-"""What sums of weights may be off by."""
+"""The rounding error allowed in sums of weights."""
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """Hold a threshold and what it attains: a row is positive if P(positive | x) ≥ threshold.
+    """A threshold and its metrics: a row is predicted positive if P(positive | x) ≥ threshold.
 
-    It was chosen on these rows, so on others it will attain a little less.
+    It was chosen on these rows; on new ones it will do slightly worse.
 
     >>> from priory.evaluation import Evaluation
     >>> e = Evaluation([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0, 1])  # P(1 | x)
@@ -39,16 +39,16 @@ class Threshold:
     threshold: float
     positive: Label
     precision: float
-    """NaN if no row is called positive."""
+    """NaN if no row is predicted positive."""
     recall: float
     false_positive_rate: float
     cost: float | None
-    """The mean cost of a row, where costs were given."""
+    """The mean cost per row, if costs were given."""
     asked: str
-    """What was asked, in words."""
+    """The requirement, in words."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values; a threshold that calls no row positive is None."""
+        """Convert to plain JSON values; an infinite threshold is None."""
         return dict(plain(asdict(self)))
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ class Threshold:
     def _rows(self) -> list[tuple[str, str]]:
         nobody = math.isinf(self.threshold)
         told = (
-            f"none: no row is called {shown(self.positive)}"
+            f"none: no row is predicted {shown(self.positive)}"
             if nobody
             else probability(self.threshold)
         )
@@ -71,7 +71,7 @@ class Threshold:
             ("false positive rate", four_digits(self.false_positive_rate)),
         ]
         if self.cost is not None:
-            rows.append(("cost of a row", f"{self.cost:.4g}"))
+            rows.append(("cost per row", f"{self.cost:.4g}"))
         return rows
 
 
@@ -83,11 +83,11 @@ def choose(
     false_positive_rate: float | None = None,
     cost: tuple[float, float] | None = None,
 ) -> Threshold:
-    """Return the best threshold that gives what is asked, one thing at a time.
+    """Find the best threshold that meets one requirement.
 
-    Of those that keep to a precision or a false positive rate, the one of the highest recall;
-    of those that keep to a recall, the one of the highest precision; or the one of the least
-    cost. Among equals the highest threshold.
+    Of those that meet a precision or a false positive rate, the one with the highest recall; of
+    those that meet a recall, the one with the highest precision; or the one with the lowest cost.
+    Ties go to the highest threshold.
     """
     asked = {
         "precision": precision,
@@ -116,24 +116,24 @@ def choose(
 
 
 class _Curve:
-    """Hold what each threshold attains, the highest first; the first calls no row positive."""
+    """The metrics of each threshold, the highest first; at the first no row is positive."""
 
     def __init__(self, swept: Sweep) -> None:
         self.thresholds, hits, alarms = swept
         self.hits, self.alarms = hits, alarms
-        with np.errstate(invalid="ignore"):  # no row called positive: the precision is NaN
+        with np.errstate(invalid="ignore"):  # without positive predictions the precision is NaN
             self.precision = hits / (hits + alarms)
         self.recall, self.false_positive_rate = hits / hits[-1], alarms / alarms[-1]
 
     def best(self, name: str, value: float) -> int:
-        """Return the place of the best threshold that keeps to one rate."""
+        """Find the index of the best threshold that meets one rate."""
         rates: FloatArray = getattr(self, name)
         if name == "false_positive_rate":
             keeps, aim = rates <= value + ROUNDING, self.recall
         else:
-            keeps = rates >= value - ROUNDING  # NaN keeps to nothing
+            keeps = rates >= value - ROUNDING  # NaN never does
             aim = self.recall if name == "precision" else self.precision
-        keeps[0] = False  # calling no row positive is no answer
+        keeps[0] = False  # predicting no row positive is no solution
         if not keeps.any():
             self._refuse(name, value, rates[1:])
         return _argmax(aim, keeps)
@@ -143,22 +143,22 @@ class _Curve:
         place = int(rates.argmin() if least else rates.argmax())
         raise SettingError(
             f"No threshold gives a {name.replace('_', ' ')} of at {'most' if least else 'least'} "
-            f"{value:g}: the {'lowest' if least else 'highest'} is {rates[place]:.4g}, from "
-            f"P ≥ {self.thresholds[place + 1]:.4g} on."
+            f"{value:g}: the {'lowest' if least else 'highest'} is {rates[place]:.4g}, at "
+            f"P ≥ {self.thresholds[place + 1]:.4g}."
         )
 
     def costs(self, costs: tuple[float, float]) -> FloatArray:
-        """Return the mean cost of a row at each threshold."""
+        """Compute the mean cost per row at each threshold."""
         missed = self.hits[-1] - self.hits
         total = self.hits[-1] + self.alarms[-1]
         return np.asarray((costs[0] * self.alarms + costs[1] * missed) / total)
 
     def cheapest(self, costs: tuple[float, float]) -> int:
-        """Return the place of the threshold of the least cost."""
+        """Find the index of the threshold with the lowest cost."""
         return _argmax(-self.costs(costs), np.ones(len(self.thresholds), dtype=np.bool_))
 
     def at(self, place: int, positive: Label, asked: str, cost: float | None) -> Threshold:
-        """Return what one threshold attains."""
+        """Collect the metrics of one threshold."""
         precision, recall, false_positive_rate = (
             float(rate[place]) for rate in (self.precision, self.recall, self.false_positive_rate)
         )
@@ -167,7 +167,7 @@ class _Curve:
 
 
 def _argmax(aim: FloatArray, keeps: BoolArray) -> int:
-    """Return the first of the best places, rounding aside."""
+    """Find the first index of the maximum, up to rounding."""
     among = np.flatnonzero(keeps)
     best = aim[among].max()
     return int(among[np.argmax(aim[among] >= best - ROUNDING * max(1.0, abs(best)))])
@@ -176,7 +176,7 @@ def _argmax(aim: FloatArray, keeps: BoolArray) -> int:
 def _check_rate(name: str, value: object) -> None:
     check_number(name, value)
     if float(value) > 1:  # type: ignore[arg-type]
-        raise SettingError(f"{name} is a share: it must be between 0 and 1, not {value!r}.")
+        raise SettingError(f"{name} must be between 0 and 1, not {value!r}.")
 
 
 def _check_cost(cost: Any) -> tuple[float, float]:
@@ -189,5 +189,5 @@ def _check_cost(cost: Any) -> tuple[float, float]:
     for value in (false_positive, false_negative):
         check_number("cost", value)
     if not (false_positive or false_negative):
-        raise SettingError("cost must be above 0 for one mistake at least, not (0, 0).")
+        raise SettingError("cost must be above 0 for at least one kind of error, not (0, 0).")
     return float(false_positive), float(false_negative)

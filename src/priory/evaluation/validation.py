@@ -1,4 +1,4 @@
-"""Honest figures without a second data set: leave-one-out and folds, by subtraction."""
+"""Validation without a second data set: leave-one-out and k-fold, by subtraction."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from priory.base.errors import InputError, SettingError
 from priory.base.typing import AnyArray, CodeArray
 from priory.classifier.classifier import Classifier
+from priory.classifier.held_out import held_out, prior_shift
 from priory.data.columns import Labels
 from priory.data.reading import read_labels, with_pairs
 from priory.evaluation import Evaluation
@@ -18,27 +19,27 @@ from priory.tuning.leave_one_out import Left
 __all__ = ["cross_validate", "leave_one_out", "trained"]
 
 MOST_ROWS = 1_000_000
-"""So many copies of rows are counted one by one; more are counted by weight."""
+"""Up to so many rows duplicates are kept apart; beyond, they are counted by weight."""
 
 
 def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
-    """Evaluate a model on the rows it learned, each as if it had not been learned.
+    """Evaluate a model by leave-one-out: each row is scored without itself.
 
-    A row is taken out of the sums by subtraction, so this costs two to three prediction passes. The
-    rows must be those that the model learned, all or some; a model that has learned nothing learns
-    them first. Where weights were tuned, they are cross-fitted over ten folds of the scores, and
-    `how` says so. A row goes with all its weight.
+    A row is subtracted from the statistics, so this costs two to three prediction passes. The rows
+    must be training rows of the model, all or some; an unfitted model is fitted first. If weights
+    were tuned, they are cross-fitted over ten folds of the scores, and `how` says so. A row is left
+    out with all its weight.
 
     >>> from priory import NaiveBayes
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast", "Rain"]}
     >>> leave_one_out(NaiveBayes.textbook(), days, ["No", "No", "Yes", "Yes", "Yes"])
     <Evaluation, exact leave-one-out: 5 rows, 2 classes, accuracy 0.8000>
     """
-    return _evaluation(_learned(model, X, y, sample_weight)._left_out(X, y, sample_weight))
+    return _evaluation(_learned(model, X, y, sample_weight).held_out(X, y, sample_weight))
 
 
 def trained(classifier: Classifier, sample: Sample) -> Evaluation:
-    """Evaluate a classifier on a sample of its rows: as it was tuned, or by leave-one-out.
+    """Evaluate a classifier on a sample of its training rows: by its tuning, or leave-one-out.
 
     >>> from priory import Settings
     >>> from priory.data.reading import infer, read
@@ -51,13 +52,15 @@ def trained(classifier: Classifier, sample: Sample) -> Evaluation:
     if tuning is None or tuning.scored is None:
         frame, y, weight = sample.spelled_out(MOST_ROWS)
         frame = with_pairs(frame, classifier.statistics.schema)
-        return _evaluation(classifier.left_out(frame, y, weight))
+        return _evaluation(held_out(classifier, frame, y, weight))
     scored = tuning.scored
     times = scored.rows if scored.rows.sum() <= MOST_ROWS else np.ones_like(scored.rows)
     every = np.repeat(np.arange(len(times)), times)
     weight = (scored.weight / times)[every]
     rows = Labels(scored.labels[every], tuning.classes)
-    joint = scored.scores[every] + classifier.prior_shift
+    joint = scored.scores[every] + prior_shift(
+        classifier.statistics, classifier.settings.class_prior
+    )
     weights = None if (weight == 1).all() else weight
     left = Left.of_joint(joint, rows, classifier.statistics, weights, tuning.how)
     return _evaluation(left)
@@ -72,10 +75,10 @@ def cross_validate(
     random_state: int | None = 0,
     sample_weight: Any = None,
 ) -> Evaluation:
-    """Evaluate a model by folds: each is scored by the sums of all the others.
+    """Evaluate a model by k-fold cross-validation.
 
-    The rows are counted once and every fold is subtracted. Folds keep the shares of the classes,
-    and rows of the same group stay together. What is tuned is tuned for each fold anew.
+    The rows are counted once, and each fold is subtracted. Folds are stratified by class, and rows
+    of the same group stay together. Tuning is repeated for each fold.
 
     >>> from priory import NaiveBayes
     >>> X, y = {"x": [1.0, 2.0, 3.0, 11.0, 12.0, 13.0]}, [0, 0, 0, 1, 1, 1]
@@ -85,12 +88,12 @@ def cross_validate(
     labels = read_labels(y)
     numbers = _folds(labels.codes, folds, groups, random_state)
     learned = _learned(model, X, y, sample_weight)
-    return _evaluation(learned._left_out(X, y, sample_weight, numbers))
+    return _evaluation(learned.held_out(X, y, sample_weight, numbers))
 
 
 def _learned(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """Return the model, or a copy of it that has learned the rows where it has learned nothing."""
-    if not hasattr(model, "_left_out"):
+    """Fit a copy of the model, if it is not fitted yet."""
+    if not hasattr(model, "held_out"):
         raise SettingError(
             f"model must be one of priory's, whose sums can be subtracted, not {model!r:.60}. For "
             "others use evaluate on rows that they have not learned."
@@ -108,7 +111,7 @@ def _folds(y: CodeArray, folds: Any, groups: Any, random_state: int | None) -> A
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
-        raise SettingError(f"folds must be a whole number of at least 2, not {folds!r}.")
+        raise SettingError(f"folds must be an integer of at least 2, not {folds!r}.")
     if folds > len(y):
         raise InputError(f"There are {len(y)} rows, too few for {folds} folds.")
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
@@ -116,11 +119,11 @@ def _folds(y: CodeArray, folds: Any, groups: Any, random_state: int | None) -> A
     import warnings
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a class of few rows is in few folds
+        warnings.simplefilter("ignore", UserWarning)  # of classes smaller than folds
         splitter = kind(int(folds), shuffle=True, random_state=random_state)
         try:
             parts = list(splitter.split(np.zeros((len(y), 1)), y, groups))
-        except ValueError:  # no class has a row for each fold: classes cannot be kept apart
+        except ValueError:  # every class has fewer rows than folds
             order = np.random.default_rng(random_state).permutation(len(y))
             numbers[order] = np.arange(len(y)) % folds
             return numbers

@@ -1,7 +1,7 @@
-"""A model as an ONNX graph: the same scores from the operators that every runtime has.
+"""Export to ONNX: the same scores, with operators that every runtime has.
 
 Every column is an input of shape rows × 1: strings for columns of strings, float64 for all others.
-A gap is an empty string or NaN. The outputs are `label` and `probabilities`.
+A missing value is an empty string or NaN. The outputs are `label` and `probabilities`.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ OPSET, ML_OPSET = 17, 3
 
 
 def to_onnx(classifier: Classifier) -> bytes:
-    """Return the model as the bytes of an ONNX file.
+    """Export a model as the bytes of an ONNX file.
 
     >>> from priory import Settings
     >>> classifier = Classifier(Settings.textbook())
-    >>> _ = classifier.learn({"x": [1.0, 2.0, 4.0]}, ["no", "yes", "yes"])
+    >>> _ = classifier.update({"x": [1.0, 2.0, 4.0]}, ["no", "yes", "yes"])
     >>> len(to_onnx(classifier)) > 500
     True
     """
@@ -58,7 +58,7 @@ def to_onnx(classifier: Classifier) -> bytes:
 
 
 class _Graph:
-    """Collect the nodes of a graph; every method returns the name of what it computes."""
+    """A graph under construction; every method returns the name of its output."""
 
     def __init__(self, classifier: Classifier, onnx: Any) -> None:
         self._onnx, self._model = onnx, classifier.model
@@ -68,7 +68,7 @@ class _Graph:
         self._inputs: dict[str, Any] = {}
 
     def model(self) -> Any:
-        """Return the whole graph as an ONNX model."""
+        """Build the whole graph as an ONNX model."""
         helper, types = self._onnx.helper, self._onnx.TensorProto
         classes = self._model.classes
         log_prior = np.maximum(self._model.log_prior, IMPOSSIBLE)[None, :]
@@ -77,7 +77,7 @@ class _Graph:
             added = self._term(term)
             if term.offset is not None and term.offset.any():
                 score = self.node("Add", score, self._offset(added, term.offset))
-            if not term.weight:  # it says nothing, not even that a row is impossible
+            if not term.weight:  # weight 0: not even impossible values count
                 continue
             if term.weight != 1.0:
                 added = self.node("Mul", added, self._of_classes(term.weight))
@@ -92,7 +92,7 @@ class _Graph:
         texts = [isinstance(label, str) for label in classes]
         if any(texts) and not all(texts):
             raise SettingError("Classes of several types cannot be exported to ONNX.")
-        whole = all(isinstance(label, int) for label in classes)  # truths become 0 and 1
+        whole = all(isinstance(label, int) for label in classes)  # booleans become 0 and 1
         kind = types.STRING if all(texts) else types.INT64 if whole else types.DOUBLE
         self.node("Gather", self._labels(list(classes), kind), best, name="label")
         rows = [self._inputs[c] for c in self._columns if c in self._inputs]
@@ -122,18 +122,18 @@ class _Graph:
         return model
 
     def _settled(self, score: str) -> str:
-        """Make scores equal that are tied, within rounding."""
+        """Make scores that are tied, up to rounding, equal."""
         most = self.node("ReduceMax", score, axes=[1], keepdims=1)
         by_size = self.node("Mul", self.node("Abs", most), self._of_classes(TIE_SHARE))
         floor = self.node("Sub", most, self.node("Max", by_size, self._of_classes(TIE)))
         return self.node("Where", self.node("Less", score, floor), score, most)
 
     def _of_classes(self, number: float) -> str:
-        """Add a number for each class: runtimes fold a single one into products as a float32."""
+        """Add a number for each class: runtimes fold a scalar into products as float32."""
         return self.constant(np.full((1, len(self._model.classes)), number))
 
     def _offset(self, score: str, offset: FloatArray) -> str:
-        """Return the bias that goes with a factor, for the rows to which it adds anything."""
+        """Add the bias of a factor, for the rows to whose scores the factor contributes."""
         most = self.node("ReduceMax", self.node("Abs", score), axes=[1], keepdims=1)
         says = self._doubles(self.node("Greater", most, self.constant(np.zeros((1, 1)))))
         return self.node("Mul", says, self.constant(offset[None, :]))
@@ -174,7 +174,7 @@ class _Graph:
         return self._input(column, self._onnx.TensorProto.DOUBLE)
 
     def _term(self, term: Term) -> str:
-        """Return what a factor adds to each score, rows × classes."""
+        """Compute the contribution of a factor to each score, rows × classes."""
         if term.about == "missing":
             return self._missing(term)
         for family, write in WRITERS.items():
@@ -185,13 +185,13 @@ class _Graph:
     def _missing(self, term: Term) -> str:
         p, column = term.parameters, term.block.columns[-1]
         if column not in self._inputs:
-            raise _no_form(term, "its gaps count, but its values are not in the model")
+            raise _no_form(term, "its missing values count, but its values are not in the model")
         gone = self._gap(column)
         on, off = (self.constant(_finite(a[:1])) for a in (p.log_on, p.log_off))
         return self.node("Where", gone, on, off)
 
     def _gap(self, column: str, parameters: Any = None) -> str:
-        """Return which rows have no value; an empty string that was learned is one."""
+        """Find the missing values; an empty string in the training data is a value."""
         if self._inputs[column].type.tensor_type.elem_type != self._onnx.TensorProto.STRING:
             return self.node("IsNaN", column)
         known = "children" if isinstance(parameters, PairCounts) else "labels"
@@ -199,7 +199,7 @@ class _Graph:
         return self.node("Equal", self._coded(column, [""]), self.constant(np.array([[gap]])))
 
     def _coded(self, column: str, strings: list[str]) -> str:
-        """Return the place of each string, one more than the last for any other."""
+        """Find the index of each string; unknown strings get the next index."""
         return self.node(
             "LabelEncoder",
             column,
@@ -210,10 +210,10 @@ class _Graph:
         )
 
     def categorical(self, term: Term) -> str:
-        """Look the values up."""
+        """Look up the values."""
         family: Any = term.family
         if family.unseen == "error":
-            raise _no_form(term, "unseen='error' cannot be said in ONNX; use 'skip' or 'smooth'")
+            raise _no_form(term, "unseen='error' has no ONNX form; use 'skip' or 'smooth'")
         p, column = term.parameters, term.block.columns[0]
         log_p = _finite(p.log_p)
         n, zeros = len(p.labels), np.zeros((1, log_p.shape[1]))
@@ -223,7 +223,7 @@ class _Graph:
             if not all(texts):
                 raise _no_form(term, "it holds strings and numbers")
             x = self._input(column, self._onnx.TensorProto.STRING)
-            # An empty string is a gap, unless it is a value that was learned.
+            # An empty string is missing, unless it is in the training data.
             gap = [] if "" in p.labels else [""]
             table = np.concatenate([log_p[:n], *([zeros] if gap else []), unseen])
             codes = self._coded(x, [*p.labels, *gap])
@@ -237,7 +237,7 @@ class _Graph:
         known = self.node("ReduceMax", found, axes=[1], keepdims=1)
         other = self.node("Less", known, self.constant(np.array([[0.5]])))
         score = self.node("Where", other, self.constant(unseen), score)
-        return self._unless_gap(x, score)
+        return self._unless_missing(x, score)
 
     def bernoulli(self, term: Term) -> str:
         """Choose between present and absent."""
@@ -246,7 +246,7 @@ class _Graph:
             x = self._numbers(term.block.columns[0])
             on, off = (self.constant(_finite(a[:1])) for a in (p.log_on, p.log_off))
             there = self.node("Greater", x, self.constant(np.array([[0.5]])))
-            return self._unless_gap(x, self.node("Where", there, on, off))
+            return self._unless_missing(x, self.node("Where", there, on, off))
         log_on, log_off = _finite(p.log_on), _finite(p.log_off)
         there = self.node("Greater", self._together(term), self.constant(np.zeros((1, 1))))
         present, absent = self._doubles(there), self._doubles(self.node("Not", there))
@@ -261,11 +261,11 @@ class _Graph:
         return self.node("MatMul", self._together(term), self.constant(_finite(weights)))
 
     def of_numbers(self, term: Term, score: Callable[[str, int], str]) -> str:
-        """Add the scores of all the columns of numbers of a block; a gap adds nothing."""
+        """Add the scores of all numeric columns of a block; missing values add nothing."""
         total = ""
         for j, column in enumerate(term.block.columns):
             x = self._numbers(column)
-            scores = self._unless_gap(x, score(x, j))
+            scores = self._unless_missing(x, score(x, j))
             total = self.node("Add", total, scores) if total else scores
         return total
 
@@ -305,7 +305,7 @@ class _Graph:
         return self.of_numbers(term, score)
 
     def histogram(self, term: Term) -> str:
-        """Count the cuts below a number, and look that bin up."""
+        """Count the cut points below a number, and look up the bin."""
         p = term.parameters
         table = self.constant(_finite(p.log_p))
 
@@ -320,7 +320,7 @@ class _Graph:
         return self.of_numbers(term, score)
 
     def pair(self, term: Term) -> str:
-        """Find the places of all the values, and look them up together."""
+        """Find the indices of all the values, and look them up together."""
         p = term.parameters
         try:
             table = _finite(p.grid(isinstance(term.family, Edge)))
@@ -338,9 +338,9 @@ class _Graph:
         return self.node("GatherND", self.constant(table.reshape(-1, table.shape[-1])), place)
 
     def _place(self, term: Term, j: int, labels: tuple[Any, ...]) -> tuple[list[int], str]:
-        """Return a number for each value or bin of a column, and the place that each stands for.
+        """Code the values or bins of a column, and list the index that each code stands for.
 
-        The last place is that of a gap, and of a value never seen.
+        The last index is that of missing and unseen values.
         """
         column, pairing = term.block.columns[j], term.block.pairing
         assert pairing is not None
@@ -366,7 +366,7 @@ class _Graph:
         return [place.get(b, n) for b in range(len(ends))], bins
 
     def poisson(self, term: Term) -> str:
-        """Compute x log λ − λ, impossible for what is no count."""
+        """Compute x log λ − λ; what is not a count is impossible."""
         rate = term.parameters.rate
         with np.errstate(divide="ignore"):
             log_rate = _finite(np.log(rate))
@@ -379,7 +379,7 @@ class _Graph:
         return self.of_numbers(term, score)
 
     def binomial(self, term: Term) -> str:
-        """Compute x log p + (t − x) log(1 − p), impossible for what is no number of successes."""
+        """Compute x log p + (t − x) log(1 − p); what is not a number of successes is impossible."""
         family: Any = term.family
         on, off = _finite(term.parameters.log_on), _finite(term.parameters.log_off)
 
@@ -403,12 +403,12 @@ class _Graph:
             wrong = self.node("Or", wrong, self.node("Greater", x, most))
         return self.node("Where", wrong, self.constant(np.full((1, 1), IMPOSSIBLE)), value)
 
-    def _unless_gap(self, x: str, score: str) -> str:
+    def _unless_missing(self, x: str, score: str) -> str:
         zero = self.constant(np.zeros((1, 1)))
         return self.node("Where", self.node("IsNaN", x), zero, score)
 
-    def _doubles(self, truths: str) -> str:
-        return self.node("Cast", truths, to=self._onnx.TensorProto.DOUBLE)
+    def _doubles(self, booleans: str) -> str:
+        return self.node("Cast", booleans, to=self._onnx.TensorProto.DOUBLE)
 
     def _together(self, term: Term) -> str:
         return self.node("Concat", *map(self._numbers, term.block.columns), axis=1)
@@ -417,8 +417,8 @@ class _Graph:
 WRITERS: dict[type, Callable[[_Graph, Term], str]] = {
     Categorical: _Graph.categorical,
     Bernoulli: _Graph.bernoulli,
-    Multinomial: lambda graph, term: graph.counts(term, term.parameters.log_p),
-    Complement: lambda graph, term: graph.counts(term, term.parameters.weights),
+    Multinomial: lambda graph, term: graph.counts(term, term.parameters.table),
+    Complement: lambda graph, term: graph.counts(term, term.parameters.table),
     Gaussian: _Graph.gaussian,
     StudentT: _Graph.student,
     Histogram: _Graph.histogram,
@@ -435,5 +435,5 @@ def _finite(log_p: Any) -> FloatArray:
 def _no_form(term: Term, reason: str) -> SettingError:
     return SettingError(
         f"Column {term.block.title!r} cannot be exported to ONNX: {reason}. Choose another family "
-        "for it; the statistics need not be counted again."
+        "for it; the data need not be counted again."
     )

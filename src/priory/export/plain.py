@@ -1,4 +1,4 @@
-"""A model as JSON: every parameter by its name, for people to read and for programs to score by."""
+"""Export to JSON: every parameter by name."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ from priory.model.model import Term
 __all__ = ["to_json"]
 
 VERSION = 1
-"""Of the schema; another number means that readers have to look anew."""
+"""Of the schema; it changes whenever readers have to change."""
 
 
 def to_json(classifier: Classifier) -> dict[str, Any]:
-    """Return a model as JSON values: class priors, and the parameters of each factor by class.
+    """Export a model as JSON values: class priors, and the parameters of each factor by class.
 
         score(k) = log prior[k] + Σ_factors weight · log factor[k] + bias[k]
 
-    A factor's bias is added where the factor says anything: not of a gap, nor of a value never
-    learned. The posterior is e^score over its sum; a row that is impossible under every class has
-    the prior. What stands under "parameters" is told in the documentation of the command line,
-    family by family.
+    The bias of a factor is added unless the value is missing or unseen. The posterior is e^score,
+    normalised; a row that is impossible under every class has the prior. The documentation of the
+    command line describes "parameters" for each family.
 
     >>> from priory import Settings
     >>> classifier = Classifier(Settings.textbook())
-    >>> classifier = classifier.learn({"x": ["a", "b", "b"]}, ["no", "no", "yes"])
+    >>> classifier = classifier.update({"x": ["a", "b", "b"]}, ["no", "no", "yes"])
     >>> told = to_json(classifier)
     >>> told["factors"][0]["parameters"]["values"]
     ['a', 'b']
@@ -53,13 +52,13 @@ def to_json(classifier: Classifier) -> dict[str, Any]:
 
 
 def _names(classes: Sequence[Label]) -> list[str]:
-    """Return what classes are called as keys: 1 and "1" must not be one."""
+    """Make keys of classes: 1 and "1" must differ."""
     names = [str(label) for label in classes]
     return names if len(set(names)) == len(names) else [label_token(label) for label in classes]
 
 
 class _ByClass:
-    """Turn an array whose first axis are the classes into a mapping by their names."""
+    """Convert an array whose first axis are the classes to a mapping by their names."""
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
@@ -70,7 +69,7 @@ class _ByClass:
 
 
 def _finite(value: Any) -> Any:
-    """Return numbers as JSON has them; an infinite one becomes a string."""
+    """Convert numbers to JSON; an infinite one becomes a string."""
     if isinstance(value, list):
         return [_finite(item) for item in value]
     return str(value) if isinstance(value, float) and not np.isfinite(value) else value
@@ -124,15 +123,15 @@ def _binomial(term: Term, by_class: _ByClass) -> dict[str, Any]:
 
 
 def _multinomial(term: Term, by_class: _ByClass) -> dict[str, Any]:
-    return {"probability": by_class(np.exp(term.parameters.log_p.T))}
+    return {"probability": by_class(np.exp(term.parameters.table.T))}
 
 
 def _complement(term: Term, by_class: _ByClass) -> dict[str, Any]:
-    return {"weight": by_class(term.parameters.weights.T)}
+    return {"weight": by_class(term.parameters.table.T)}
 
 
 def _as_named(term: Term, by_class: _ByClass) -> dict[str, Any]:
-    """Return parameters whose first axis are the classes, as they are called."""
+    """Convert parameters whose first axis are the classes, by their names."""
     found = {f.name: getattr(term.parameters, f.name) for f in fields(term.parameters)}
     return {name: by_class(values) for name, values in found.items()}
 
@@ -195,7 +194,7 @@ def _conditional(term: Term, by_class: _ByClass) -> dict[str, Any]:
 
 
 def _given(counts: Any, by_class: _ByClass, edge: bool = False) -> dict[str, Any]:
-    """Return P(v | u, k), of an edge P(v | u, k) / P(v | k), parents × values for each class."""
+    """Tabulate P(v | u, k), of an edge P(v | u, k) / P(v | k), parents × values for each class."""
     p = np.exp(counts.grid(edge)[..., :-1, :])
     return {"ratio" if edge else "probability": by_class(np.moveaxis(p, -1, 0))}
 
@@ -234,7 +233,9 @@ def _words(term: Term, by_class: _ByClass) -> dict[str, Any]:
     }
     weights = term.parameters.table
     if family.readout == "bernoulli":
-        present, absent = (np.exp(log_p.T) for log_p in family.log_presence(term.parameters))
+        weights_of = term.parameters.weights
+        log_presence = weights_of.log_presence(np.flatnonzero(weights_of.kept))
+        present, absent = (np.exp(log_p.T) for log_p in log_presence)
         return {**told, "present": by_class(present), "absent": by_class(absent)}
     if family.readout == "multinomial" and not family.idf:
         return {**told, "probability": by_class(np.exp(weights.T))}

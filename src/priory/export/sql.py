@@ -1,10 +1,10 @@
-"""A model as one SELECT: the posterior and the class of every row of a table.
+"""Export to SQL: one SELECT that predicts every row of a table.
 
     score_k = log P(k) + s b_k + Σ w_j log P(x_j | k)
     P(k | x) = e^(score_k − m) / Σ e^(score − m)
 
-with m the largest score and s the share of the columns that the row has. A gap, NULL or NaN, adds
-nothing to a score. Scores that are tied, within rounding, are made equal.
+with m the largest score and s the fraction of the columns that are not missing. A missing value,
+NULL or NaN, adds nothing to a score. Scores that are tied, up to rounding, are made equal.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ __all__ = ["to_sql"]
 
 DIALECTS = ("duckdb", "postgres")
 SMALLEST = -700.0
-"""Below this PostgreSQL calls the exponential an underflow; it is 0 to any digit that matters."""
+"""Below this the exponential is an underflow error in PostgreSQL; it is 0 in effect."""
 
 
 def to_sql(classifier: Classifier, table: str = "data", dialect: str = "duckdb") -> str:
-    """Return a SELECT that adds to a table the predicted class and the probability of each class.
+    """Export a model as a SELECT that adds the predicted class and the probability of each class.
 
-    `table` is a table's name or anything that may stand in a FROM clause. The columns must have
-    the names, and values of the types, that the model learned.
+    `table` is the name of a table, or anything that may follow FROM. The columns must have the
+    names and types of the training data.
 
     >>> from priory import Settings
     >>> classifier = Classifier(Settings.textbook())
-    >>> _ = classifier.learn({"x": ["a", "b", "b"]}, ["no", "yes", "yes"])
+    >>> _ = classifier.update({"x": ["a", "b", "b"]}, ["no", "yes", "yes"])
     >>> to_sql(classifier, "days").split()[:3]
     ['SELECT', 'rows.*,', 'CASE']
     """
@@ -73,7 +73,7 @@ def _query(classifier: Classifier, table: str) -> str:
     by_term = [
         _weighted(_scores(term, len(n), term.block.name in texts), term.weight)
         for term in model.terms
-        if term.weight  # a factor of no weight says nothing, not even that a row is impossible
+        if term.weight  # weight 0: not even impossible values count
     ]
     by_term += _biases(model, texts)
     sums = ", ".join(
@@ -94,7 +94,7 @@ def _query(classifier: Classifier, table: str) -> str:
         f"ELSE EXP(scored.s{k} - compared.most) END AS p{k}"
         for k in n
     )
-    # A tie goes to the first class; a row that is impossible, to the one most probable beforehand.
+    # Ties go to the first class, impossible rows to the class with the highest prior.
     first = int(np.argmax(model.log_prior))
     cases = " ".join(
         f"WHEN scored.s{k} = compared.most THEN {_literal(model.classes[k])}" for k in n
@@ -119,17 +119,17 @@ def _weighted(scores: list[str], weight: float) -> list[str]:
 
 
 def _biases(model: Model, texts: Set[str]) -> list[list[str]]:
-    """Return what is added to each class for the share of the columns that say anything."""
+    """Add the bias of each class, scaled by the fraction of the columns that contribute."""
     terms = [term for term in model.terms if term.offset is not None]
     if model.bias is None or not model.bias.any():
         return []
-    said = [_speaks(term, term.block.name in texts) for term in terms]
+    said = [_contributes(term, term.block.name in texts) for term in terms]
     there = _sum(f"CASE WHEN {some} THEN {_number(1.0)} ELSE {_number(0.0)} END" for some in said)
     return [[f"{_number(b / len(terms))} * ({there})" for b in model.bias]]
 
 
-def _speaks(term: Term, text: bool) -> str:
-    """Return the condition that a factor adds anything: no gap, nor a value never seen."""
+def _contributes(term: Term, text: bool) -> str:
+    """Write the condition that a factor contributes: its value is neither missing nor unseen."""
     p, block = term.parameters, term.block
     if block.kind is Kind.COUNTS:
         if isinstance(term.family, Bernoulli):
@@ -145,15 +145,15 @@ def _speaks(term: Term, text: bool) -> str:
         known = ", ".join(_literal(label) for label in labels)
         return f"{_column(block.columns[-1])} IN ({known})" if known else "FALSE"
     columns = block.columns if block.pairing is None else block.columns[-1:]
-    gaps = (f"{_column(c)} IS NULL" if text else _gap(c) for c in columns)
+    gaps = (f"{_column(c)} IS NULL" if text else _missing(c) for c in columns)
     return f"NOT ({' OR '.join(gaps)})"
 
 
 def _scores(term: Term, n_classes: int, text: bool) -> list[str]:
-    """Return what a factor adds to the score of each class."""
+    """Write the contribution of a factor to the score of each class."""
     if term.about == "missing":
         p, column = term.parameters, term.block.columns[-1]
-        gap = f"{_column(column)} IS NULL" if text else _gap(column)
+        gap = f"{_column(column)} IS NULL" if text else _missing(column)
         return [
             f"CASE WHEN {gap} THEN {_number(p.log_on[0, k])} ELSE {_number(p.log_off[0, k])} END"
             for k in range(n_classes)
@@ -165,7 +165,7 @@ def _scores(term: Term, n_classes: int, text: bool) -> list[str]:
 
 
 def _is_text(term: Term) -> bool:
-    """Return whether a column holds strings or truths, among which there is no NaN."""
+    """Tell whether a column holds strings or booleans, which cannot be NaN."""
     p = term.parameters
     return _are_texts(p.children if isinstance(p, PairCounts) else getattr(p, "labels", ()))
 
@@ -177,23 +177,23 @@ def _are_texts(labels: Sequence[Label]) -> bool:
 def _categorical(term: Term, k: int) -> str:
     family: Any = term.family
     if family.unseen == "error":
-        raise _no_form(term, "unseen='error' cannot be said in SQL; use 'skip' or 'smooth'")
+        raise _no_form(term, "unseen='error' has no SQL form; use 'skip' or 'smooth'")
     column, p = _column(term.block.columns[0]), term.parameters
     cases = "".join(
         f" WHEN {column} = {_literal(label)} THEN {_number(p.log_p[v, k])}"
         for v, label in enumerate(p.labels)
     )
     unseen = p.log_p[len(p.labels), k] if family.unseen == "smooth" else 0.0
-    gap = f"{column} IS NULL" if _is_text(term) else _gap(term.block.columns[0])
+    gap = f"{column} IS NULL" if _is_text(term) else _missing(term.block.columns[0])
     return f"CASE WHEN {gap} THEN {_number(0.0)}{cases} ELSE {_number(unseen)} END"
 
 
 def _bernoulli(term: Term, k: int) -> str:
     p, columns = term.parameters, term.block.columns
     if not term.block.kind.is_of_several:
-        truth = f"CAST({_column(columns[0])} AS INT)"
+        flag = f"CAST({_column(columns[0])} AS INT)"
         return (
-            f"CASE WHEN {_column(columns[0])} IS NULL THEN {_number(0.0)} WHEN {truth} = 1 "
+            f"CASE WHEN {_column(columns[0])} IS NULL THEN {_number(0.0)} WHEN {flag} = 1 "
             f"THEN {_number(p.log_on[0, k])} ELSE {_number(p.log_off[0, k])} END"
         )
     return _sum(
@@ -203,24 +203,20 @@ def _bernoulli(term: Term, k: int) -> str:
     )
 
 
-def _counts(weights: Callable[[Any], Any]) -> Callable[[Term, int], str]:
-    def write(term: Term, k: int) -> str:
-        w = weights(term.parameters)
-        return _sum(
-            f"CASE WHEN {_column(c)} > 0 THEN {_column(c)} * {_number(w[j, k])} "
-            f"ELSE {_number(0.0)} END"
-            for j, c in enumerate(term.block.columns)
-        )
-
-    return write
+def _counts(term: Term, k: int) -> str:
+    w = term.parameters.table
+    return _sum(
+        f"CASE WHEN {_column(c)} > 0 THEN {_column(c)} * {_number(w[j, k])} ELSE {_number(0.0)} END"
+        for j, c in enumerate(term.block.columns)
+    )
 
 
 def _of_numbers(write: Callable[[Any, str, int, int], str]) -> Callable[[Term, int], str]:
-    """Return what writes a factor of numbers: nothing for a gap, else a formula of x."""
+    """Wrap the formula of a factor of numbers, so that missing values add nothing."""
 
     def written(term: Term, k: int) -> str:
         return _sum(
-            f"CASE WHEN {_gap(c)} THEN {_number(0.0)} ELSE {write(term, _double(c), j, k)} END"
+            f"CASE WHEN {_missing(c)} THEN {_number(0.0)} ELSE {write(term, _double(c), j, k)} END"
             for j, c in enumerate(term.block.columns)
         )
 
@@ -259,7 +255,7 @@ def _histogram(term: Term, x: str, j: int, k: int) -> str:
 
 
 def _pair(term: Term, k: int) -> str:
-    """Choose by each parent in turn, then by the child; an edge needs all of them."""
+    """Select by each parent in turn, then by the child; an edge needs all of them."""
     p, nothing = term.parameters, _number(0.0)
     try:
         scores = p.grid(isinstance(term.family, Edge))[..., :-1, k]
@@ -278,11 +274,11 @@ def _pair(term: Term, k: int) -> str:
 def _by_value(
     term: Term, j: int, labels: Sequence[Label], scores: list[str], otherwise: str
 ) -> str:
-    """Return a choice by the value, or the bin, of one of the columns."""
+    """Write a CASE by the value, or the bin, of one of the columns."""
     name, pairing = term.block.columns[j], term.block.pairing
     assert pairing is not None
     ends = pairing.edges[j]
-    gap = _gap_of(name, ends is None and _are_texts(labels))
+    gap = _missing_of(name, ends is None and _are_texts(labels))
     if ends is None:
         cases = [
             f"WHEN {_column(name)} = {_literal(label)} THEN {score}"
@@ -298,8 +294,8 @@ def _by_value(
     return f"CASE WHEN {gap} THEN {otherwise} {' '.join(cases)} ELSE {last} END"
 
 
-def _gap_of(column: str, text: bool) -> str:
-    return f"{_column(column)} IS NULL" if text else _gap(column)
+def _missing_of(column: str, text: bool) -> str:
+    return f"{_column(column)} IS NULL" if text else _missing(column)
 
 
 def _poisson(term: Term, x: str, j: int, k: int) -> str:
@@ -326,8 +322,8 @@ def _binomial(term: Term, x: str, j: int, k: int) -> str:
 WRITERS: dict[type, Callable[[Term, int], str]] = {
     Categorical: _categorical,
     Bernoulli: _bernoulli,
-    Multinomial: _counts(lambda p: p.log_p),
-    Complement: _counts(lambda p: p.weights),
+    Multinomial: _counts,
+    Complement: _counts,
     Gaussian: _of_numbers(_gaussian),
     StudentT: _of_numbers(_student),
     Histogram: _of_numbers(_histogram),
@@ -340,12 +336,12 @@ WRITERS: dict[type, Callable[[Term, int], str]] = {
 def _no_form(term: Term, reason: str) -> SettingError:
     return SettingError(
         f"Column {term.block.title!r} cannot be exported to SQL: {reason}. Choose another family "
-        "for it; the statistics need not be counted again."
+        "for it; the data need not be counted again."
     )
 
 
 def _sum(terms: Any) -> str:
-    """Return a sum as a balanced tree, which a parser of any depth can read."""
+    """Write a sum as a balanced tree, which limits the depth of parsing."""
     terms = list(terms)
     if len(terms) == 1:
         return str(terms[0])
@@ -367,12 +363,12 @@ def _double(name: str) -> str:
     return f"CAST({_column(name)} AS DOUBLE)"
 
 
-def _gap(name: str) -> str:
+def _missing(name: str) -> str:
     return f"({_column(name)} IS NULL OR {_double(name)} = CAST('NaN' AS DOUBLE))"
 
 
 def _number(x: float) -> str:
-    """Return a float64 that SQL reads back to the last bit."""
+    """Write a float64 without loss."""
     x = float(x)
     if math.isinf(x):
         return f"CAST('{'-' if x < 0 else ''}Infinity' AS DOUBLE)"

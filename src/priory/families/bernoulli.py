@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,10 +14,13 @@ from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
 from priory.data.columns import Column, Counts, Labels, SparseRows
 from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Family, Linear, Lookup, log_shares, times
+from priory.families.counted import presence_parts, sparse_rows
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.left_out import LeftOut, log_share, one_column, tabulate
-from priory.families.parts import Part, Parts
+from priory.families.parts import Parts
 from priory.families.priors import DiscretePrior, Laplace
+from priory.families.readouts import log_presence, presence_weights
+from priory.families.weights import Weights
 from priory.kernels.score import add_counts_csr, add_present_dense
 from priory.statistics.tables import CountsTable, LabelsTable, NumbersTable
 
@@ -46,10 +50,8 @@ class Bernoulli(Family):
     def parameters(
         self, table: LabelsTable | NumbersTable | CountsTable, prior: DiscretePrior
     ) -> BernoulliParameters:
-        """Return log p and log(1 − p) of each column and class."""
-        counts, pseudo = self._counts(table, prior)
-        log_p = log_shares(counts.transpose(2, 1, 0), pseudo.T[:, :, None])
-        return BernoulliParameters(log_p[0], log_p[1])
+        """Estimate log p and log(1 − p) of each column and class."""
+        return BernoulliParameters(*log_presence(*self._counts(table, prior)))
 
     def _counts(
         self, table: LabelsTable | NumbersTable | CountsTable, prior: DiscretePrior
@@ -173,39 +175,19 @@ class Bernoulli(Family):
         return add
 
     def _add_counts(self, column: Counts, parameters: BernoulliParameters, out: FloatArray) -> None:
-        # Start from "all absent" and correct for what is present. Where absence is impossible
-        # (p = 1 without a prior) −∞ cannot be corrected, so those places are counted instead.
-        off, on = parameters.log_off, parameters.log_on
-        certain = np.isneginf(off)
-        finite_off = np.where(certain, 0.0, off)
-        _add_present(column, on - finite_off, out)
-        out += finite_off.sum(axis=0)
-        if certain.any():
-            present = np.zeros_like(out)
-            _add_present(column, certain.astype(np.float64), present)
-            out[present < certain.sum(axis=0)] = -np.inf
+        def score(weights: Weights, out: FloatArray) -> None:
+            _add_present(column, weights.rows, out)
+
+        parameters.weights.add(score, column.missing, out)
 
     def parts(
         self, block: Block, row: Column, parameters: BernoulliParameters, n_classes: int
     ) -> Parts | None:
-        """Return p of each column that is there, and Π (1 − p) of the others together."""
+        """Write p of each column that is there, and Π (1 − p) of the others together."""
         if not isinstance(row, Counts):
             return None
-        there = np.zeros(len(parameters.log_on), dtype=np.bool_)
-        matrix = row.matrix
-        if isinstance(matrix, SparseRows):
-            some = slice(int(matrix.indptr[0]), int(matrix.indptr[-1]))
-            there[matrix.indices[some][matrix.data[some] > 0]] = True
-        else:
-            there[:] = matrix[0] > (row.threshold or 0.0)
-        each = [
-            Part(f"P({block.columns[j]} is there | class)", parameters.log_on[j])
-            for j in np.flatnonzero(there).tolist()
-        ]
-        absent = int((~there).sum())
-        columns = "1 column that is" if absent == 1 else f"{absent} columns that are"
-        rest = Part(f"{columns} not there", parameters.log_off[~there].sum(axis=0))
-        return Parts(each, [rest] if absent else [])
+        there = np.sort(sparse_rows(replace(_present(row), threshold=row.threshold or 0.0)).indices)
+        return presence_parts(parameters.weights, there, [block.columns[j] for j in there])
 
     def sample(
         self, parameters: BernoulliParameters, y: CodeArray, rng: np.random.Generator
@@ -216,7 +198,7 @@ class Bernoulli(Family):
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn.astype(np.float64)
 
     def linear(self, block: Block, parameters: BernoulliParameters) -> Linear:
-        """Return w = log p/(1 − p) for each column and b = Σ log(1 − p)."""
+        """Take w = log p/(1 − p) for each column and b = Σ log(1 − p)."""
         weights = parameters.log_on - parameters.log_off
         return Linear(block.columns, weights, parameters.log_off.sum(axis=0))
 
@@ -261,6 +243,11 @@ class BernoulliParameters:
     log_off: FloatArray
     log_on: FloatArray
 
+    @cached_property
+    def weights(self) -> Weights:
+        """What columns that are there add, beside all of them absent."""
+        return presence_weights(self.log_off, self.log_on)
+
 
 def _present(column: Counts) -> Counts:
     """Return sparse counts as ones; dense ones are compared with the threshold as they are read."""
@@ -272,7 +259,6 @@ def _present(column: Counts) -> Counts:
 
 def _add_present(column: Counts, weights: FloatArray, out: FloatArray) -> None:
     """Add the weights of the columns that are present in each row."""
-    weights = np.ascontiguousarray(weights)
     matrix = column.matrix
     if isinstance(matrix, SparseRows):
         add_counts_csr(matrix.data, matrix.indices, matrix.indptr, weights, out)

@@ -1,4 +1,5 @@
-/* The scores of a text under the sums of all texts but itself. Everything here runs without Python. */
+/* The scores of a text, or of any row of counts, under the sums of all but itself. Everything here runs without
+ * Python. */
 #ifndef PRIORY_WORDS_WITHOUT_H
 #define PRIORY_WORDS_WITHOUT_H
 
@@ -7,9 +8,9 @@
 #define WITHOUT_BLOCK 1024 /* pairs whose logarithms are taken together, or K if that is more */
 #define WITHOUT_AHEAD 8
 
-enum { TERM_COUNT, TERM_LOG, TERM_BINARY };                /* x: tf, log(1 + tf) / length, 1 */
+enum { TERM_COUNT, TERM_LOG, TERM_BINARY, TERM_UNIT };      /* x: tf, log(1 + tf) / length, 1, 1 though tf goes */
 enum { SCORE_FIXED, SCORE_MULTINOMIAL, SCORE_COMPLEMENT }; /* of the classes that are not the text's own */
-enum { PSEUDO_SAME, PSEUDO_UNIFORM, PSEUDO_MARGINAL };     /* a_w: m, m / words, m · share of the word */
+enum { PSEUDO_SAME, PSEUDO_UNIFORM, PSEUDO_MARGINAL, PSEUDO_GIVEN }; /* a_w: m, m / words, m · share, its own */
 
 typedef struct {
     int64_t start; /* of the word's pairs */
@@ -29,6 +30,7 @@ typedef struct {
     double everything;    /* what those words counted */
     int term, score, pseudo;
     double m;
+    const double *given;          /* a_w of each word; or NULL */
     const double *leaves;         /* of each pair: what its class loses when the word leaves */
     const double *deltas;         /* fixed, of each pair: what the word adds beyond a word never seen */
     const double *texts_of;       /* Bernoulli, of each class: texts + a_0; or NULL */
@@ -45,12 +47,15 @@ typedef struct {
     double *x, *taken; /* what the text has of the word; what goes with it */
     double *idf, *pseudo, *logs;
     double *pairs; /* room for a block */
+    int64_t *hits; /* room for K, all 0 */
 } left_words;
 
 typedef struct {
     double weight;      /* Σ x·idf of the words that stay */
     double taken;       /* from the sums of the own class, by these words */
     double own;         /* Σ x·idf·log of the own class */
+    double pooled;      /* Σ x·idf·log of all classes together, for one that nothing is known of */
+    double pseudo_gone; /* Σ a of the words that leave, where it is given */
     int64_t n_leaving;  /* words that leave */
     int64_t is_learned; /* whether the sums can hold this text */
 } left_text;
@@ -98,16 +103,25 @@ PRIORY_INLINE void add_to_classes(const left_sums *s, int32_t word, const double
             out[labels[j]] += times * (values[j] - minus);
 }
 
-/* Part the words of a text into those that stay and those that leave with it. */
-static left_text part_words(const left_sums *s, const int32_t *words, const int32_t *tf, int64_t n, int32_t y,
-                            double amount, left_words *t, double *restrict gone)
+/* Count a word for each class that has it. */
+static void count_classes(const left_sums *s, int32_t word, int64_t *restrict hits)
 {
-    left_text text = {0.0, 0.0, 0.0, 0, 1};
+    const int32_t *labels = s->labels + s->words[word].start;
+    for (int64_t j = 0; j < s->words[word].n; j++)
+        hits[labels[j]]++;
+}
+
+/* Part the words of a text into those that stay and those that leave with it. */
+static left_text part_words(const left_sums *s, const int32_t *words, int64_t n, int32_t y, double amount,
+                            left_words *t, double *restrict gone)
+{
+    left_text text = {0.0, 0.0, 0.0, 0.0, 0.0, 0, 1};
     double squares = 0.0, staying_squares = 0.0, off = 0.0;
     double lift = s->with_word ? 1.0 + log1p(positive(s->all_texts - amount)) : 1.0;
     t->n = 0;
-    for (int64_t i = 0; i < n; i++)
-        t->x[i] = s->term == TERM_COUNT ? tf[i] : s->term == TERM_LOG ? 1.0 + tf[i] : 1.0;
+    if (s->term == TERM_LOG || s->term == TERM_BINARY)
+        for (int64_t i = 0; i < n; i++)
+            t->x[i] = s->term == TERM_LOG ? 1.0 + t->x[i] : 1.0;
     if (s->term == TERM_LOG)
         logs_of(t->x, n);
     for (int64_t i = 0; i < n; i++) {
@@ -133,6 +147,7 @@ static left_text part_words(const left_sums *s, const int32_t *words, const int3
             double times = s->with_word ? lift - s->log1p_with_word[word] : 1.0;
             add_to_classes(s, word, s->leaves + s->words[word].start, 0.0, times, gone);
             text.n_leaving++;
+            text.pseudo_gone += s->given ? s->given[word] : 0.0;
             continue;
         }
         staying_squares += x * x;
@@ -145,7 +160,7 @@ static left_text part_words(const left_sums *s, const int32_t *words, const int3
         amount /= sqrt(squares);
     for (int64_t i = 0; i < t->n; i++) {
         t->taken[i] = amount * t->x[i];
-        t->x[i] *= scale;
+        t->x[i] = s->term == TERM_UNIT ? 1.0 : scale * t->x[i];
         t->idf[i] = 1.0;
     }
     text.own = -off;
@@ -175,12 +190,15 @@ static void smooth_words(const left_sums *s, double everything, int64_t words, l
     if (s->pseudo == PSEUDO_MARGINAL)
         each = share = s->m / (everything + (double)words);
     for (int64_t i = 0; i < t->n; i++)
-        t->pseudo[i] = each + share * positive(s->words[t->word[i]].total - t->taken[i]);
+        t->pseudo[i] = s->given ? s->given[t->word[i]]
+                                : each + share * positive(s->words[t->word[i]].total - t->taken[i]);
 }
 
-/* Sum x·log (n + a) of the text's own class, or of its complement, which loses nothing. */
+/* Sum x·log (n + a) of the text's own class, or of its complement, which loses nothing. Without a prior a
+ * word may be impossible; the complement has one. */
 static void score_own(const left_sums *s, const left_words *t, left_text *text)
 {
+    int is_possible = 1;
     for (int64_t i = 0; i < t->n; i++) {
         int64_t own = t->own[i];
         double n = own < 0 ? 0.0 : s->n[own], left = n - t->taken[i];
@@ -191,6 +209,10 @@ static void score_own(const left_sums *s, const left_words *t, left_text *text)
         else if (own < 0 || s->rows[own] == 1)
             left = 0.0;
         t->logs[i] = t->idf[i] * positive(left) + t->pseudo[i];
+        if (t->logs[i] <= 0.0) {
+            is_possible = 0;
+            t->logs[i] = 1.0;
+        }
     }
     logs_of(t->logs, t->n);
     for (int64_t i = 0; i < t->n; i++) {
@@ -198,6 +220,20 @@ static void score_own(const left_sums *s, const left_words *t, left_text *text)
         text->weight += t->x[i];
         text->taken += t->idf[i] * t->taken[i];
     }
+    if (!is_possible)
+        text->own = -INFINITY;
+}
+
+/* Sum x·log N, N what all classes but the text together have of each word. */
+static double score_pooled(const left_sums *s, const left_words *t)
+{
+    double sum = 0.0;
+    for (int64_t i = 0; i < t->n; i++) {
+        const left_word *word = s->words + t->word[i];
+        double left = word->texts == 1 ? 0.0 : t->idf[i] * positive(word->total - t->taken[i]);
+        sum += t->x[i] * log(left);
+    }
+    return sum;
 }
 
 /* Add what does not depend on the text but through x. */
@@ -216,10 +252,16 @@ PRIORY_CLONES static void score_changed(const left_sums *s, const left_words *t,
 {
     int64_t room = s->K > WITHOUT_BLOCK ? s->K : WITHOUT_BLOCK, first = 0;
     int is_complement = s->score == SCORE_COMPLEMENT;
+    int64_t impossible = 0; /* words that a class must have had */
     double shared = 0.0;
     for (int64_t i = 0; i < t->n; i++) {
         double rest = is_complement ? positive(s->words[t->word[i]].total - t->taken[i]) : 0.0;
         t->logs[i] = t->idf[i] * rest + t->pseudo[i];
+        if (t->logs[i] <= 0.0) {
+            t->logs[i] = 1.0;
+            impossible++;
+            count_classes(s, t->word[i], t->hits);
+        }
     }
     logs_of(t->logs, t->n);
     while (first < t->n) {
@@ -252,15 +294,21 @@ PRIORY_CLONES static void score_changed(const left_sums *s, const left_words *t,
     }
     for (int64_t k = 0; k < s->K; k++)
         out[k] += shared;
+    if (impossible)
+        for (int64_t k = 0; k < s->K; k++) {
+            if (t->hits[k] < impossible)
+                out[k] = -INFINITY;
+            t->hits[k] = 0;
+        }
 }
 
 /* Add to `out`, for every class, what the words that stay add before the sums they are shares of are
- * known; of the own class that is in the result. Add what the sums lose by the words that leave to `gone`. */
-PRIORY_UNUSED static left_text text_without(const left_sums *s, const int32_t *words, const int32_t *tf, int64_t n,
-                                            int32_t y, double amount, left_words *t, double *out,
-                                            double *gone)
+ * known; of the own class that is in the result. Add what the sums lose by the words that leave to `gone`.
+ * `t->x` comes with how often the text has each word. */
+PRIORY_UNUSED static left_text text_without(const left_sums *s, const int32_t *words, int64_t n, int32_t y,
+                                            double amount, left_words *t, double *out, double *gone)
 {
-    left_text text = part_words(s, words, tf, n, y, amount, t, gone);
+    left_text text = part_words(s, words, n, y, amount, t, gone);
     double everything = s->everything;
     if (s->with_word)
         weigh_words(s, amount, t, gone);
@@ -272,6 +320,8 @@ PRIORY_UNUSED static left_text text_without(const left_sums *s, const int32_t *w
     }
     smooth_words(s, positive(everything), s->n_words - text.n_leaving, t);
     score_own(s, t, &text);
+    if (s->score == SCORE_MULTINOMIAL && s->m <= 0.0)
+        text.pooled = score_pooled(s, t);
     if (s->score == SCORE_FIXED)
         score_fixed(s, t, out);
     else

@@ -7,8 +7,10 @@ class LeftTexts(NamedTuple):
     scores: NDArray[np.float64]
     gone: NDArray[np.float64]
     own: NDArray[np.float64]
+    pooled: NDArray[np.float64]
     weight: NDArray[np.float64]
     taken: NDArray[np.float64]
+    pseudo_gone: NDArray[np.float64]
     n_leaving: NDArray[np.int64]
     is_learned: NDArray[np.bool_]
 
@@ -23,10 +25,11 @@ class LeftSums:
         texts: ArrayLike,
         n_classes: int,
         least: int = 1,
-        term: Literal["count", "log", "binary"] = "count",
+        term: Literal["count", "log", "binary", "unit"] = "count",
         score: Literal["fixed", "multinomial", "complement"] = "multinomial",
-        pseudo: Literal["same", "uniform", "marginal"] = "same",
+        pseudo: Literal["same", "uniform", "marginal", "given"] = "same",
         m: float = 1.0,
+        given: ArrayLike | None = None,
         leaves: ArrayLike | None = None,
         deltas: ArrayLike | None = None,
         texts_of: ArrayLike | None = None,
@@ -37,7 +40,7 @@ class LeftSums:
         self,
         indptr: NDArray[np.int64],
         words: NDArray[np.int32],
-        tf: NDArray[np.int32],
+        tf: NDArray[np.int32] | NDArray[np.float64],
         y: NDArray[np.int32],
-        amount: NDArray[np.float64],
+        weights: NDArray[np.float64],
     ) -> LeftTexts: ...

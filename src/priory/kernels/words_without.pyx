@@ -1,4 +1,4 @@
-"""Score texts by their words, each under the sums of all texts but itself."""
+"""Score texts by their words, or rows by their counts, each under the sums of all but itself."""
 
 from collections import namedtuple
 
@@ -26,6 +26,7 @@ cdef extern from "words_without.h" nogil:
         double everything
         int term, score, pseudo
         double m
+        const double* given
         const double* leaves
         const double* deltas
         const double* texts_of
@@ -42,27 +43,36 @@ cdef extern from "words_without.h" nogil:
         double* pseudo
         double* logs
         double* pairs
+        int64_t* hits
 
     ctypedef struct left_text:
-        double weight, taken, own
+        double weight, taken, own, pooled, pseudo_gone
         int64_t n_leaving, is_learned
 
     left_text text_without(
-        const left_sums*, const int32_t*, const int32_t*, int64_t, int32_t, double, left_words*, double*, double*
+        const left_sums*, const int32_t*, int64_t, int32_t, double, left_words*, double*, double*
     )
 
-TERMS = ("count", "log", "binary")
+TERMS = ("count", "log", "binary", "unit")
 SCORES = ("fixed", "multinomial", "complement")
-PSEUDO = ("same", "uniform", "marginal")
+PSEUDO = ("same", "uniform", "marginal", "given")
 
-LeftTexts = namedtuple("LeftTexts", "scores gone own weight taken n_leaving is_learned", module=__name__)
+ctypedef fused amount:
+    int32_t
+    double
+
+LeftTexts = namedtuple(
+    "LeftTexts", "scores gone own pooled weight taken pseudo_gone n_leaving is_learned", module=__name__
+)
 LeftTexts.__doc__ = """What was worked out of texts that were left out, each of its own sums.
 
     scores        (texts, K) Σ x·log (n + a) of the words that stay; of the own class it means nothing
     gone          (texts, K) what the sums of each class lose with the words that leave
     own           Σ x·log (n + a) of the own class
+    pooled        Σ x·log N of all classes together, where the multinomial has no pseudo-counts
     weight        Σ x
     taken         what the words that stay lose in the own class
+    pseudo_gone   Σ a of the words that leave, where it is given
     n_leaving     int64: the words that leave
     is_learned    bool: whether the sums can hold the text
 """
@@ -74,10 +84,12 @@ cdef class LeftSums:
     starts (int64, V + 1), labels (int32), rows (int64), n     the pairs: texts, and what was counted
     total (V), texts (int64, V)     of each word in all classes; texts is 0 where it is not read out
     least         a word that is in fewer texts leaves
-    term          x, what a text has of a word: "count", "log" or "binary", as score_words has it
+    term          x, what a text has of a word: "count", "log" or "binary", as score_words has it; "unit" is 1
+                  of a word that was counted as often as the text has it
     score         what other classes than the text's own add for a word: "fixed", x·deltas of the pair;
                   x·log (n + a), "multinomial"; x·log (total − n without the text + a), "complement"
-    pseudo        a: m, "same"; m / words, "uniform"; m·(total + 1) / Σ (total + 1), "marginal"
+    pseudo        a: m, "same"; m / words, "uniform"; m·(total + 1) / Σ (total + 1), "marginal"; of each
+                  word, "given", of which m is the sum
     leaves        of each pair: what its class loses with the word (n where it is None)
     texts_of (K)  texts + a_0, for the own class's texts without the word to be taken from `own`
     with_word (V), all_texts      for idf = 1 + log (1 + all_texts) / (1 + with_word), which weighs x, n and total
@@ -91,7 +103,7 @@ cdef class LeftSums:
 
     def __init__(
         self, starts, labels, rows, n, total, texts, n_classes, least=1, term="count", score="multinomial",
-        pseudo="same", m=1.0, leaves=None, deltas=None, texts_of=None, with_word=None, all_texts=0.0,
+        pseudo="same", m=1.0, given=None, leaves=None, deltas=None, texts_of=None, with_word=None, all_texts=0.0,
     ):
         starts, texts = (np.asarray(each, dtype=np.int64) for each in (starts, texts))
         rows = np.ascontiguousarray(rows, dtype=np.int64)
@@ -123,6 +135,7 @@ cdef class LeftSums:
         self.at.n, self.at.leaves, self.at.deltas = &n_[0], &leaves_[0], &deltas_[0]
         self.n_words = len(total)
         self.held = [words, rows, labels, n, leaves, deltas]
+        self.at.given = self.hold(given, len(total))
         self.at.texts_of = self.hold(texts_of, n_classes)
         self.at.with_word = self.hold(with_word, len(total))
         self.at.log1p_with_word = self.hold(None if with_word is None else np.log1p(with_word), len(total))
@@ -138,23 +151,24 @@ cdef class LeftSums:
         return &numbers[0]
 
     def without(
-        self, const int64_t[::1] indptr, const int32_t[::1] words, const int32_t[::1] tf,
-        const int32_t[::1] y, const double[::1] amount,
+        self, const int64_t[::1] indptr, const int32_t[::1] words, const amount[::1] tf,
+        const int32_t[::1] y, const double[::1] weights,
     ):
-        """Return the LeftTexts of a matrix of counts: each goes, with its `amount`."""
-        cdef Py_ssize_t n = y.shape[0], i, a, b, longest, K = self.at.K
-        if indptr.shape[0] != n + 1 or amount.shape[0] != n:
-            raise ValueError(f"There are {n} classes: indptr must be one longer, amount as long.")
+        """Return the LeftTexts of a matrix of counts: each goes, with its weight."""
+        cdef Py_ssize_t n = y.shape[0], i, j, a, b, longest, K = self.at.K
+        if indptr.shape[0] != n + 1 or weights.shape[0] != n:
+            raise ValueError(f"There are {n} classes: indptr must be one longer, weights as long.")
         if words.shape[0] != tf.shape[0] or (words.shape[0] and not 0 <= np.min(words) <= np.max(words) < self.n_words):
             raise ValueError(f"Words must be from 0 to {self.n_words - 1}, and each have a tf.")
         if n and not 0 <= np.min(y) <= np.max(y) < K:
             raise ValueError(f"y must be from 0 to {K - 1}.")
         out = LeftTexts(
-            np.zeros((n, K)), np.zeros((n, K)), np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int64),
+            np.zeros((n, K)), np.zeros((n, K)), *(np.empty(n) for _ in range(5)), np.empty(n, np.int64),
             np.empty(n, np.bool_),
         )
         cdef double[:, ::1] scores = out.scores, gone = out.gone
-        cdef double[::1] own = out.own, weight = out.weight, taken = out.taken
+        cdef double[::1] own = out.own, pooled = out.pooled, weight = out.weight, taken = out.taken
+        cdef double[::1] pseudo_gone = out.pseudo_gone
         cdef int64_t[::1] n_leaving = out.n_leaving
         cdef uint8_t[::1] is_learned = out.is_learned.view(np.uint8)
         longest = np.diff(indptr).max(initial=0)
@@ -162,17 +176,20 @@ cdef class LeftSums:
         cdef int64_t[::1] own_pair = np.empty(longest, np.int64)
         cdef double[:, ::1] room = np.empty((5, longest))
         cdef double[::1] pairs = np.empty(max(WITHOUT_BLOCK, K))
+        cdef int64_t[::1] hits = np.zeros(K, np.int64)
         cdef left_words t
         cdef left_text text
         t.word, t.own, t.x, t.taken = &word[0], &own_pair[0], &room[0, 0], &room[1, 0]
         t.idf, t.pseudo, t.logs, t.pairs = &room[2, 0], &room[3, 0], &room[4, 0], &pairs[0]
+        t.hits = &hits[0]
         with nogil:
             for i in range(n):
                 a, b = indptr[i], indptr[i + 1]
-                text = text_without(
-                    &self.at, &words[a], &tf[a], b - a, y[i], amount[i], &t, &scores[i, 0], &gone[i, 0]
-                )
-                own[i], weight[i], taken[i] = text.own, text.weight, text.taken
+                for j in range(b - a):
+                    t.x[j] = tf[a + j]
+                text = text_without(&self.at, &words[a], b - a, y[i], weights[i], &t, &scores[i, 0], &gone[i, 0])
+                own[i], pooled[i], weight[i], taken[i] = text.own, text.pooled, text.weight, text.taken
+                pseudo_gone[i] = text.pseudo_gone
                 n_leaving[i], is_learned[i] = text.n_leaving, text.is_learned
         return out
 

@@ -34,19 +34,19 @@ __all__ = [
 
 
 class DescriptionLength(NamedTuple):
-    """Hold how many bits it takes to tell a hypothesis, and the data once it is told."""
+    """The bits that encode a hypothesis, and the data given the hypothesis."""
 
     hypothesis: float
     data: float
 
     @property
     def total(self) -> float:
-        """Return L(h) + L(D | h)."""
+        """L(h) + L(D | h)."""
         return self.hypothesis + self.data
 
 
 class DescriptionPart(NamedTuple):
-    """Hold what the classes, or one block of columns, add to a description."""
+    """The contribution of the classes, or of one block of columns, to a description."""
 
     title: str
     parameters: int
@@ -55,46 +55,46 @@ class DescriptionPart(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelDescription:
-    """Hold the description length of a model and of the rows it learned, part by part.
+    """The description length of a model and its training data, part by part.
 
         L(h)     = Σ_parts ½ log2 n · parameters
         L(D | h) = −Σ_rows log2 P(k) − Σ_columns Σ_rows log2 P(x_j | k)
 
-    This is the length of the table as a whole, classes and columns, and follows from the sums
-    alone. `classes_given_rows` is that of the classes once the rows are told, as far as they were
-    given: −Σ_rows log2 P(k | x), under the model as it predicts.
+    This is the length of the whole table, classes and columns, and follows from the statistics
+    alone. `classes_given_rows`, if rows were given, is the length of the classes given the rows:
+    −Σ_rows log2 P(k | x), under the predictions of the model.
 
-    Of continuous numbers L(D | h) is the length up to a constant, that of the precision in which
-    they are told; it is the same for all models, and may make the number negative.
+    For continuous numbers L(D | h) is defined up to a constant, which depends on their precision;
+    it is the same for all models, and the length may be negative.
     """
 
     n_rows: float
     parts: tuple[DescriptionPart, ...]
-    """The classes first, then each block; gaps that speak for themselves are parts of their own."""
+    """The classes first, then each block; missing values that count are parts of their own."""
     classes_given_rows: float | None = None
 
     @property
     def hypothesis(self) -> float:
-        """Return L(h), the bits of all parameters."""
+        """L(h), the bits of all parameters."""
         return sum(part.length.hypothesis for part in self.parts)
 
     @property
     def data(self) -> float:
-        """Return L(D | h), the bits of classes and columns once the parameters are told."""
+        """L(D | h), the bits of classes and columns given the parameters."""
         return sum(part.length.data for part in self.parts)
 
     @property
     def total(self) -> float:
-        """Return L(h) + L(D | h)."""
+        """L(h) + L(D | h)."""
         return self.hypothesis + self.data
 
     @property
     def parameters(self) -> int:
-        """Return how many free parameters there are."""
+        """The number of free parameters."""
         return sum(part.parameters for part in self.parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the description as plain JSON values."""
+        """Convert the description to plain JSON values."""
         return {
             "rows": self.n_rows,
             "parameters": self.parameters,
@@ -128,24 +128,24 @@ class ModelDescription:
     def _remarks(self) -> list[str]:
         if self.classes_given_rows is None:
             return []
-        return [f"the classes once the rows are told: {self.classes_given_rows:,.1f} bits"]
+        return [f"the classes given the rows: {self.classes_given_rows:,.1f} bits"]
 
     def _rows(self) -> list[tuple[str, ...]]:
-        """Return the head, a row for each part, and their sum."""
+        """List the header, a row for each part, and the total."""
 
         def row(title: str, parameters: int, hypothesis: float, data: float) -> tuple[str, ...]:
             bits = (hypothesis, data, hypothesis + data)
             return (title, f"{parameters:,}", *(f"{x:,.1f}" for x in bits))
 
         return [
-            ("bits", "parameters", "L(h)", "L(D | h)", "both"),
+            ("bits", "parameters", "L(h)", "L(D | h)", "total"),
             *(row(part.title, part.parameters, *part.length) for part in self.parts),
             row("total", self.parameters, self.hypothesis, self.data),
         ]
 
 
 def bits_of_parameter(n_rows: float) -> float:
-    """Return ½ log2 n: how many bits tell a parameter that was learned from n rows.
+    """Compute ½ log2 n, the bits of a parameter that was estimated from n rows.
 
     >>> bits_of_parameter(1024)
     5.0
@@ -160,7 +160,7 @@ def describe(
     class_prior: ClassPrior,
     classes_given_rows: float | None = None,
 ) -> ModelDescription:
-    """Return the description length of a model that was read out of statistics by choices."""
+    """Compute the description length of a model, given its statistics and choices."""
     n_rows = float(statistics.weight.sum())
     each = bits_of_parameter(n_rows)
     counted = class_prior is None or (isinstance(class_prior, str) and class_prior == "words")
@@ -180,7 +180,7 @@ def describe(
 
 
 def bits_of_classes(log_posterior: FloatArray, codes: Any, weight: FloatArray | None) -> float:
-    """Return −Σ log2 P(k | x) of the classes that the rows have."""
+    """Compute −Σ log2 P(k | x) over the classes of the rows."""
     own = -log_posterior[np.arange(len(codes)), codes]
     return _bits(float((own if weight is None else own * weight).sum()))
 

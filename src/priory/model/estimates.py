@@ -1,4 +1,4 @@
-"""Every parameter of a model in one tidy table: P(v | k), μ, σ², P(word | k), the class prior."""
+"""All parameters of a model in one tidy table: P(v | k), μ, σ², P(word | k), the class prior."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["as_frame", "estimate_columns"]
 
 
 def as_frame(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
-    """Return the table as a DataFrame."""
+    """Convert the table to a DataFrame."""
     try:
         import pandas as pd
     except ImportError:
-        raise ImportError("tables() gives a DataFrame, which needs pandas.") from None
+        raise ImportError("tables() returns a DataFrame, which needs pandas.") from None
     numbers = ("estimate", "count", "total")
     return pd.DataFrame(
         {
@@ -41,7 +41,7 @@ def estimate_columns(
     class_prior: ClassPrior,
     fractions: bool,
 ) -> dict[str, list[Any]]:
-    """Return the columns of the table; a number that a parameter does not have is None."""
+    """List the columns of the table; numbers that a parameter does not have are None."""
     names = ["column", "parameter", "value", "class", "estimate", "count", "total"]
     columns: dict[str, list[Any]] = {name: [] for name in [*names, "fraction"][: 7 + fractions]}
     for column, found in _all(model, statistics, choices, class_prior):
@@ -67,7 +67,7 @@ def _all(
     choices: Mapping[str, Choice],
     class_prior: ClassPrior,
 ) -> Iterator[tuple[str | None, Estimates]]:
-    """Yield the parameters, each with its column."""
+    """Iterate over the parameters, each with its column."""
     yield None, _class_prior(model, statistics, class_prior)
     if model.bias is not None and model.bias.any():
         yield None, Estimates("bias", (None,), model.bias[None])
@@ -80,7 +80,7 @@ def _all(
             yield block.columns[-1], _of_true(found)
         else:
             for found in term.family.estimates(block, table, prior, term.parameters):
-                yield block.title, found if len(found.values) else remark("nothing was learned")
+                yield block.title, found if len(found.values) else remark("no data")
         if term.weight != 1.0:
             name = "weight of P(missing | class)" if term.about == "missing" else "weight"
             weight = np.full((1, 1), term.weight)
@@ -88,7 +88,7 @@ def _all(
 
 
 def _of_true(found: Estimates) -> Estimates:
-    """Return the estimates of a truth without those of its being false."""
+    """Keep the estimates of True only."""
     assert found.count is not None
     assert found.total is not None
 
@@ -101,7 +101,7 @@ def _of_true(found: Estimates) -> Estimates:
 
 
 def _class_prior(model: Model, statistics: Statistics, given: ClassPrior) -> Estimates:
-    """Return P(k): a share of the rows or of the words, or what was given."""
+    """Estimate P(k): a fraction of the rows or of the words, or the given prior."""
     counts: FloatArray | None = None
     if given is None:
         counts = statistics.weight

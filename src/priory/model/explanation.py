@@ -1,4 +1,4 @@
-"""The worked sum of one prediction: prior, factors, joint and posterior, side by side."""
+"""Explanations: the prior, factors, joint and posterior of a prediction, side by side."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ __all__ = ["Explanation", "Line", "RowExplanation", "RowFactor", "explain"]
 MOST_CLASSES = 6
 MOST_PARTS = 8
 MOST_ROWS = 20
-"""So many rows of an explanation a notebook shows."""
+"""The number of rows that a notebook shows."""
 
 
 class Line(NamedTuple):
-    """Hold one line of a worked sum: its title and, unless it is a remark, its factors."""
+    """One line of an explanation: its title and, unless it is a remark, its factors."""
 
     title: str
     log_p: FloatArray | None = None
-    """The logarithm of the factor of each class, None for a remark."""
+    """The logarithm of the factor of each class; None for a remark."""
     left_out: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RowFactor:
-    """Hold one factor of one row: what it is about and log P(value | k) of each class."""
+    """One factor of one row: its column, its value and log P(value | k) of each class."""
 
     column: str
     value: Any
@@ -42,22 +42,22 @@ class RowFactor:
     left_out: bool
     log_likelihood: FloatArray
     weight: float = 1.0
-    """How far the factor is trusted: what it adds is weight × log_likelihood."""
+    """The exponent of the factor: it contributes weight × log_likelihood."""
     parts: tuple[Part, ...] = ()
-    """What it is the product of, word by word or column by column, where it is more than one."""
+    """Its factors by word or by column, if there are several."""
     together: tuple[Part, ...] = ()
-    """What many words or columns add in one line: with `parts` they add up to log_likelihood."""
+    """Sums over many words or columns; with `parts` they add up to log_likelihood."""
     notes: tuple[str, ...] = ()
-    """Remarks, such as on words that are not in the vocabulary."""
+    """Remarks, such as words that are not in the vocabulary."""
     formula: str = ""
-    """How it is written, where it is one line."""
+    """Its formula, if it is one line."""
     noun: str = "columns"
 
     def __repr__(self) -> str:
         return f"<RowFactor {self.column} = {shown(self.value)}>"
 
     def lines(self) -> list[Line]:
-        """Return the lines of the factor; their numbers multiply to it."""
+        """List the lines of the factor; their product is the factor."""
         if self.left_out or not self.weight:
             return [Line(f"  {self._why_left_out()}", left_out=True)]
         remarks = [Line(f"    {note}") for note in self.notes]
@@ -85,7 +85,7 @@ class RowFactor:
     def _why_left_out(self) -> str:
         if self.about == "missing":
             return f"whether {self.column} is missing has weight 0"
-        if self.value is None or (self.left_out and _is_all_gaps(self.value)):
+        if self.value is None or (self.left_out and _is_all_missing(self.value)):
             return f"{self.column} is missing"
         if not self.left_out:
             return f"{self.column} has weight 0"
@@ -94,13 +94,12 @@ class RowFactor:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RowExplanation:
-    """Hold the sum of one row; print it to see it written out.
+    """The explanation of one prediction; print it to see every step.
 
-    The numbers of `lines` multiply to that of the line under them, which is e^log_joint; divided by
-    their sum over the classes they are the posterior.
+    The product of `lines` is e^log_joint; normalised over the classes it is the posterior.
 
     >>> from priory import Classifier, Settings
-    >>> classifier = Classifier(Settings.textbook(smoothing=0)).learn({"x": ["a", "b"]}, [0, 1])
+    >>> classifier = Classifier(Settings.textbook(smoothing=0)).update({"x": ["a", "b"]}, [0, 1])
     >>> print(classifier.explain({"x": "a"})[0])
                                0         1
     P(class)                 0.5       0.5
@@ -115,13 +114,13 @@ class RowExplanation:
     log_joint: FloatArray
     posterior: FloatArray
     bias: FloatArray | None = None
-    """What was learned to be added to each class, beside its prior and the factors."""
+    """The calibration bias of each class."""
     is_score: bool = False
-    """Whether e^log_joint is no probability: there are weights or biases, or a family's factor is
-    a score."""
+    """Whether e^log_joint is a score, not a probability: because of weights, biases or a family
+    without a likelihood."""
 
     def lines(self) -> list[Line]:
-        """Return the prior, the factors and the bias, line by line."""
+        """List the prior, the factors and the bias, line by line."""
         lines = [Line("P(class)", self.log_prior)]
         for factor in self.factors:
             lines += factor.lines()
@@ -131,11 +130,11 @@ class RowExplanation:
 
     @property
     def is_impossible(self) -> bool:
-        """Return whether no class could have the row; the posterior is then the class prior."""
+        """Whether no class allows the row; the posterior is then the class prior."""
         return bool(np.isneginf(self.log_joint).all())
 
     def cells(self) -> tuple[list[tuple[str, list[str]]], list[str]]:
-        """Return the titles and numbers of all lines as text, and remarks under them."""
+        """Format the titles and numbers of all lines, and the remarks below them."""
         some = np.sort(np.argsort(-self.posterior, kind="stable")[:MOST_CLASSES])
         rows = [("", [str(self.classes[k]) for k in some])]
         for line in self.lines():
@@ -149,7 +148,7 @@ class RowExplanation:
         rows.append(("P(class | row)", [f"{self.posterior[k]:.4f}" for k in some]))
         remarks = []
         if self.is_impossible:
-            remarks.append("(impossible under every class: the class prior is given instead)")
+            remarks.append("(impossible under every class: the class prior is used instead)")
         if len(some) < len(self.classes):
             more = len(self.classes) - len(some)
             remarks.append(f"({more} less probable classes are not shown)")
@@ -179,10 +178,10 @@ class RowExplanation:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """Hold the worked sums of some rows: a sequence of `RowExplanation`.
+    """Explanations of predictions: a sequence of `RowExplanation`.
 
     >>> from priory import Classifier
-    >>> classifier = Classifier().learn({"x": ["a", "b", "b"]}, [0, 1, 1])
+    >>> classifier = Classifier().update({"x": ["a", "b", "b"]}, [0, 1, 1])
     >>> explanation = classifier.explain({"x": ["a", "b"]})
     >>> len(explanation), explanation[0].factors[0].column
     (2, 'x')
@@ -213,7 +212,7 @@ class Explanation:
 
 
 def explain(model: Model, frame: Frame) -> Explanation:
-    """Return the sum behind each row's prediction."""
+    """Explain the prediction of each row."""
     n, k = len(frame), len(model.classes)
     columns = [term.column(frame) for term in model.terms]
     scores, left_out = [], []
@@ -264,7 +263,7 @@ def _factor(term: Term, row: Any, score: FloatArray, left_out: bool) -> RowFacto
 
 
 def _value(term: Term, value: Any) -> Any:
-    """Return a value as it is shown: a bin by its ends."""
+    """Convert a value for display: a bin to its ends."""
     pairing = term.block.pairing
     if pairing is None or not isinstance(value, tuple):
         return value
@@ -277,7 +276,7 @@ def _value(term: Term, value: Any) -> Any:
 
 
 def _powered(formula: str, exponent: float) -> str:
-    """Return a formula with its exponent, in brackets where it is a product or a quotient."""
+    """Add an exponent to a formula, in brackets if it is a product or a quotient."""
     if exponent == 1.0:
         return formula
     is_plain = formula.startswith("P(") and ") / P(" not in formula
@@ -285,17 +284,17 @@ def _powered(formula: str, exponent: float) -> str:
 
 
 def _spread(log_p: FloatArray) -> float:
-    """Return how far a part tells classes apart; what makes some of them impossible comes first."""
+    """Measure how far a part separates the classes; infinite if some become impossible."""
     with np.errstate(invalid="ignore"):
         return float(np.nan_to_num(np.ptp(log_p), nan=np.inf))
 
 
-def _is_all_gaps(value: Any) -> bool:
+def _is_all_missing(value: Any) -> bool:
     return isinstance(value, tuple) and all(part is None for part in value)
 
 
 def _on_one_line(title: str) -> str:
-    """Return a title without the line breaks that names of columns may hold."""
+    """Replace line breaks, which names of columns may have."""
     return "".join(" " if c in "\n\r\t\v\f" else c for c in title)
 
 

@@ -42,7 +42,7 @@ class Informative:
 
 
 def column_information(statistics: Statistics) -> Mapping[str, Informative]:
-    """Return what each column tells of the class, the most telling first.
+    """Compute the mutual information of each column with the target, the highest first.
 
         I(X; Y) = Σ P(v, k) log2( P(v, k) / (P(v) P(k)) )
 
@@ -50,7 +50,7 @@ def column_information(statistics: Statistics) -> Mapping[str, Informative]:
 
     >>> from priory import Classifier, Settings
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"], "windy": [True, False, True, False]}
-    >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
+    >>> classifier = Classifier(Settings.textbook()).update(days, ["No", "No", "Yes", "Yes"])
     >>> {name: found.bits for name, found in column_information(classifier.statistics).items()}
     {'outlook': 1.0, 'windy': 0.0}
     """
@@ -83,7 +83,7 @@ def _informative(counts: FloatArray) -> Informative:
 
 
 def column_importances(model: Model, statistics: Statistics) -> Mapping[str, float]:
-    """Return how much each column counts in a model's predictions; they add up to 1.
+    """Compute the importance of each column in a model's predictions; they sum to 1.
 
         importance ∝ weight · (share of the rows that have a value) · I(X; Y)
 
@@ -101,7 +101,7 @@ def column_importances(model: Model, statistics: Statistics) -> Mapping[str, flo
 
     >>> from priory import Classifier, Settings
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"], "windy": [True, False, True, False]}
-    >>> classifier = Classifier(Settings.textbook()).learn(days, ["No", "No", "Yes", "Yes"])
+    >>> classifier = Classifier(Settings.textbook()).update(days, ["No", "No", "Yes", "Yes"])
     >>> dict(column_importances(classifier.model, classifier.statistics))
     {'outlook': 1.0, 'windy': 0.0}
     """
@@ -126,7 +126,7 @@ def column_importances(model: Model, statistics: Statistics) -> Mapping[str, flo
 
 
 def word_importances(table: Any) -> FloatArray:
-    """Return how much each word of a text tells of the class: bits that it adds to a token.
+    """Compute the contribution of each word to the mutual information of a token and the class.
 
         P(w) Σ_k P(k | w) log2( P(k | w) / P(k) ) − (classes − 1) / (2n ln 2)
 

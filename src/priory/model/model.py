@@ -27,7 +27,7 @@ from priory.base.errors import (
 )
 from priory.base.formatting import aligned
 from priory.base.labels import label_key, label_token
-from priory.base.parallel import in_parallel, stretches, thread_count
+from priory.base.parallel import in_parallel, stretches
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 from priory.data.columns import Column, Frame, Labels, Numbers, Texts
 from priory.data.finite import refuse_large
@@ -52,8 +52,6 @@ __all__ = [
 
 STRETCH = 131_072
 """So many scores are worked out together: a megabyte, which stays in the cache."""
-
-FEW_ROWS = 16
 
 MOST_FEATURES = 20
 """So many weights of a linear form are printed."""
@@ -462,12 +460,11 @@ def add_up(
             if finish is not None:
                 finish(some)
 
-    if n_rows <= FEW_ROWS:  # a single row must not wait for threads to be counted
-        add(slice(0, n_rows))
-        return
-    threads = thread_count()
-    tasks = [partial(add, rows) for rows in stretches(n_rows, n_classes * n_columns, threads)]
-    in_parallel(tasks, threads)
+    parts = stretches(n_rows, n_classes * n_columns)
+    if len(parts) == 1:
+        add(parts[0])
+    else:
+        in_parallel([partial(add, rows) for rows in parts], len(parts))
 
 
 def _weighted(adder: Adder, weight: float, offset: FloatArray | float) -> Adder:

@@ -1,4 +1,4 @@
-"""New rows in the types that were learned: whole numbers, truths, dates, categories, strings."""
+"""Sampled rows in the types of the training data: integers, booleans, dates, categories."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from priory.base.typing import AnyArray, FloatArray
 from priory.data.schema import Block, Kind, Schema
 from priory.statistics.statistics import Statistics
 
-__all__ = ["as_learned", "column_types", "is_whole", "like_table"]
+__all__ = ["as_learned", "column_types", "is_integer", "like_table"]
 
 DAY = 86_400
 
 
 def as_learned(columns: Mapping[str, AnyArray], statistics: Statistics) -> dict[str, AnyArray]:
-    """Return drawn columns in NumPy's type for what was learned.
+    """Convert sampled columns to the NumPy types of the training data.
 
-    Whole numbers with a gap among them stay floats, for NumPy's integers have no gap.
+    Integers with missing values stay floats: NumPy's integers cannot be missing.
     """
     blocks = _blocks(statistics.schema)
     return {
@@ -29,14 +29,14 @@ def as_learned(columns: Mapping[str, AnyArray], statistics: Statistics) -> dict[
     }
 
 
-def is_whole(column: str, statistics: Statistics) -> bool:
-    """Return whether every number of a column that was learned is known to be whole."""
+def is_integer(column: str, statistics: Statistics) -> bool:
+    """Tell whether all numbers of a column in the training data are known to be integers."""
     block = _blocks(statistics.schema)[column]
-    return _holds_whole(block, statistics.tables.get(block.name))
+    return _holds_integers(block, statistics.tables.get(block.name))
 
 
 def _blocks(schema: Schema) -> dict[str, Block]:
-    """Return the block of each column; one of its own comes before those of pairs."""
+    """Find the block of each column; its own before those of pairs."""
     blocks: dict[str, Block] = {}
     for block in sorted(schema.blocks, key=lambda block: block.pairing is not None):
         for column in block.columns:
@@ -48,7 +48,7 @@ def _as_learned(values: AnyArray, block: Block, table: Any) -> AnyArray:
     if block.kind is Kind.LABELS:
         return _labels(values, table.labels)
     if block.kind is Kind.COUNTS:
-        return _rounded(values) if _holds_whole(block, table) else values
+        return _rounded(values) if _holds_integers(block, table) else values
     if block.kind is not Kind.NUMBERS:
         return values
     numbers = values.astype(np.float64)
@@ -58,11 +58,11 @@ def _as_learned(values: AnyArray, block: Block, table: Any) -> AnyArray:
         return _microseconds(numbers).astype("datetime64[us]")
     if block.why.startswith("duration"):
         return _microseconds(numbers).astype("timedelta64[us]")
-    keeps = block.why == "integer" or (block.why == "numbers" and _holds_whole(block, table))
+    keeps = block.why == "integer" or (block.why == "numbers" and _holds_integers(block, table))
     return _rounded(numbers) if keeps else numbers
 
 
-def _holds_whole(block: Block, table: Any) -> bool:
+def _holds_integers(block: Block, table: Any) -> bool:
     if block.kind is Kind.COUNTS:
         return bool((table.s1 == np.floor(table.s1)).all())
     if block.kind is not Kind.NUMBERS:
@@ -71,7 +71,7 @@ def _holds_whole(block: Block, table: Any) -> bool:
 
 
 def _all_cells(table: Any, holds: Callable[[FloatArray], Any]) -> bool:
-    """Return whether something holds of every number; only level 0 still knows them."""
+    """Test every number; only cells of level 0 still know them."""
     cells = table.cells
     return cells.level == 0 and len(cells.keys) > 0 and bool(np.all(holds(cells.values)))
 
@@ -82,15 +82,15 @@ def _rounded(numbers: AnyArray) -> AnyArray:
 
 
 def _microseconds(seconds: FloatArray) -> AnyArray:
-    gaps = np.isnan(seconds)
-    whole = np.rint(np.where(gaps, 0.0, seconds) * 1e6).astype(np.int64)
-    return np.where(gaps, np.iinfo(np.int64).min, whole)  # which is no time
+    missing = np.isnan(seconds)
+    whole = np.rint(np.where(missing, 0.0, seconds) * 1e6).astype(np.int64)
+    return np.where(missing, np.iinfo(np.int64).min, whole)  # NaT
 
 
 def _labels(values: AnyArray, labels: tuple[Any, ...]) -> AnyArray:
-    """Return labels as an array of their own type where there is one."""
+    """Convert labels to an array of their common type, if they have one."""
     types = {bool if isinstance(v, bool) else type(v) for v in labels}
-    if types == {int} and values.dtype == bool:  # truths that were learned as 0 and 1
+    if types == {int} and values.dtype == bool:  # booleans that were 0 and 1 in the training data
         return values.astype(np.int64)
     if values.dtype != object or any(value is None for value in values.tolist()):
         return values
@@ -102,11 +102,11 @@ def _labels(values: AnyArray, labels: tuple[Any, ...]) -> AnyArray:
     return values
 
 
-# The kind of table that was learned
+# Tables of the kind of the training data
 
 
 def column_types(X: Any) -> dict[str, Any] | None:
-    """Return the types of a table's columns, in its own words; None where it has none."""
+    """List the types of the columns, in the terms of the library; None if there are none."""
     module = type(X).__module__.partition(".")[0]
     if module == "pandas" and hasattr(X, "dtypes") and X.ndim == 2:
         return {
@@ -124,7 +124,7 @@ def column_types(X: Any) -> dict[str, Any] | None:
 
 
 def _holds_dates(series: Any) -> bool:
-    """Return whether a column of objects holds dates without a time."""
+    """Tell whether a column of objects holds dates without a time."""
     from datetime import date, datetime
 
     if series.dtype != object or not len(series):
@@ -143,7 +143,7 @@ def like_table(
     types: Mapping[str, Any] | None,
     statistics: Statistics,
 ) -> Any:
-    """Return drawn columns as a table of the kind that was learned, each in its type."""
+    """Make a table of sampled columns, of the kind and the types of the training data."""
     types = types or {}
     if container == "pandas":
         import pandas as pd
@@ -156,7 +156,7 @@ def like_table(
 
         of_arrow = types if container == "arrow" else {}
         arrays = {
-            name: _arrow(values, of_arrow.get(name), is_whole(name, statistics), name)
+            name: _arrow(values, of_arrow.get(name), is_integer(name, statistics), name)
             for name, values in columns.items()
         }
         table = pa.table(arrays)
@@ -167,7 +167,7 @@ def like_table(
 
 
 def _pandas(values: AnyArray, dtype: Any) -> Any:
-    """Return a Series of a type, or of the one next to it that has gaps."""
+    """Make a Series of a type, or of the nearest type with missing values."""
     import pandas as pd
 
     series: Any = pd.Series(values)
@@ -189,12 +189,12 @@ def _pandas(values: AnyArray, dtype: Any) -> Any:
         return pd.Series(_cast(values, dtype))
     try:
         return series.astype(dtype)
-    except (TypeError, ValueError):  # other batches had values that it cannot hold
+    except (TypeError, ValueError):  # values of other batches may not fit
         return series
 
 
 def _cast(values: AnyArray, dtype: Any) -> AnyArray:
-    """Return whole numbers in a type of integers; what it cannot hold is moved to its ends."""
+    """Cast to an integer type, clipped to its range."""
     if np.dtype(dtype).kind not in "iu":
         return values.astype(dtype)
     ends = np.iinfo(dtype)
@@ -202,7 +202,7 @@ def _cast(values: AnyArray, dtype: Any) -> AnyArray:
 
 
 def _arrow(values: AnyArray, kind: Any, whole: bool, name: str) -> Any:
-    """Return an Arrow array of a type."""
+    """Make an Arrow array of a type."""
     import pyarrow as pa
 
     if kind is not None and pa.types.is_integer(kind) and values.dtype.kind in "if":
@@ -212,8 +212,8 @@ def _arrow(values: AnyArray, kind: Any, whole: bool, name: str) -> Any:
         array = pa.array(values, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise InputError(
-            f"Column {name!r} has values of several types, which an Arrow table cannot: {error}. "
-            "classifier_.sample gives the new rows as arrays by column."
+            f"Column {name!r} has values of several types, which Arrow does not support: {error}. "
+            "Use classifier_.sample, which returns arrays by column."
         ) from None
     if kind is None:
         is_float = pa.types.is_floating(array.type)
@@ -239,7 +239,7 @@ def _to_arrow_type(array: Any, kind: Any) -> Any:
 
 
 def _polars(table: Any, types: Mapping[str, Any]) -> Any:
-    """Return a polars DataFrame of an Arrow table, its columns in their types."""
+    """Convert an Arrow table to a polars DataFrame, its columns to their types."""
     import polars as pl
 
     frame: Any = pl.from_arrow(table)

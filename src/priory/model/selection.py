@@ -1,11 +1,10 @@
-"""Which columns pay for themselves, in bits (minimum description length).
+"""Column selection by minimum description length.
 
     saves = log2 P(column | class) − log2 P(column)        over all rows
     costs = ½ log2 n · (parameters with classes − parameters without)
 
-A column stays if a description of it that looks at the class is the shorter one, its further
-parameters included. With relative frequencies what it saves on its own values is n · I(X; Y), which
-is also what it saves on the classes: the information of the one about the other is mutual.
+A column is kept if its description given the class, with the additional parameters, is shorter.
+With relative frequencies the saving is n · I(X; Y), the mutual information with the target.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ from priory.statistics.statistics import Statistics
 __all__ = ["Worth", "worth"]
 
 NOT_JUDGED = (Kind.WORDS, Kind.COUNTS)
-"""These have far more parameters than rows; ½ log2 n for each would be no fair price."""
+"""These have far more parameters than rows, for which ½ log2 n each is no good estimate."""
 
 
 @dataclass(frozen=True)
 class Worth:
-    """Hold how many bits a column saves by looking at the class, and what that costs.
+    """The bits that a column saves given the class, and the bits of its additional parameters.
 
     >>> str(Worth(1.25, 14.3))
     'left out: saves 1.2 bits, costs 14.3'
@@ -47,23 +46,23 @@ class Worth:
 
     @property
     def pays(self) -> bool:
-        """Return whether more is saved than it costs."""
+        """Whether it saves more than it costs."""
         return self.saves > self.costs
 
     def __add__(self, other: Worth) -> Worth:
         return Worth(self.saves + other.saves, self.costs + other.costs)
 
     def __str__(self) -> str:
-        verdict = "stays" if self.pays else "left out"
+        verdict = "kept" if self.pays else "left out"
         return f"{verdict}: saves {self.saves:.1f} bits, costs {self.costs:.1f}"
 
 
 def worth(
     statistics: Statistics, block: Block, choices: Sequence[Choice], gaps: bool
 ) -> Worth | None:
-    """Return what a block is worth under the best of some choices; None if it is not judged.
+    """Compute the worth of a block under the best of some choices; None if it is not assessed.
 
-    With `gaps` the gaps of a column may speak too, where that pays.
+    With `gaps` missing values count too, if that pays.
     """
     if block.kind in NOT_JUDGED:
         return None
@@ -88,7 +87,7 @@ def worth(
 
 
 def _worth(family: Family, table: Any, prior: Prior | None, n_rows: float) -> Worth:
-    """Return what parameters for each class save over the same ones for all, and cost."""
+    """Compute the saving and the cost of parameters per class, compared with pooled ones."""
     pooled = reduce(add, (table.only_classes(np.array([k])) for k in range(n_classes(table))))
     apart, together = (
         family.log_likelihood_of(sums, family.parameters(sums, prior)) for sums in (table, pooled)

@@ -1,7 +1,7 @@
-"""Classes whose numbers do not vary: said aloud, since a spike would decide in silence.
+"""Warnings about vanishing variance, which makes a class certain or impossible.
 
-The maximum-likelihood variance of a single row is 0. A density needs some variance, so a least
-one is taken; then the class is certain where its number comes, and impossible elsewhere.
+The maximum-likelihood variance of a single row is 0. A density needs a positive variance, so a
+minimum is used; the class is then certain at its number, and impossible elsewhere.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from priory.statistics.statistics import Statistics
 __all__ = ["about_spikes"]
 
 ALONE = (
-    "do not vary, so that its density is a spike: it is certain where that number comes and all "
+    "have variance 0, so that its density is a spike: the class is certain at that number and all "
     "but impossible elsewhere. Give the column a prior, smoothing={{{0}: NormalInverseGamma()}}, "
-    "a variance that all classes share, families={{{0}: 'gaussian-shared'}}, or more rows."
+    "a variance shared by all classes, families={{{0}: 'gaussian-shared'}}, or more rows."
 )
 TOGETHER = (
-    "have no covariance that can be inverted: there are too few rows, or columns that follow from "
-    "others. A least one, or that of all classes, was taken. Draw correlations towards 0, "
-    "MultivariateGaussian(shrinkage='auto'), or let classes share it, "
+    "have a singular covariance matrix: there are too few rows, or linearly dependent columns. A "
+    "minimum variance, or the covariance of all classes, is used. Shrink the correlations, "
+    "MultivariateGaussian(shrinkage='auto'), or share the covariance, "
     "MultivariateGaussian(shared=True)."
 )
 
 
 def about_spikes(terms: Iterable[Term], statistics: Statistics) -> dict[str, str]:
-    """Return what is to be said of columns in which a class has no spread, by their names.
+    """Describe the columns in which the variance of a class vanishes, by name.
 
     >>> from priory.families import Gaussian
     >>> from priory.model.model import Choice, Model
@@ -38,8 +38,8 @@ def about_spikes(terms: Iterable[Term], statistics: Statistics) -> dict[str, str
     >>> X, y = {"x": [1.5, 2.0, 3.0]}, read_labels(["a", "a", "b"])
     >>> statistics = Statistics.count(read(X, infer(X)), y, infer(X))
     >>> model = Model.read(statistics, {"x": Choice(Gaussian(), None)})
-    >>> about_spikes(model.terms, statistics)["x"][:50]
-    "The numbers of column 'x' in class 'b' do not vary"
+    >>> about_spikes(model.terms, statistics)["x"][:52]
+    "The numbers of column 'x' in class 'b' have variance"
     """
     found = {}
     for term in terms:

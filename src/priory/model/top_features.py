@@ -1,4 +1,4 @@
-"""Which words and values weigh most for each class."""
+"""Top features: the words and values that most favour each class."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ __all__ = ["TopFeature", "TopFeatures", "top_features"]
 
 @dataclass(frozen=True)
 class TopFeature:
-    """Hold one word or value: how often its class had it, and how far it tips the odds."""
+    """One word or value: its count in the class, and its log-odds."""
 
     feature: str
     count: float
     log_odds: float
     weight: float
-    """What it adds to the log-odds of its class on average over the rows of the class."""
+    """Its mean contribution to the log-odds of the class, over the rows of the class."""
 
 
 @dataclass(frozen=True, repr=False)
 class TopFeatures:
-    """Hold the words and values that weigh most for each class; print it to see them.
+    """The words and values that most favour each class; print it to see them.
 
-    log-odds = log P(v | k) − log P(v | any other class), the other classes by their priors.
-    Ordered by how much they add on average over the rows of the class, so that a word seen
-    once does not come first.
+    log-odds = log P(v | k) − log P(v | not k), the other classes weighted by their priors.
+    Sorted by the mean contribution over the rows of the class, so that rare words do not come
+    first.
 
     >>> from priory import TextNB
     >>> texts, labels = ["free cash", "cash now", "at noon"], ["spam", "spam", "ham"]
@@ -57,7 +57,7 @@ class TopFeatures:
 
     def __repr__(self) -> str:
         n = sum(map(len, self.by_class.values()))
-        return f"<TopFeatures: {n} words and values of {len(self)} classes>"
+        return f"<TopFeatures: {n} features of {len(self)} classes>"
 
     def __str__(self) -> str:
         return "\n\n".join(map(aligned, self._tables()))
@@ -66,23 +66,23 @@ class TopFeatures:
         return html_together(*(html_table(head, rows) for head, *rows in self._tables()))
 
     def _tables(self) -> Iterator[list[tuple[str, ...]]]:
-        """Yield the rows of the table of each class, the head first."""
+        """Generate the rows of the table of each class, the header first."""
         for label, features in self.by_class.items():
             rows: list[tuple[str, ...]] = [(str(label), "count", "log-odds")]
             rows += [(f.feature, f"{f.count:g}", f"{f.log_odds:.2f}") for f in features]
             yield rows
 
     def to_dict(self) -> dict[str, list[dict[str, str | float]]]:
-        """Return the same as plain JSON values."""
+        """Convert to plain JSON values."""
         return {
             str(label): [vars(f) for f in features] for label, features in self.by_class.items()
         }
 
 
 def top_features(model: Model, statistics: Statistics, n: int) -> TopFeatures:
-    """Return the n words or values that weigh most for each class."""
+    """Find the n words or values that most favour each class."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise SettingError(f"n must be a whole number of at least 1, not {n!r}.")
+        raise SettingError(f"n must be an integer of at least 1, not {n!r}.")
     best: list[list[TopFeature]] = [[] for _ in model.classes]
     for term in model.terms:
         if term.about != "value":
@@ -91,7 +91,7 @@ def top_features(model: Model, statistics: Statistics, n: int) -> TopFeatures:
         for features, weights, counts in term.family.features(term.block, table, term.parameters):
             odds = _log_odds(weights, model.log_prior)
             share = counts / np.maximum(statistics.weight, np.finfo(float).tiny)
-            with np.errstate(invalid="ignore"):  # 0 · ∞: never seen with the class
+            with np.errstate(invalid="ignore"):  # 0 · ∞: absent from the class
                 mean = np.where(counts > 0, share * odds, -np.inf)
             for k, so_far in enumerate(best):
                 top = np.argsort(-mean[:, k], kind="stable")[:n]
@@ -107,7 +107,7 @@ def top_features(model: Model, statistics: Statistics, n: int) -> TopFeatures:
 
 
 def _log_odds(weights: FloatArray, log_prior: FloatArray) -> FloatArray:
-    """Return log P(v | k) − log P(v | not k), values × classes."""
+    """Compute log P(v | k) − log P(v | not k), values × classes."""
     odds = np.zeros_like(weights)
     for k in range(weights.shape[1]):
         others = np.delete(np.arange(weights.shape[1]), k)

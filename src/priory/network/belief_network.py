@@ -246,7 +246,7 @@ class BeliefNetwork:
 
     # Learning
 
-    def learn(
+    def update(
         self,
         data: Any,
         sample_weight: Any = None,
@@ -264,7 +264,7 @@ class BeliefNetwork:
         (Dempster, Laird and Rubin 1977). Columns that are no nodes are not read. Values that a
         column's type lists, as pandas' categoricals do, are declared.
 
-        >>> network = BeliefNetwork([("a", "b")]).learn({"a": [1, 1, 0], "b": ["x", "y", "y"]})
+        >>> network = BeliefNetwork([("a", "b")]).update({"a": [1, 1, 0], "b": ["x", "y", "y"]})
         >>> network.table("b")[(1,)]
         {'x': 0.5, 'y': 0.5}
         """
@@ -309,7 +309,7 @@ class BeliefNetwork:
         result._become(self._learned())
         return result.merge(other)
 
-    def read_again(self, smoothing: Smoothing | Mapping[str, Smoothing]) -> Self:
+    def change_smoothing(self, smoothing: Smoothing | Mapping[str, Smoothing]) -> Self:
         """Change the smoothing without reading the data again."""
         priors = self._read_priors(smoothing)
         self.smoothing, self._priors = smoothing, priors
@@ -321,7 +321,7 @@ class BeliefNetwork:
     def declare(self, values: Mapping[str, Iterable[Label]]) -> Self:
         """Make values known that may come, beside those seen.
 
-        >>> network = BeliefNetwork([("a", "b")]).learn({"a": [1, 0], "b": ["x", "x"]})
+        >>> network = BeliefNetwork([("a", "b")]).update({"a": [1, 0], "b": ["x", "x"]})
         >>> network.declare({"b": ["y"]}).table("b")[(1,)]
         {'y': 0.3333333333333333, 'x': 0.6666666666666666}
         """
@@ -523,7 +523,7 @@ class BeliefNetwork:
 
     @classmethod
     def _of_structure(cls, graph: Graph, data: Any, smoothing: Smoothing) -> BeliefNetwork:
-        return cls(graph.edges, nodes=graph.nodes, smoothing=smoothing).learn(data)
+        return cls(graph.edges, nodes=graph.nodes, smoothing=smoothing).update(data)
 
     # Questions
 

@@ -102,11 +102,11 @@ class _Learning:
             if y is not None:
                 raise SettingError("A belief network takes all its variables as data, without y.")
             before = model.log_evidence() if model.n_rows else 0.0
-            after = model.learn(data).log_evidence()
+            after = model.update(data).log_evidence()
             return after - before, _Learning(self.name, model)
         if y is None:
             raise SettingError(f"Hypothesis {self.name!r} learns with classes: update(X, y).")
-        learn = model.partial_fit if hasattr(model, "partial_fit") else model.learn
+        learn = model.partial_fit if hasattr(model, "partial_fit") else model.update
         total = 0.0
         for row, label in _rows(data, y):
             total += float(_log_p_rows(self.name, model, row, [label])[0])

@@ -10,10 +10,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from priory.base.errors import ExpressionError, InputError, SettingError, did_you_mean, listing
-from priory.base.labels import label_key, sorted_labels
+from priory.base.labels import label_array, label_key, sorted_labels
 from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, Label
-from priory.classifier.classifier import label_array
 from priory.data.coding import integer_labels
 from priory.data.columns import Labels
 from priory.data.rawtables import RawTable, open_table

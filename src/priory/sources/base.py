@@ -1,4 +1,4 @@
-"""What a source is: columns by name, and batches of rows that the kernels can count."""
+"""The interface of sources: columns by name, and batches of rows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from priory.text.analyzer import Analyzer
 __all__ = ["SAMPLE_ROWS", "Batch", "Form", "Source", "check_columns"]
 
 SAMPLE_ROWS = 20_480
-"""So many rows at the beginning say what the columns are."""
+"""The number of rows from which the kinds of columns are inferred."""
 
 
 class Form(StrEnum):
-    """Say how the text of a column is read; NATURAL is for columns that have a type."""
+    """How the text of a column is parsed; NATURAL for columns that have a type."""
 
     NATURAL = "natural"
     NUMBER = "numbers"
@@ -30,9 +30,9 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Hold some rows: an Arrow array (or any sequence) for each column.
+    """A batch of rows: an Arrow array (or any sequence) for each column.
 
-    `misread` are the columns with a value that is not of the form it was read in; it is a gap here.
+    `misread` are the columns with values that do not fit their form, which are missing here.
     """
 
     columns: Mapping[str, Any]
@@ -40,56 +40,56 @@ class Batch:
     misread: frozenset[str] = field(default_factory=frozenset)
 
     def table(self, names: Collection[str]) -> RawTable:
-        """Return some of the columns as a table."""
+        """Select some of the columns as a table."""
         chosen = tuple(names)
         return RawTable(chosen, self.n_rows, True, lambda i: self.columns[chosen[i]])
 
 
 class Source(ABC):
-    """Give the rows of a file, a query or a table, batch by batch."""
+    """The rows of a file, a query or a table, batch by batch."""
 
     name: str
     columns: tuple[str, ...]
     target: str | None = None
-    """The column of the classes, where the source itself knows it."""
+    """The target column, if the source defines it."""
 
     @property
     def is_text(self) -> bool:
-        """Return whether columns have no type of their own, so that one must be found."""
+        """Whether columns have no types, so that they must be inferred."""
         return False
 
     @property
     def is_repeatable(self) -> bool:
-        """Return whether the rows can be asked for more than once."""
+        """Whether the rows can be read more than once."""
         return True
 
     def forms(self) -> Mapping[str, Form]:
-        """Return how each column should be read, going by the first rows."""
+        """Infer the form of each column from the first rows."""
         return dict.fromkeys(self.columns, Form.NATURAL)
 
     def analyzers(self) -> Mapping[str, Analyzer]:
-        """Return how columns that are texts by their nature are split."""
+        """List the analyzers of columns that are known to be texts."""
         return {}
 
     @abstractmethod
     def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
-        """Return the rows of some columns, at most so many."""
+        """Iterate over the rows of some columns, at most `most` of them."""
 
     def fraction_done(self) -> float | None:
-        """Return which share of the rows was read so far, where that is known."""
+        """Report the fraction of the rows read so far, if it is known."""
         return None
 
     def example(self, column: str, form: Form) -> str | None:
-        """Return a value of a column that cannot be read in a form, if there is one."""
+        """Find a value of a column that does not fit a form."""
         return None
 
     def close(self) -> None:
-        """Let go of files and connections, where there are any."""
+        """Close files and connections."""
         return
 
 
 def check_columns(names: Collection[str], known: Collection[str], what: str) -> None:
-    """Refuse names of columns that a source does not have."""
+    """Refuse names of columns that the source does not have."""
     for name in names:
         if name not in known:
             raise SchemaError(

@@ -17,25 +17,20 @@ import numpy as np
 from priory.base.errors import InputError, PrioryWarning, SchemaError, listing, warn
 from priory.base.labels import label_key
 from priory.base.typing import Label
-from priory.classifier.classifier import count_rows
+from priory.classifier.counter import Counter, without_columns
 from priory.data.columns import Labels
-from priory.data.rawtables import natural
-from priory.data.reading import infer, infer_empty, read, read_labels, read_weights
+from priory.data.natural import natural
+from priory.data.reading import infer, read, read_labels, read_weights
 from priory.data.schema import Block, Kind, Schema
 from priory.sources.base import SAMPLE_ROWS, Batch, Form, Source
 from priory.sources.prefetch import prefetch
 from priory.sources.progress import Progress
-from priory.statistics.sampling import Pool
+from priory.statistics.sampling import Pool, Sample
 from priory.statistics.statistics import Statistics
-from priory.statistics.tables import LabelsTable
+from priory.tuning.kinds import declared_kinds
 from priory.tuning.settings import Settings
 
 __all__ = ["Roles", "count_source", "in_known_types", "sample_schema", "typed_classes"]
-
-NAMING_ROWS = 100_000
-MANY_NAMES = 500_000
-NAMING_SHARE = 0.95
-"""A column of strings that hardly repeats among so many rows is given up: it names the rows."""
 
 WIDENED = "numbers at first, then text"
 
@@ -65,7 +60,7 @@ def sample_schema(source: Source, roles: Roles, settings: Settings) -> Schema:
     if not rows:
         raise InputError(f"{source.name} has no rows{_where_hint(source)}.")
     raw = _joined(batches, roles.features).table(roles.features)
-    schema = infer(raw, settings.declared(raw))
+    schema = infer(raw, declared_kinds(settings, raw))
     # Only the whole source can tell whether strings never repeat; until then they are counted.
     return _with_kinds(schema, Kind.IDENTIFIER, Kind.LABELS, "strings")
 
@@ -79,33 +74,33 @@ def count_source(
     known: Sequence[Label] = (),
     most_classes: int | None = None,
     progress: bool | None = None,
-    pool: Pool | None = None,
+    sample_size: int = 0,
     again: bool = False,
-) -> Statistics:
-    """Return the statistics of all rows of a source; `known` classes say what type classes have.
+) -> tuple[Statistics, Sample | None]:
+    """Count all rows of a source, and keep a sample of so many.
 
-    A `pool` keeps a sample of the rows. What was said of rows is not said `again`.
+    `known` classes say what type classes have. What was said of rows is not said `again`.
     """
     with Progress(source, progress) as bar:
-        tally = _Tally(schema, settings, roles, known, most_classes, pool)
+        tally = _Tally(schema, settings, roles, known, most_classes, sample_size)
         for batch in _ahead(source, roles.forms(forms)):
             tally.add(batch)
             bar.add(batch.n_rows)
-        total = tally.total(source)
-        late = sorted(tally.misread)
-        if late:
-            total = _widened(source, roles, settings, forms, late, total, known, bar, pool)
+        total, sample = tally.total(source), tally.sample
+        if late := sorted(tally.misread):
+            found = (source, roles, settings, forms, late, total, known, bar, sample_size)
+            total, sample = _widened(*found)
     if tally.without_class and not again:
         warn(
             f"{tally.without_class:,} rows of {source.name} have no {roles.target!r} and were left "
             "out: a row can be learned only with its class.",
             PrioryWarning,
         )
-    return total
+    return total, sample
 
 
 class _Tally:
-    """Add up batches; sums of like size are added first, so that none is added too often."""
+    """Count the batches of a source: find their classes and weights, and what was misread."""
 
     def __init__(
         self,
@@ -114,11 +109,10 @@ class _Tally:
         roles: Roles,
         known: Sequence[Label],
         most_classes: int | None,
-        pool: Pool | None = None,
+        sample_size: int = 0,
     ) -> None:
-        self._schema, self._settings, self._roles = schema, settings, roles
-        self._known, self._most_classes, self._pool = known, most_classes, pool
-        self._sums: list[Statistics] = []
+        self._counter = Counter(settings, schema, sample_size=sample_size, in_batches=True)
+        self._roles, self._known, self._most_classes = roles, known, most_classes
         self._classes: set[Any] = set()
         self.misread: set[str] = set()
         self.without_class = 0
@@ -139,22 +133,17 @@ class _Tally:
             return None
         raw = batch.table(roles.features)
         raw.read_columns(raw.names)
-        weight = read_weights(weight, raw.n_rows)
-        schema = infer_empty(raw, self._schema)
-        new = count_rows(raw, labels, weight, schema, self._settings)
-        if schema is not self._schema:
-            self._schema = self._schema.join(schema)
-        self._push(new.statistics)
-        if self._pool is not None and not self.misread:  # else all are read once more
-            self._pool.add(*new.rows)
-        return labels, weight
+        if self.misread:
+            self._counter.pool = None  # all rows are read once more
+        self._counter.add(raw, labels, weight)
+        return labels, read_weights(weight, raw.n_rows)
 
     def _check_misread(self, batch: Batch) -> None:
         """Note columns that hold something else; what was declared must be as declared."""
         for name in batch.misread - self.misread:
             if name == self._roles.weight:
                 raise InputError(f"The weights in column {name!r} must be numbers.")
-            block = next((b for b in self._schema if name in b.columns), None)
+            block = next((b for b in self._counter.schema or () if name in b.columns), None)
             if block is not None and (block.why == "declared" or self._known):
                 raise SchemaError(
                     f"Column {name!r} is read as {block.kind}, but holds something else. Is it a "
@@ -169,42 +158,23 @@ class _Tally:
                 _too_many(self._roles.target, self._most_classes, [k[-1] for k in self._classes])
             )
 
-    def _push(self, new: Statistics) -> None:
-        self._sums.append(new)
-        while len(self._sums) > 1 and self._sums[-2].n_rows <= 2 * self._sums[-1].n_rows:
-            last = self._sums.pop()
-            self._sums[-1] = self._without_names(self._sums[-1] + last)
-
-    def _without_names(self, statistics: Statistics) -> Statistics:
-        """Give up columns that name their rows before they fill the memory."""
-        names = [
-            name
-            for name, table in statistics.tables.items()
-            if isinstance(table, LabelsTable)
-            and statistics.schema[name].pairing is None
-            and _names_rows(table, self._settings.names_rows(statistics.schema[name], table))
-        ]
-        if not names:
-            return statistics
-        self._schema = _as_identifiers(self._schema, names)
-        self._sums = [_dropped(sums, names) for sums in self._sums]
-        return _dropped(statistics, names)
-
     def total(self, source: Source) -> Statistics:
         """Return the sum of everything, with the kinds that all the rows together have."""
-        if not self._sums:
+        if self._counter.is_empty:
             reason = "no row has a class" if self.without_class else "there are no rows"
             raise InputError(f"{source.name}: {reason} to learn{_where_hint(source)}.")
-        while len(self._sums) > 1:
-            last = self._sums.pop()
-            self._sums[-1] = self._sums[-1] + last
-        total = self._sums[0]
+        total = self._counter.total()
         never = [
             block.name
             for block in total.schema.counted
             if block.kind is Kind.LABELS and _never_repeats(block, total.tables[block.name])
         ]
-        return _dropped(total, never)
+        return without_columns(total, never)
+
+    @property
+    def sample(self) -> Sample | None:
+        """The sample of the rows, where one was asked for."""
+        return self._counter.sample
 
 
 def _widened(
@@ -216,9 +186,9 @@ def _widened(
     total: Statistics,
     known: Sequence[Label],
     bar: Progress,
-    pool: Pool | None,
-) -> Statistics:
-    """Return the statistics with some columns read once more, as text.
+    sample_size: int,
+) -> tuple[Statistics, Sample | None]:
+    """Count some columns once more, as text.
 
     A sample was taken of rows that were misread, so it is taken anew.
     """
@@ -230,19 +200,14 @@ def _widened(
         PrioryWarning,
     )
     blocks = tuple(Block(name, (name,), Kind.LABELS, WIDENED) for name in late)
-    again = _Tally(
-        Schema(tuple(late), blocks),
-        replace(settings, families="plain", smoothing=1.0, missing="skip", unseen="skip"),
-        Roles(roles.target, late, roles.weight),
-        known,
-        None,
-    )
+    of_late = Roles(roles.target, late, roles.weight)
+    plain = settings.changed(families="plain", smoothing=1.0, missing="skip", unseen="skip")
+    again = _Tally(Schema(tuple(late), blocks), plain, of_late, known, None)
     texts = {**forms, **dict.fromkeys(late, Form.TEXT)}
     named = {block.name: block for block in blocks}
     whole = replace(total.schema, blocks=tuple(named.get(b.name, b) for b in total.schema))
-    if pool is not None:
-        pool.clear()
-    for batch in _ahead(source, (again._roles if pool is None else roles).forms(texts)):
+    pool = Pool(sample_size) if sample_size else None
+    for batch in _ahead(source, (of_late if pool is None else roles).forms(texts)):
         counted = again.add(batch)
         if pool is not None and counted is not None:
             frame = read(batch.table(roles.features), whole)
@@ -257,7 +222,8 @@ def _widened(
         block.name: (found if block.name in new else total).tables[block.name]
         for block in schema.counted
     }
-    return Statistics(schema, total.classes, total.rows, total.weight, tables)
+    both = Statistics(schema, total.classes, total.rows, total.weight, tables)
+    return both, None if pool is None else pool.sample
 
 
 def typed_classes(statistics: Statistics) -> Statistics:
@@ -335,30 +301,9 @@ def _never_repeats(block: Block, table: Any) -> bool:
     return block.why == "strings" and n >= 1000 and len(table.labels) == n
 
 
-def _names_rows(table: LabelsTable, hardly: bool) -> bool:
-    n, distinct = int(table.rows.sum()), len(table.labels)
-    return (n >= NAMING_ROWS and distinct == n) or (distinct >= MANY_NAMES and hardly)
-
-
 def _with_kinds(schema: Schema, old: Kind, new: Kind, why: str) -> Schema:
     blocks = tuple(replace(b, kind=new, why=why) if b.kind is old else b for b in schema)
     return replace(schema, blocks=blocks)
-
-
-def _as_identifiers(schema: Schema, names: Sequence[str]) -> Schema:
-    why = "no string repeats: it names its rows"
-    blocks = tuple(
-        replace(b, kind=Kind.IDENTIFIER, why=why) if b.name in names else b for b in schema
-    )
-    return replace(schema, blocks=blocks)
-
-
-def _dropped(statistics: Statistics, names: Sequence[str]) -> Statistics:
-    if not names:
-        return statistics
-    schema = _as_identifiers(statistics.schema, names)
-    tables = {n: table for n, table in statistics.tables.items() if n not in names}
-    return Statistics(schema, statistics.classes, statistics.rows, statistics.weight, tables)
 
 
 def _too_many(target: str, most: int, classes: Sequence[Any]) -> str:

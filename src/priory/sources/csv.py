@@ -1,7 +1,7 @@
-"""Large CSV files, read by Arrow, which parses faster than DuckDB but gives up at any oddity.
+"""Large CSV files, read by Arrow, which is faster than DuckDB but refuses irregular rows.
 
-Where it does, DuckDB reads on from that row: only there is a value of another kind a gap with a
-mark, and only there does an error tell the line. So both must agree on whatever Arrow accepts.
+From the first such row DuckDB reads on: only there is a value of another type missing and flagged,
+and only there does an error give the line. So both must agree on whatever Arrow accepts.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from priory.sources.tables import CsvHead
 __all__ = ["FALSE", "TRUE", "CsvSource", "is_large"]
 
 LARGE = 1 << 25
-"""Smaller files are read before a difference shows."""
+"""For smaller files the difference does not matter."""
 
 PIECE = 1 << 24
-"""So many bytes are parsed at once."""
+"""The number of bytes parsed at a time."""
 
 BLOCK = PIECE // 4
-"""The parts of it that several threads parse."""
+"""The part parsed by one thread."""
 
 LONGEST = 1 << 23
-"""The head has no more bytes, and rows within quotes no more than a piece."""
+"""The largest header; quoted rows are limited to a piece."""
 
 TRUE, FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 
 
 class CsvSource(Source):
-    """Give the rows of plain CSV files; `slowly` gives the same rows, whatever they are."""
+    """The rows of regular CSV files; `slowly` is a source of the same rows for any file."""
 
     def __init__(self, slowly: Source, heads: Sequence[CsvHead], na_values: Sequence[str]) -> None:
         self.name, self.columns = slowly.name, slowly.columns
@@ -41,15 +41,15 @@ class CsvSource(Source):
 
     @property
     def is_text(self) -> bool:
-        """Return that columns have no type of their own."""
+        """True: the columns have no types."""
         return True
 
     def forms(self) -> Mapping[str, Form]:
-        """Return the form that every value of the first rows has, for each column."""
+        """Infer the form of each column from the first rows."""
         return self._slowly.forms()
 
     def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
-        """Stream the rows; memory holds a few pieces, however many there are."""
+        """Stream the rows, with a few pieces at a time in memory."""
         import pyarrow as pa
 
         rows = 0
@@ -71,19 +71,19 @@ class CsvSource(Source):
                 yield Batch(columns, batch.n_rows - known, batch.misread)
 
     def fraction_done(self) -> float | None:
-        """Return the share of the bytes that were parsed."""
+        """Report the fraction of the bytes that were parsed."""
         return self._slowly.fraction_done() if self._done is None else self._done / self._size
 
     def example(self, column: str, form: Form) -> str | None:
-        """Return the first value of a column that is not of a form."""
+        """Find the first value of a column that does not fit a form."""
         return self._slowly.example(column, form)
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         self._slowly.close()
 
     def _tables(self, forms: Mapping[str, Form]) -> Iterator[Any]:
-        """Return a table of each piece of the files."""
+        """Iterate over the tables of the pieces of the files."""
         import pyarrow as pa
         from pyarrow import csv
 
@@ -108,14 +108,14 @@ class CsvSource(Source):
 
 
 def is_large(heads: Sequence[CsvHead], encoding: str) -> bool:
-    """Return whether files are plain UTF-8, and large enough to be read another way."""
+    """Tell whether files are plain UTF-8, and large enough for Arrow to pay off."""
     is_utf8 = encoding.lower().replace("-", "").replace("_", "") == "utf8"
     sizes = [_plain_size(head.path) for head in heads] if is_utf8 else [0]
     return min(sizes) > 0 and sum(sizes) >= LARGE
 
 
 def _plain_size(path: str) -> int:
-    """Return how many bytes a file has, 0 where it is packed, or no file at all."""
+    """Get the size of a file, 0 if it is compressed or not a regular file."""
     if not os.path.isfile(path):
         return 0
     with open(path, "rb") as file:
@@ -124,14 +124,14 @@ def _plain_size(path: str) -> int:
 
 
 class _Piece(NamedTuple):
-    """Some whole rows; they are there until the next piece is asked for."""
+    """Some whole rows, valid until the next piece is requested."""
 
     rows: memoryview
     quoted: bool
 
 
 def _pieces(path: str) -> Iterator[_Piece]:
-    """Return the rows of a file, whole ones, in pieces.
+    """Iterate over the rows of a file in pieces of whole rows.
 
     A line that ends within quotes is no row yet: before its end their number is odd.
     """

@@ -1,7 +1,7 @@
-"""DuckDB as the engine: files, queries and databases, streamed as Arrow batches.
+"""Files, queries and databases, read by DuckDB as streams of Arrow batches.
 
 Text formats (CSV, JSON lines) are read as text and cast by `TRY_CAST`, so that a value of another
-kind, however late it comes, is a gap with a mark instead of an end.
+type, however late it occurs, is missing and flagged instead of an error.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ __all__ = [
 
 VALUES_AT_ONCE = 2_500_000
 BITS = 62
-"""So many marks fit into one whole number."""
+"""The number of flags in one integer."""
 
 
 @dataclass(frozen=True)
-class _Column:
-    """Hold the SQL of one column, and its form where its type says it; text has none yet."""
+class _SqlColumn:
+    """The SQL of a column, and its form; None for text whose form is yet unknown."""
 
     name: str
     sql: str
@@ -50,13 +50,13 @@ class _Column:
 
 
 class DuckSource(Source):
-    """Give the rows of a FROM clause."""
+    """The rows of a FROM clause."""
 
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
         name: str,
-        columns: Sequence[_Column],
+        columns: Sequence[_SqlColumn],
         origin: str,
         where: str | None,
         na_values: Sequence[str],
@@ -71,11 +71,11 @@ class DuckSource(Source):
 
     @property
     def is_text(self) -> bool:
-        """Return whether the columns are text whose form must be found."""
+        """Whether columns are text whose form must be inferred."""
         return any(column.form is not Form.NATURAL for column in self._columns.values())
 
     def forms(self) -> Mapping[str, Form]:
-        """Return the form that every value of the first rows has, for each column."""
+        """Infer the form of each column from the first rows."""
         if self._found is None:
             given = {name: column.form for name, column in self._columns.items()}
             unknown = [name for name, form in given.items() if form is None]
@@ -84,7 +84,7 @@ class DuckSource(Source):
         return self._found
 
     def _find_forms(self, names: Sequence[str]) -> dict[str, Form]:
-        """Return what the text of the first rows can be read as; numbers go before text."""
+        """Find the first form that fits the text of the first rows, numbers before text."""
         tests = {
             Form.NUMBER: "TRY_CAST({0} AS DOUBLE) IS NULL",
             Form.BOOLEAN: f"{{0}} NOT IN {(*TRUE, *FALSE)}",
@@ -105,7 +105,7 @@ class DuckSource(Source):
         return found
 
     def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
-        """Stream the rows; memory holds a few batches, however many there are."""
+        """Stream the rows, with a few batches at a time in memory."""
         names = list(forms)
         expressions = [f"{self._cast(name, forms[name])} AS v{i}" for i, name in enumerate(names)]
         checked = [n for n in names if forms[n] not in (Form.TEXT, Form.NATURAL)]
@@ -125,7 +125,7 @@ class DuckSource(Source):
             yield Batch(columns, table.num_rows, frozenset(misread))
 
     def _tables(self, query: str, size: int) -> Iterator[Any]:
-        """Return Arrow tables of about so many rows each."""
+        """Iterate over Arrow tables of about so many rows each."""
         import pyarrow as pa
 
         with explained(self.name, self._where):
@@ -144,14 +144,14 @@ class DuckSource(Source):
                 yield pa.Table.from_batches(waiting)
 
     def fraction_done(self) -> float | None:
-        """Return what DuckDB says of its progress."""
+        """Report DuckDB's progress."""
         with contextlib.suppress(Exception):
             percent = float(self._connection.query_progress())
             return percent / 100 if percent >= 0 else None
         return None
 
     def example(self, column: str, form: Form) -> str | None:
-        """Return the first value of a column that is not of a form."""
+        """Find the first value of a column that does not fit a form."""
         marks = self._marks([column], {column: form})
         rows = self._rows(
             f"SELECT {self._columns[column].sql} FROM {self._filtered()} WHERE {marks} = 1 LIMIT 1"
@@ -168,7 +168,7 @@ class DuckSource(Source):
             return self._connection.sql(query).fetchall()
 
     def _filtered(self) -> str:
-        """Return the FROM clause with the condition; in it columns have their names and forms."""
+        """Write the FROM clause with the condition, in which columns have their names and forms."""
         if self._where is None:
             return self._origin
         if not self.is_text:
@@ -192,7 +192,7 @@ class DuckSource(Source):
         return sql
 
     def _marks(self, names: Sequence[str], forms: Mapping[str, Form]) -> str:
-        """Return a whole number with a bit for each column whose value is not of its form."""
+        """Write an integer with a bit for each column whose value does not fit its form."""
         bits = (
             f"(({self._columns[n].sql} IS NOT NULL AND {self._cast(n, forms[n])} IS NULL)::BIGINT"
             f" << {i})"
@@ -202,11 +202,11 @@ class DuckSource(Source):
 
 
 def connect(attach: Mapping[str, str] | None = None) -> Any:
-    """Return a connection of our own, to which databases may be attached."""
+    """Open a connection, and attach databases."""
     import duckdb
 
     connection = duckdb.connect(config={"threads": thread_count()})
-    connection.execute("SET enable_progress_bar = true")  # it is asked for, never printed
+    connection.execute("SET enable_progress_bar = true")  # queried, but not printed
     connection.execute("SET enable_progress_bar_print = false")
     connection.execute("SET progress_bar_time = 0")
     connection.execute("SET streaming_buffer_size = '32MB'")
@@ -227,19 +227,19 @@ def of_files(
     encoding: str,
     delimiter: str | None,
 ) -> Source:
-    """Return the source of files of one format."""
+    """Open files of one format as a source."""
     formats = {format_of(file) for file in files}
     if len(formats) > 1:
         raise InputError(
-            f"{name} means files of several formats: {', '.join(sorted(formats))}. Read one format "
-            "at a time, and merge the models."
+            f"{name} matches files of several formats: {', '.join(sorted(formats))}. Read one "
+            "format at a time, and merge the models."
         )
     format_ = formats.pop()
     if format_ == "csv":
         heads = [read_head(file, encoding, delimiter) for file in files]
         same_columns(heads)
         origin = " UNION ALL ".join(_csv(head, heads[0], na_values, encoding) for head in heads)
-        columns = [_Column(c, _raw(i), None) for i, c in enumerate(heads[0].columns)]
+        columns = [_SqlColumn(c, _raw(i), None) for i, c in enumerate(heads[0].columns)]
         source = DuckSource(connection, name, columns, f"({origin})", where, ())
         if where is None and is_large(heads, encoding):
             return CsvSource(source, heads, na_values)
@@ -259,7 +259,7 @@ def of_files(
 def of_query(
     connection: Any, query: str, name: str, where: str | None, na_values: Sequence[str]
 ) -> DuckSource:
-    """Return the source of the last of some SQL statements; the others are run now."""
+    """Open the last of some SQL statements as a source; the others are executed."""
     with explained(name, None):
         *before, last = connection.extract_statements(query)
         for statement in before:
@@ -271,15 +271,15 @@ def of_query(
 def of_relation(
     relation: Any, name: str, where: str | None, na_values: Sequence[str]
 ) -> DuckSource:
-    """Return the source of a DuckDB relation, on the connection it belongs to."""
-    columns = [_Column(c, identifier(c), Form.NATURAL) for c in relation.columns]
+    """Open a DuckDB relation as a source, on its own connection."""
+    columns = [_SqlColumn(c, identifier(c), Form.NATURAL) for c in relation.columns]
     return _RelationSource(relation, name, columns, where, na_values)
 
 
 def of_table(
     connection: Any, table: Any, name: str, where: str | None, na_values: Sequence[str]
 ) -> DuckSource:
-    """Return the source of a table in memory, to which a condition can be put."""
+    """Open a table in memory as a source, with a condition."""
     import pyarrow as pa
 
     try:
@@ -293,7 +293,7 @@ def of_table(
 def filtered_stream(
     connection: Any, reader: Any, where: str | None, na_values: Sequence[str]
 ) -> Any:
-    """Return an Arrow stream of the rows that meet a condition; it is put to batch after batch."""
+    """Filter an Arrow stream, batch by batch."""
     import pyarrow as pa
 
     def batches() -> Iterator[Any]:
@@ -309,13 +309,13 @@ def filtered_stream(
 
 
 class _RelationSource(DuckSource):
-    """Give the rows of a relation, whose connection is the user's own."""
+    """The rows of a relation on the user's connection."""
 
     def __init__(
         self,
         relation: Any,
         name: str,
-        columns: Sequence[_Column],
+        columns: Sequence[_SqlColumn],
         where: str | None,
         na_values: Sequence[str],
     ) -> None:
@@ -337,14 +337,14 @@ def _typed(
 ) -> DuckSource:
     with explained(name, None):
         described = connection.sql(f"DESCRIBE SELECT * FROM {origin}").fetchall()
-    columns = [_Column(row[0], identifier(row[0]), Form.NATURAL) for row in described]
+    columns = [_SqlColumn(row[0], identifier(row[0]), Form.NATURAL) for row in described]
     return DuckSource(connection, name, columns, origin, where, na_values)
 
 
 def _json(
     connection: Any, files: Sequence[str], name: str, where: str | None, na_values: Sequence[str]
 ) -> DuckSource:
-    """Return JSON lines as text, with the forms that the values of the first lines have."""
+    """Open JSON lines as text, with the forms of the first lines."""
     whole = sum(os.path.getsize(file) for file in files) < 2**26
     sample = -1 if whole else SAMPLE_ROWS
     if not any(os.path.getsize(file) for file in files):
@@ -363,16 +363,16 @@ def _json(
     for column, type_ in (row[:2] for row in described):
         sql = identifier(column)
         sql = f"CASE WHEN {sql} NOT IN ({gaps}) THEN {sql} END" if gaps else sql
-        columns.append(_Column(column, f"({sql})" if gaps else sql, forms.get(type_, Form.TEXT)))
-    # Named after themselves, columns would hide those of their forms in a condition.
+        columns.append(_SqlColumn(column, f"({sql})" if gaps else sql, forms.get(type_, Form.TEXT)))
+    # Under their own names, raw columns would shadow the cast ones in a condition.
     renamed = ", ".join(f"{column.sql} AS {_raw(i)}" for i, column in enumerate(columns))
     origin = f"(SELECT {renamed} FROM {read}, columns = {{{texts}}}))"
-    columns = [_Column(column.name, _raw(i), column.form) for i, column in enumerate(columns)]
+    columns = [_SqlColumn(column.name, _raw(i), column.form) for i, column in enumerate(columns)]
     return DuckSource(connection, name, columns, origin, where, ())
 
 
 def _csv(head: CsvHead, first: CsvHead, na_values: Sequence[str], encoding: str) -> str:
-    """Return the SELECT of one CSV file, its columns in the order of the first file."""
+    """Write the SELECT of one CSV file, its columns in the order of the first file."""
     columns = ", ".join(f"{_raw(i)[1:-1]!r}: 'VARCHAR'" for i in range(len(head.columns)))
     gaps = ", ".join(map(literal, ("", *na_values)))
     order = ", ".join(
@@ -387,7 +387,7 @@ def _csv(head: CsvHead, first: CsvHead, na_values: Sequence[str], encoding: str)
 
 
 def _raw(i: int) -> str:
-    """Return a name that no column of the user's has."""
+    """Make a name that no column of the user has."""
     return f'"priory:{i}"'
 
 
@@ -396,7 +396,7 @@ def _list(files: Sequence[str]) -> str:
 
 
 def literal(text: str) -> str:
-    """Return a string in SQL.
+    """Quote a string for SQL.
 
     >>> literal("it's")
     "'it''s'"
@@ -405,7 +405,7 @@ def literal(text: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """Return a name in SQL.
+    """Quote a name for SQL.
 
     >>> print(identifier('the "a" of b'))
     "the ""a"" of b"
@@ -415,7 +415,7 @@ def identifier(name: str) -> str:
 
 @contextlib.contextmanager
 def explained(name: str, where: str | None) -> Iterator[None]:
-    """Turn what DuckDB says of bad data into one clear line."""
+    """Translate DuckDB's errors about data into one clear line."""
     import duckdb
     import pyarrow as pa
 
@@ -435,17 +435,17 @@ def _explained(text: str, name: str, where: str | None) -> Exception:
     if columns:
         return InputError(
             f"{at[0].upper()}{at[1:]} has {columns[2]} values, but there are {columns[1]} columns. "
-            "A value that holds the delimiter must stand in double quotes."
+            "A value that contains the delimiter must be in double quotes."
         )
     if "Invalid unicode" in text or "not utf-8 encoded" in text:
         return InputError(
-            f"{at[0].upper()}{at[1:]} is not written in the encoding expected. Say which it has, "
+            f"{at[0].upper()}{at[1:]} is not in the expected encoding. Give its encoding, "
             "such as encoding='latin-1'."
         )
     if "unterminated quote" in text:
-        return InputError(f"{at[0].upper()}{at[1:]} opens a double quote that is never closed.")
+        return InputError(f"{at[0].upper()}{at[1:]} has a double quote that is never closed.")
     if where is not None and re.match(r"(Binder|Parser|Catalog|Conversion)", lines[0]):
         reason = re.sub(r"^\w+ Error: ", "", lines[0])
-        return SettingError(f"where={where!r:.200} cannot be honoured: {reason}")
+        return SettingError(f"where={where!r:.200} is invalid: {reason}")
     reason = re.sub(r"^(\w+ )+Error: ", "", lines[0] if lines else "unknown reason")
     return InputError(f"{name:.200} could not be read: {reason.rstrip('.')}.")

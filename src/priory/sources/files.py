@@ -1,4 +1,4 @@
-"""Files as bytes and messages as text, with errors that name the file."""
+"""Files as bytes, messages as text, and errors that name the file."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["LARGEST", "Location", "message_text", "read_bytes", "too_big", "unre
 Location: TypeAlias = str | os.PathLike[str]
 
 LARGEST = 2**28
-"""No text has more bytes than this: what is larger is a file of another kind."""
+"""The largest text, in bytes: larger files are not texts."""
 
 
 def read_bytes(file: Path) -> bytes:
-    """Return the bytes of a file that holds one text."""
+    """Read a file that holds one text."""
     try:
         with file.open("rb") as opened:
             data = opened.read(LARGEST + 1)
@@ -29,10 +29,10 @@ def read_bytes(file: Path) -> bytes:
 
 
 def message_text(data: bytes) -> str:
-    r"""Return a message as UTF-8 if it is that, else as Latin-1, a character for each byte.
+    r"""Decode a message as UTF-8 if that fits, else as Latin-1, a character for each byte.
 
-    Its parts may differ in charset, so it is not decoded before its headers are read. Either way
-    nothing is lost: `email_words` gets the bytes back.
+    Its parts may differ in charset, which only its headers tell. Nothing is lost: `email_words`
+    restores the bytes.
 
     >>> message_text(b"caf\xc3\xa9"), message_text(b"caf\xe9 \xc3\xa9")
     ('café', 'café Ã©')
@@ -44,13 +44,13 @@ def message_text(data: bytes) -> str:
 
 
 def unreadable(path: Path, error: OSError) -> InputError:
-    """Return the error that names a file, or folder, and why it cannot be read."""
+    """Make the error for a file or folder that cannot be read."""
     return InputError(f"{str(path)!r} cannot be read: {error.strerror or error}.")
 
 
 def too_big(file: Path) -> InputError:
-    """Return the error that names a file with a text too large to be one."""
+    """Make the error for a file with too large a text."""
     return InputError(
-        f"The file {str(file)!r} holds a text of more than {LARGEST:,} bytes, the most that is "
-        "read as one text. A file of many messages ends in .mbox; other files are best split."
+        f"The file {str(file)!r} has a text of more than {LARGEST:,} bytes, the limit for "
+        "one text. The suffix of a file of messages is .mbox; split other files."
     )

@@ -1,4 +1,4 @@
-"""Read texts and their classes from a folder that holds a folder for each class."""
+"""Folders of texts, with one subfolder for each class."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ _BYTE_ORDER_MARKS = [
 
 
 def read_folder(path: Location, encoding: str | None = None) -> tuple[list[str], list[str]]:
-    """Return the texts below a folder, and the class of each: the name of its first folder.
+    """Read the texts of a folder, and the class of each: the name of its subfolder.
 
     ::
 
         mail/ham/0001.eml   mail/ham/2024/note.txt   mail/spam/0001   mail/spam.mbox
 
-    Classes come in sorted order, and so do the files of a class. A class is a folder, however
-    deep its files lie, or a file whose name ends in .mbox. Hidden files are passed over, and so
-    are files whose suffix is that of something else than text (.png, .zip), with a warning.
+    Classes are sorted, and so are the files of a class. A class is a subfolder, with files at any
+    depth, or a file with the suffix .mbox. Hidden files are skipped; files whose suffix is not that
+    of a text (.png, .zip) are skipped with a warning.
 
-    - Text (.txt and the like) is read as UTF-8, or as its byte order mark says, or else as
-      Windows-1252; `encoding` says otherwise, and then it is an error if it does not fit.
-    - HTML (.html) is read by the charset it declares, and gives its visible text.
-    - Messages (.eml, .mbox, or no suffix and headers) are given as they are, for their parts may
-      differ in charset: as UTF-8 if they are that, else as Latin-1, a character for each byte.
-      So nothing is lost, and `email_words` reads either.
+    - Text (.txt and others) is decoded by its byte order mark, else as UTF-8 or Windows-1252. With
+      `encoding` it is decoded by that alone, and it is an error if it does not fit.
+    - HTML (.html) is decoded by its declared charset, and reduced to its visible text.
+    - Messages (.eml, .mbox, or no suffix and headers) are kept raw, since their parts may differ in
+      charset: decoded as UTF-8 if that fits, else as Latin-1, a character for each byte. Nothing is
+      lost, and `email_words` reads either.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -75,11 +75,10 @@ def read_folder(path: Location, encoding: str | None = None) -> tuple[list[str],
 def iter_folder(
     path: Location, batch_bytes: int = 2**26, encoding: str | None = None
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """Give the texts and classes of `read_folder` in batches, for folders larger than memory.
+    """Iterate over the texts and classes of `read_folder` in batches of bounded size.
 
-    A batch holds files of at most `batch_bytes` bytes in all, or a single larger text. The
-    batches, one after another, are what `read_folder` returns. The folder is listed, and its
-    layout checked, before the first batch.
+    A batch holds files of at most `batch_bytes` bytes in total, or a single larger text. The folder
+    is listed, and its layout checked, before the first batch.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -135,11 +134,11 @@ def _check_encoding(encoding: str) -> None:
 
 
 def _list_classes(root: Path) -> dict[str, list[Path]]:
-    """Return the files of each class, in sorted order; refuse a folder that has none."""
+    """List the files of each class, sorted; refuse a folder without classes."""
     if not root.exists():
         raise InputError(f"No such folder: {str(root)!r}.")
     if not root.is_dir():
-        hint = " For an mbox file there is read_mbox." if root.suffix == ".mbox" else ""
+        hint = " Use read_mbox for an mbox file." if root.suffix == ".mbox" else ""
         raise InputError(
             f"path must be a folder with a folder for each class, not the file {str(root)!r}.{hint}"
         )
@@ -166,14 +165,14 @@ def _list_classes(root: Path) -> dict[str, list[Path]]:
     if empty:
         raise InputError(
             f"Every class must have a text, but in {str(root)!r} these have none: "
-            f"{listing(empty)}. Files passed over: {listing(skipped) or 'none'}."
+            f"{listing(empty)}. Skipped files: {listing(skipped) or 'none'}."
         )
     if skipped:
-        warn(f"Files that are no text were passed over: {listing(skipped)}.", PrioryWarning)
+        warn(f"Skipped files that are not text: {listing(skipped)}.", PrioryWarning)
     if len(classes) == 1:
         warn(
-            f"The folder {str(root)!r} holds one class alone, {next(iter(classes))!r}: "
-            "there is nothing to tell it from.",
+            f"The folder {str(root)!r} has only one class, {next(iter(classes))!r}; "
+            "a classifier needs at least two.",
             PrioryWarning,
         )
     return dict(sorted(classes.items()))
@@ -188,7 +187,7 @@ def _list_files(folder: Path, skipped: list[str]) -> list[Path]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
             file = Path(parent, name)
-            if name.startswith(".") or not file.is_file():  # a pipe would never end
+            if name.startswith(".") or not file.is_file():  # reading a pipe might never end
                 continue
             if _is_text(name):
                 files.append(file)
@@ -198,7 +197,7 @@ def _list_files(folder: Path, skipped: list[str]) -> list[Path]:
 
 
 def _is_text(name: str) -> bool:
-    """Tell whether a name may be that of a text: its suffix says so, or says nothing.
+    """Tell whether a file may be a text, by its suffix.
 
     >>> [_is_text(name) for name in ["a.txt", "a.eml", "0001.ea7e79d3", "a", "a.png", "a.txt.gz"]]
     [True, True, True, True, False, False]
@@ -211,14 +210,14 @@ def _is_text(name: str) -> bool:
 
 @cache
 def _kinds() -> MimeTypes:
-    """Return the standard library's own table of suffixes: the machine's might say otherwise."""
+    """Load the standard library's table of suffixes: that of the system may differ."""
     from mimetypes import MimeTypes
 
     return MimeTypes()
 
 
 def _read(file: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
-    """Give the texts of a file, with how many bytes each takes."""
+    """Iterate over the texts of a file, with the size of each in bytes."""
     suffix = file.suffix.lower()
     if suffix == ".mbox":
         for message in mbox_messages(file):
@@ -235,7 +234,7 @@ def _read(file: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
 
 
 def is_message(data: bytes) -> bool:
-    """Tell whether a file begins like a message: with headers, one of them that of mail."""
+    """Tell whether a file begins with the headers of an e-mail."""
     head = data[:65536].lstrip(b"\r\n").replace(b"\r\n", b"\n").partition(b"\n\n")[0]
     return _HEADER.match(head) is not None and _MAIL_HEADER.search(head) is not None
 
@@ -249,7 +248,7 @@ def _text(
         except UnicodeError as error:
             raise InputError(
                 f"The file {str(file)!r} cannot be read as {encoding!r}: {error}. "
-                "Without encoding= each file is read as what fits it."
+                "Without encoding= each file is decoded by what fits it."
             ) from error
     for mark, name in _BYTE_ORDER_MARKS:
         if data.startswith(mark):

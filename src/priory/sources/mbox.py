@@ -1,4 +1,4 @@
-"""Read the messages of an mbox file one by one."""
+"""Messages of mbox files."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _QUOTED = re.compile(rb"^>(?=>*+From )", re.MULTILINE)
 
 
 def read_mbox(path: Location) -> list[str]:
-    r"""Return the messages of an mbox file, without the "From " lines between them.
+    r"""Read the messages of an mbox file, without the "From " lines between them.
 
-    A message begins at the start of the file or after a blank line, with a line that begins with
-    "From "; a line of text that begins so was quoted as ">From ", and is given unquoted. Messages
-    are text where they are UTF-8, and else bytes as Latin-1; `email_words` reads either.
+    A message begins with a line that begins with "From ", at the start of the file or after a blank
+    line. Lines quoted as ">From " are unquoted. Messages are decoded as UTF-8 if that fits, else as
+    Latin-1, a character for each byte; `email_words` reads either.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -36,7 +36,7 @@ def read_mbox(path: Location) -> list[str]:
 
 
 def iter_mbox(path: Location) -> Iterator[str]:
-    """Give the messages of an mbox file one by one; one message at a time is in memory."""
+    """Iterate over the messages of an mbox file, with one at a time in memory."""
     path = Path(path)
     if not path.exists():
         raise InputError(f"No such file: {str(path)!r}.")
@@ -44,7 +44,7 @@ def iter_mbox(path: Location) -> Iterator[str]:
 
 
 def mbox_messages(file: Path) -> Iterator[bytes]:
-    """Give the messages of an mbox file as bytes."""
+    """Iterate over the messages of an mbox file as bytes."""
     try:
         with file.open("rb") as opened:
             yield from _split(file, opened)
@@ -53,7 +53,7 @@ def mbox_messages(file: Path) -> Iterator[bytes]:
 
 
 def _split(file: Path, opened: BinaryIO) -> Iterator[bytes]:
-    buffer = bytearray(b"\n\n")  # so that the first message follows a blank line as well
+    buffer = bytearray(b"\n\n")  # so that the first message also follows a blank line
     begun, searched = False, 0
     while piece := opened.read(_PIECE):
         buffer += piece
@@ -80,7 +80,7 @@ def _split(file: Path, opened: BinaryIO) -> Iterator[bytes]:
 
 
 def _message(file: Path, data: bytes | bytearray) -> bytes:
-    """Return a message without the line that parts it from the one before, unquoted."""
+    """Remove the separator line of a message, and unquote it."""
     message = bytes(data.partition(b"\n")[2])
     if len(message) > files.LARGEST:
         raise too_big(file)
@@ -89,6 +89,6 @@ def _message(file: Path, data: bytes | bytearray) -> bytes:
 
 def _no_mbox(file: Path, start: bytearray) -> InputError:
     return InputError(
-        f"The file {str(file)!r} is no mbox file: it must begin with a line that begins with "
-        f"'From ', not with {bytes(start.strip()[:40])!r}. A single message ends in .eml."
+        f"The file {str(file)!r} is not an mbox file: it must begin with 'From ', not with "
+        f"{bytes(start.strip()[:40])!r}. The suffix of a single message is .eml."
     )

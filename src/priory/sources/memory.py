@@ -13,7 +13,7 @@ __all__ = ["StreamSource", "TableSource", "as_reader"]
 
 
 class TableSource(Source):
-    """Give a table in memory as one batch."""
+    """A table in memory, as one batch."""
 
     def __init__(self, table: Any) -> None:
         self._raw: RawTable = open_table(table)
@@ -22,18 +22,18 @@ class TableSource(Source):
         self._done = 0.0
 
     def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
-        """Return the whole table; so much of it is at hand anyway."""
+        """Yield the whole table, which is in memory anyway."""
         raw = self._raw
         yield Batch({name: raw.get(raw.places[name]) for name in forms}, raw.n_rows)
         self._done = 1.0
 
     def fraction_done(self) -> float | None:
-        """Return 1 once the table was given."""
+        """Report 1 once the table was read."""
         return self._done
 
 
 class StreamSource(Source):
-    """Give the batches of an Arrow stream, which can be read once."""
+    """The batches of an Arrow stream, which can be read once."""
 
     def __init__(self, stream: Any) -> None:
         stream = as_reader(stream)
@@ -42,15 +42,15 @@ class StreamSource(Source):
         self.name = "stream"
         self.columns = tuple(stream.schema.names)
         if len(set(self.columns)) < len(self.columns):
-            raise InputError("Two columns of the stream have one name; give each its own.")
+            raise InputError("The columns of the stream must have distinct names.")
 
     @property
     def is_repeatable(self) -> bool:
-        """Return False: what has flowed by is gone."""
+        """False: a stream can be read once."""
         return False
 
     def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
-        """Return the batches; a first look at `most` rows keeps them for later."""
+        """Iterate over the batches; the first `most` rows, if asked for, are kept for later."""
         if most is not None:
             self._first, rows = [], 0
             for batch in self._reader:
@@ -69,7 +69,7 @@ class StreamSource(Source):
 
 
 def as_reader(stream: Any) -> Any:
-    """Return anything that speaks Arrow's stream protocol as its reader."""
+    """Open anything that supports Arrow's stream protocol."""
     import pyarrow as pa
 
     if isinstance(stream, pa.RecordBatchReader):

@@ -1,4 +1,4 @@
-"""Open whatever a user calls data: files, patterns, SQL, relations, tables, streams."""
+"""Opening of sources: files, patterns, SQL, relations, tables, streams."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def open_source(
     delimiter: str | None = None,
     attach: Mapping[str, str] | None = None,
 ) -> Source:
-    """Return a source of rows; see `priory.train` for what may be given.
+    """Open a source of rows; see `priory.train` for what it may be.
 
     >>> open_source("examples/play_tennis.csv").columns
     ('outlook', 'temperature', 'humidity', 'wind', 'play')
     """
     gaps = (na_values,) if isinstance(na_values, str) else tuple(map(str, na_values))
     if where is not None and not isinstance(where, str):
-        raise SettingError(f"where must be a condition in SQL, not {where!r:.60}.")
+        raise SettingError(f"where must be an SQL condition, not {where!r:.60}.")
     if isinstance(source, Source):
         return source
     if isinstance(source, str | os.PathLike) and has_classes(source):
         if where is not None or gaps:
-            raise SettingError("A folder of texts has no where and no na_values.")
+            raise SettingError("where and na_values must not be given for a folder of texts.")
         return FolderSource(source)
     if _is_paths(source):
         from priory.sources import duck
@@ -76,7 +76,7 @@ def open_source(
 
 
 def _is_paths(source: Any) -> bool:
-    """Return whether a source is a path, a query, or a list of paths."""
+    """Tell whether a source is a path, a query, or a list of paths."""
     if isinstance(source, str | os.PathLike):
         return True
     if not isinstance(source, list | tuple) or not source:

@@ -1,4 +1,4 @@
-"""Read ahead: the next batch is fetched while the last one is counted."""
+"""Prefetching: the next batch is read while the last one is counted."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ T = TypeVar("T")
 
 
 class _End:
-    """Stand behind the last item."""
+    """The end of the queue."""
 
 
 def prefetch(items: Iterable[T], most: int = 1) -> Generator[T, None, None]:
-    """Return the same items, so many of them fetched by another thread before they are wanted.
+    """Iterate over items, up to `most` of them fetched ahead by another thread.
 
-    What goes wrong there goes wrong here; and who stops early stops the other thread too.
+    Exceptions of that thread are raised here, and stopping early stops that thread.
 
     >>> list(prefetch(range(5)))
     [0, 1, 2, 3, 4]

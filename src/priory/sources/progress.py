@@ -1,4 +1,4 @@
-"""A progress bar for whatever takes longer than a second."""
+"""A progress bar for reading that takes longer than a second."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PATIENCE = 1.0
 
 
 class Progress:
-    """Show rows, share done, rate and time left on stderr, once a second has passed.
+    """Show rows, progress, rate and remaining time on stderr, after one second.
 
-    `shown` None shows it where stderr is a terminal.
+    By default it is shown if stderr is a terminal.
     """
 
     def __init__(self, source: Source, shown: bool | None = None, title: str = "Reading") -> None:
@@ -35,7 +35,7 @@ class Progress:
             self._bar.stop()
 
     def add(self, rows: int) -> None:
-        """Tell that some more rows were read."""
+        """Report that more rows were read."""
         self.rows += rows
         seconds = time.monotonic() - self._began
         if not self._shown or seconds < PATIENCE:

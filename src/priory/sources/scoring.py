@@ -9,7 +9,8 @@ from priory.base.errors import SchemaError
 from priory.base.parallel import at_most
 from priory.classifier.classifier import Classifier
 from priory.data.columns import Labels
-from priory.data.rawtables import RawTable, natural
+from priory.data.natural import natural
+from priory.data.rawtables import RawTable
 from priory.data.schema import Kind
 from priory.sources.base import Batch, Form, check_columns
 from priory.sources.counting import in_known_types

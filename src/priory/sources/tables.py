@@ -1,4 +1,4 @@
-"""Files: which ones are meant, what they are written in, and the head of a CSV."""
+"""Files of tables: their paths, their formats, and the header of a CSV file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LONGEST_HEAD = 4 * 2**20
 
 @dataclass(frozen=True)
 class CsvHead:
-    """Hold how a CSV file is written, and the names of its columns."""
+    """The delimiter and the columns of a CSV file."""
 
     path: str
     delimiter: str
@@ -44,15 +44,14 @@ class CsvHead:
 
 
 def find_files(path: str | os.PathLike[str]) -> list[str]:
-    """Return the files that a path or a pattern means, or say that there are none."""
+    """List the files that match a path or a pattern."""
     name = os.fspath(path)
     if "://" in name:
         raise InputError(
-            f"{name} is not on this machine. Read it by a query: "
-            f"\"SELECT * FROM '{name}'\" (DuckDB fetches it)."
+            f"{name} is a URL. Read it by a query: \"SELECT * FROM '{name}'\" (DuckDB fetches it)."
         )
     if os.path.isdir(name):
-        raise InputError(f"{name} is a folder. Name its files by a pattern: {name}/*.csv")
+        raise InputError(f"{name} is a folder. Give a pattern for its files: {name}/*.csv")
     if os.path.isfile(name):
         return [name]
     if glob.has_magic(name):
@@ -68,7 +67,7 @@ def find_files(path: str | os.PathLike[str]) -> list[str]:
 
 
 def format_of(path: str) -> str:
-    """Return what a file is written in: csv, parquet, json or arrow; by its name, else its bytes.
+    """Find the format of a file, csv, parquet, json or arrow, by its name, else its bytes.
 
     >>> format_of("days.csv.gz"), format_of("days.parquet")
     ('csv', 'parquet')
@@ -85,20 +84,20 @@ def format_of(path: str) -> str:
         return "arrow"
     if start.startswith((b"SQLite format 3", b"DUCK")) or start[8:12] == b"DUCK":
         raise InputError(
-            f"{path} is a database. Attach it and ask it a query: attach={{'db': {path!r}}}, "
+            f"{path} is a database. Attach it and query it: attach={{'db': {path!r}}}, "
             '"SELECT * FROM db.some_table".'
         )
     return "json" if start.lstrip()[:1] == b"{" else "csv"
 
 
 def read_head(path: str, encoding: str, delimiter: str | None = None) -> CsvHead:
-    """Return the columns of a CSV file and what stands between its values."""
+    """Read the columns and the delimiter of a CSV file."""
     start = _start(path, 65_536)
     if not start.strip(b"\xef\xbb\xbf \r\n"):
         raise InputError(f"{path} is empty.")
     if b"\0" in start and not encoding.lower().startswith("utf-16"):
         raise InputError(
-            f"{path} holds NUL bytes, so it is no text; if it is UTF-16, say encoding='utf-16'."
+            f"{path} contains NUL bytes, so it is not text; for UTF-16 give encoding='utf-16'."
         )
     try:
         text = _decoded(start, encoding)
@@ -108,8 +107,8 @@ def read_head(path: str, encoding: str, delimiter: str | None = None) -> CsvHead
         ) from None
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path} is not written in {encoding}: byte {error.start} is "
-            f"{start[error.start : error.start + 1]!r}. Say which encoding it has, such as "
+            f"{path} is not in {encoding}: byte {error.start} is "
+            f"{start[error.start : error.start + 1]!r}. Give its encoding, such as "
             "encoding='latin-1'."
         ) from None
     if delimiter is None:
@@ -126,7 +125,7 @@ def read_head(path: str, encoding: str, delimiter: str | None = None) -> CsvHead
 
 
 def same_columns(heads: Sequence[CsvHead]) -> None:
-    """Refuse files that do not have the same columns, in whatever order."""
+    """Refuse files with different columns; the order may differ."""
     wanted = set(heads[0].columns)
     for head in heads[1:]:
         if set(head.columns) != wanted:
@@ -136,7 +135,7 @@ def same_columns(heads: Sequence[CsvHead]) -> None:
 
 
 def _start(path: str, size: int) -> bytes:
-    """Return the first bytes of a file, unpacked if it is packed."""
+    """Read the first bytes of a file, decompressed if necessary."""
     try:
         with open(path, "rb") as file:
             start = file.read(size)
@@ -150,7 +149,7 @@ def _start(path: str, size: int) -> bytes:
 
 
 def _decoded(start: bytes, encoding: str) -> str:
-    """Return text of which the last character may have been cut."""
+    """Decode bytes whose last character may be incomplete."""
     import codecs
 
     name = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding

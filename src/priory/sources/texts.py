@@ -1,4 +1,4 @@
-"""A folder of texts as a source: the column `text`, and the column `class` beside it."""
+"""Folders of texts as sources, with the columns `text` and `class`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXT, CLASS = "text", "class"
 
 
 def has_classes(path: Location) -> bool:
-    """Return whether a path is a folder that holds a folder, or a file of messages, for a class."""
+    """Tell whether a path is a folder with subfolders, or mbox files, for classes."""
     folder = Path(path)
     return folder.is_dir() and any(
         not entry.name.startswith(".") and (entry.is_dir() or entry.suffix.lower() == ".mbox")
@@ -27,7 +27,7 @@ def has_classes(path: Location) -> bool:
 
 
 class FolderSource(Source):
-    """Give the texts below a folder that holds a folder for each class, in batches."""
+    """A folder of texts with a subfolder for each class, read in batches."""
 
     target = CLASS
 
@@ -37,13 +37,13 @@ class FolderSource(Source):
         self._path = path
 
     def analyzers(self) -> dict[str, Analyzer]:
-        """Return how the texts are split: messages as messages, if most of the first are."""
+        """Choose the analyzer: that of e-mail, if most of the first texts are messages."""
         first = next(iter_folder(self._path, batch_bytes=2**20))[0]
         messages = sum(is_message(text.encode("utf-8", "replace")) for text in first)
         return {TEXT: Analyzer("email" if 2 * messages > len(first) else "word")}
 
     def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
-        """Return the texts and their classes."""
+        """Iterate over the texts and their classes."""
         import pyarrow as pa
 
         for texts, labels in self._lists(most):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from priory.sources.counting import (
     typed_classes,
 )
 from priory.sources.opening import open_source
-from priory.statistics.sampling import Pool, Sample
+from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable
 from priory.tuning.settings import Settings
@@ -44,24 +45,12 @@ def train(
     weight: str | None = None,
     na_values: str | Sequence[str] = (),
     settings: Settings | None = None,
-    families: Any = "auto",
-    smoothing: Any = "auto",
-    weights: Any = "auto",
-    class_prior: Any = None,
-    missing: Any = "auto",
-    unseen: Any = "skip",
-    n_threads: int | None = None,
-    text: Any = None,
-    sample_size: int = 50_000,
-    select: Any = None,
-    structure: Any = "naive",
-    pairs: Any = None,
-    max_parents: int = 2,
     max_classes: int = MANY_CLASSES,
     encoding: str = "utf-8",
     delimiter: str | None = None,
     attach: Mapping[str, str] | None = None,
     progress: bool | None = None,
+    **options: Any,
 ) -> Classifier:
     """Train a classifier from a source of any size, in one pass and little memory.
 
@@ -70,7 +59,7 @@ def train(
     source : path, pattern, list of paths, folder, SQL, DuckDB relation, table or Arrow stream
         Files are CSV, TSV, Parquet, JSON lines or Arrow, plain or packed by gzip. A string that
         begins as a query does (SELECT, WITH, FROM) is one; it may read files, and databases
-        that are attached. Tables are whatever `Classifier.learn` takes. A folder holds a folder of
+        that are attached. Tables are whatever `Classifier.update` takes. A folder holds a folder of
         texts for each class, as for `read_folder`.
     target : str
         The column that holds the classes. Rows without a class are left out, with a warning. Only
@@ -84,7 +73,9 @@ def train(
     na_values : str or list of str
         What stands for a gap beside nothing at all, such as "?" or "NA".
     settings : Settings
-        Everything at once, instead of `families` and the others, which mean what they do in
+        How the model is read out; `Settings.auto()` if not given.
+    options
+        Changes of the settings by name, such as `smoothing=0`; they mean what they do in
         `NaiveBayes`.
     max_classes : int
         More different values are taken for a mistake: a number, or a name of rows.
@@ -108,22 +99,7 @@ def train(
     >>> classifier.predict(day).tolist()
     ['No']
     """
-    if settings is None:
-        settings = Settings(
-            families,
-            smoothing,
-            class_prior,
-            missing,
-            unseen,
-            n_threads,
-            text,
-            weights,
-            sample_size,
-            select,
-            structure,
-            pairs,
-            max_parents,
-        )
+    settings = (settings if settings is not None else Settings()).changed(**options)
     if isinstance(max_classes, bool) or not isinstance(max_classes, int) or max_classes < 2:
         raise SettingError(
             f"max_classes must be a whole number of at least 2, not {max_classes!r}."
@@ -145,7 +121,7 @@ def train(
             raise SettingError(
                 "A stream can be read once, but structure and pairs are chosen on a sample of it "
                 "before they are counted. Write it to a file, or learn it piece by piece: "
-                "Classifier.learn chooses on the first piece."
+                "Classifier.update chooses on the first piece."
             )
         dropped = (drop,) if isinstance(drop, str) else tuple(drop)
         target = target if target is not None else opened.target
@@ -161,10 +137,9 @@ def train(
             raise InputError(f"{opened.name} has no column beside {target!r} to learn from.")
         roles = Roles(target, left, weight)
         if own := {c: how for c, how in opened.analyzers().items() if c in left}:
-            settings = replace(settings, text={**own, **settings.text})
+            settings = settings.changed(text={**own, **settings.text})
         schema = sample_schema(opened, roles, settings)
-        pool = Pool(settings.sample_size) if settings.sample_size else None
-        statistics = count_source(
+        statistics, sample = count_source(
             opened,
             roles,
             schema,
@@ -172,24 +147,35 @@ def train(
             opened.forms(),
             most_classes=max_classes,
             progress=progress,
-            pool=pool,
+            sample_size=int(settings.sample_size),
         )
         if opened.is_text:
             statistics = typed_classes(statistics)
         _check_classes(statistics, target)
         classifier = Classifier(settings)
-        sample = _typed(pool, statistics)
+        sample = _typed(sample, statistics)
         statistics = _count_together(statistics, settings, opened, roles, sample, progress)
-        classifier.learn_sums(statistics, sample)
+        classifier.update_statistics(statistics, sample)
         _ = classifier.model  # settings that do not fit the data fail here, not at predict
         provenance = Provenance(target, weight, dropped).with_source(opened.name, statistics.n_rows)
         classifier.provenance = replace(provenance, figures=_figures(classifier, sample))
         return classifier
 
 
-def _typed(pool: Pool | None, statistics: Statistics) -> Sample | None:
-    """Return the sample with the classes in the type that all of them have."""
-    sample = None if pool is None else pool.sample
+_named = inspect.signature(train).parameters
+train.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [p for p in _named.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    + [
+        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default)
+        for f in fields(Settings)
+    ],
+    return_annotation=Classifier,
+)
+"""What `help` shows: the options by their names."""
+
+
+def _typed(sample: Sample | None, statistics: Statistics) -> Sample | None:
+    """Give the sample with the classes in the type that all of them have."""
     if sample is None:
         return None
     return sample.retyped(in_known_types(sample.y, statistics.classes).labels)
@@ -212,7 +198,7 @@ def _count_together(
         return statistics
     used = {column for block in blocks for column in block.columns}
     columns = tuple(column for column in statistics.schema.columns if column in used)
-    found = count_source(
+    found, _ = count_source(
         source,
         Roles(roles.target, columns, roles.weight),
         Schema(columns, blocks),
@@ -235,7 +221,7 @@ def update(classifier: Classifier, source: Any, **reading: Any) -> int:
     14
     """
     new, sample, name = count_for(classifier, source, **reading)
-    classifier.learn_sums(new, sample)
+    classifier.update_statistics(new, sample)
     classifier.provenance = classifier.provenance.with_source(name, new.n_rows)
     return new.n_rows
 
@@ -249,7 +235,7 @@ def forget(classifier: Classifier, source: Any, **reading: Any) -> int:
     """
     classifier.check_forgettable()
     new, sample, name = count_for(classifier, source, **reading)
-    classifier.forget_sums(new, sample)
+    classifier.forget_statistics(new, sample)
     classifier.provenance = classifier.provenance.with_source(name, -new.n_rows)
     return new.n_rows
 
@@ -277,8 +263,7 @@ def count_for(
         check_columns([] if weight is None else [weight], opened.columns, "The weight column")
         features = [c for c in schema.columns if c in opened.columns]
         forms = forms_for(classifier.statistics, opened)
-        pool = Pool(classifier.settings.sample_size) if classifier.has_sample else None
-        statistics = count_source(
+        statistics, sample = count_source(
             opened,
             Roles(target, features, weight),
             schema,
@@ -286,9 +271,9 @@ def count_for(
             forms,
             known=classifier.classes,
             progress=progress,
-            pool=pool,
+            sample_size=int(classifier.settings.sample_size) if classifier.has_sample else 0,
         )
-        return statistics, None if pool is None else pool.sample, opened.name
+        return statistics, sample, opened.name
 
 
 def forms_for(statistics: Statistics, source: Source) -> Mapping[str, Form]:

@@ -189,9 +189,13 @@ class Pool:
         if sum(len(rows) for rows, _, _ in self._waiting) >= FEW:
             self._settle()
 
-    def clear(self) -> None:
-        """Begin anew."""
-        self._sample, self._waiting = None, []
+    def absorb(self, other: Pool) -> None:
+        """Take the rows of another pool in; few of them go on waiting."""
+        if other._sample is not None:
+            self.join(other._sample)
+        self._waiting += other._waiting
+        if sum(len(rows) for rows, _, _ in self._waiting) >= FEW:
+            self._settle()
 
     def _settle(self) -> None:
         if self._waiting:

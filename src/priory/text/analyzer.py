@@ -1,4 +1,4 @@
-"""How texts become words: the options of splitting, kept with the statistics they made."""
+"""The analyzer: how texts are split into words, stored with the statistics."""
 
 from __future__ import annotations
 
@@ -20,21 +20,30 @@ __all__ = ["Analyzer", "as_analyzer"]
 UNITS = ("word", "char", "char_wb", "html", "email")
 
 Encoded = tuple[AnyArray, AnyArray, "BoolArray | None"]
-"""UTF-8 bytes, where each text starts and ends in them, and which are missing."""
+"""UTF-8 bytes, the offsets of the texts in them, and which texts are missing."""
 
 
 @dataclass(frozen=True)
 class Analyzer:
-    r"""Say how texts are split into words; the default splits as CountVectorizer does.
+    r"""Split texts into words; the default is that of scikit-learn's CountVectorizer.
 
         words = matches of \b\w\w+\b in text.lower()
 
-    `unit` is "word"; "char" or "char_wb" for runs of characters (across words, or within them);
-    "html" for the words of a page's visible text; "email" for those of a message, its headers
-    tagged (`subject:free`), addresses and links kept whole; or a function that returns the words
-    of a text. `ngram_range=(1, 2)` takes pairs of neighbours too (for characters: the lengths).
-    `stop_words` are left out: "english", or words of your own. `max_features` bounds the
-    vocabulary, and so memory: the most frequent words are kept, however long the stream.
+    Parameters
+    ----------
+    unit : "word", "char", "char_wb", "html", "email" or a function
+        "char" and "char_wb" take character n-grams, across words or within them; "html" the words
+        of the visible text of a page; "email" those of a message, with tagged headers
+        (`subject:free`) and whole addresses and links. A function returns the words of a text.
+    ngram_range : tuple of two integers
+        The shortest and the longest n-grams of words, or of characters.
+    stop_words : None, "english" or a list of words
+        Words to ignore.
+    lowercase : bool
+        Whether to convert texts to lower case first.
+    max_features : int or None
+        The size of the vocabulary: only about so many words, the most frequent, are kept, in
+        bounded memory.
 
     >>> Analyzer(ngram_range=(1, 2)).split("To be, or not")
     ['to', 'be', 'to be', 'or', 'be or', 'not', 'or not']
@@ -55,7 +64,7 @@ class Analyzer:
         object.__setattr__(self, "ngram_range", _ngram_range(self.ngram_range))
         object.__setattr__(self, "stop_words", _stop_words(self.stop_words))
         if self.stop_words is not None and self.unit in ("char", "char_wb"):
-            raise SettingError(f"stop_words are words; they have no meaning for {self.unit!r}.")
+            raise SettingError(f"stop_words must be None for {self.unit!r}, which has no words.")
         if not isinstance(self.lowercase, bool | np.bool_):
             raise SettingError(f"lowercase must be True or False, not {self.lowercase!r}.")
         most = self.max_features
@@ -65,16 +74,16 @@ class Analyzer:
             )
 
     def split(self, text: str) -> list[str]:
-        """Return the words of a text, n-grams included."""
+        """Split a text into words and n-grams."""
         data, offsets, _ = self.encode(*encode_texts([text]))
         return self.splitter.split(data[offsets[0] : offsets[1]].tobytes())
 
     @cached_property
     def splitter(self) -> Splitter:
-        """Return what splits the encoded texts."""
+        """The kernel that splits encoded texts."""
         unit: Any = self.unit if self.unit in ("char", "char_wb") else "word"
         if self._makes_words:
-            # A function's words stay as it gave them; e-mail was put in lower case before.
+            # A function's words are kept unchanged; e-mail is in lower case already.
             return Splitter("given", False, self.ngram_range, self.stop_words)
         return Splitter(unit, self.lowercase, self.ngram_range, self.stop_words)
 
@@ -84,17 +93,17 @@ class Analyzer:
 
     @property
     def takes_texts_as_they_are(self) -> bool:
-        """Return whether `encode` changes nothing."""
+        """Whether `encode` changes nothing."""
         return self.unit in ("word", "char", "char_wb")
 
     def encode(self, data: AnyArray, offsets: AnyArray, missing: BoolArray | None) -> Encoded:
-        """Return the texts that `splitter` splits, for texts as they came."""
+        """Prepare texts for `splitter`: extract those of pages and messages, call functions."""
         if self.takes_texts_as_they_are:
             return data, offsets, missing
         texts = _decoded(data, offsets, missing)
         if self.unit == "html":
             from priory.text.messages import (
-                html_text,  # what reads mail is large, and seldom needed
+                html_text,  # large, and rarely needed
             )
 
             return encode_texts([None if text is None else html_text(text) for text in texts])
@@ -128,15 +137,15 @@ class Analyzer:
         return str(getattr(self.unit, "__qualname__", self.unit))
 
     def join(self, other: Analyzer, column: str) -> Analyzer:
-        """Return the analyzer of both sides, which must be the same."""
+        """Merge with another analyzer, which must be equal."""
         if callable(self.unit) and callable(other.unit) and self._name == other._name:
             a, b = (self, other) if isinstance(other.unit, LostFunction) else (other, self)
             if replace(b, unit=a.unit) == a:
                 return a
         if self != other:
             raise SchemaError(
-                f"The words of column {column!r} were split differently on the two sides: {self} "
-                f"and {other}. Sums can be added only when they count the same words."
+                f"Column {column!r} was split by different analyzers, {self} and {other}. "
+                "Statistics can be merged only if they count the same words."
             )
         return self
 
@@ -150,7 +159,7 @@ class Analyzer:
         return f"Analyzer({', '.join(parts)})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the options as plain JSON values; of a function, its name alone."""
+        """Convert the options to plain JSON values; of a function only its name."""
         plain = {
             "unit": "function" if callable(self.unit) else self.unit,
             "ngram_range": list(self.ngram_range),
@@ -162,7 +171,7 @@ class Analyzer:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Analyzer:
-        """Return the analyzer of plain JSON values."""
+        """Restore an analyzer from plain JSON values."""
         unit = LostFunction(plain["function"]) if plain["unit"] == "function" else plain["unit"]
         return cls(
             unit,
@@ -175,20 +184,20 @@ class Analyzer:
 
 @dataclass(frozen=True)
 class LostFunction:
-    """Stand for a function that made words and was not stored with them."""
+    """A placeholder for a function that is not stored with its words."""
 
     name: str
 
     def __call__(self, text: str) -> list[str]:
-        """Refuse: the function is not here."""
+        """Refuse to split: the function is not available."""
         raise SchemaError(
-            f"These words were made by the function {self.name!r}, which is not stored with "
-            "them. Merge them into a model that has the function as its analyzer."
+            f"The analyzer of these words is the function {self.name!r}, which is not stored "
+            "with them. Merge them into a model that has the function as its analyzer."
         )
 
 
 def as_analyzer(given: Any) -> Analyzer:
-    """Return the analyzer that a setting means: itself, or one of this unit.
+    """Make an analyzer of a setting: an analyzer, or its unit.
 
     >>> as_analyzer("char") == Analyzer("char")
     True
@@ -200,7 +209,7 @@ def _ngram_range(given: Any) -> tuple[int, int]:
     pair = tuple(given) if isinstance(given, tuple | list) else (given,)
     if len(pair) != 2 or not all(map(_is_count, pair)) or pair[0] > pair[1]:
         raise SettingError(
-            f"ngram_range must be a pair of whole numbers, the shortest and the longest, such as "
+            f"ngram_range must be two integers, the shortest and the longest, such as "
             f"(1, 2), not {given!r}."
         )
     return int(pair[0]), int(pair[1])
@@ -229,7 +238,7 @@ def _stop_words(given: Any) -> tuple[str, ...] | None:
 
 
 def _decoded(data: AnyArray, offsets: AnyArray, missing: BoolArray | None) -> list[str | None]:
-    """Return the texts as strings; bytes that are no UTF-8 become replacement characters."""
+    """Decode texts; invalid UTF-8 becomes replacement characters."""
     whole = np.ascontiguousarray(data).data
     ends = offsets.tolist()
     return [

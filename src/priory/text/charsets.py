@@ -1,4 +1,4 @@
-"""Bytes that claim a charset, read as text all the same."""
+"""Decoding of bytes whose declared charset may be wrong."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 __all__ = ["decode"]
 
 _REFUSED = frozenset(["punycode", "idna", "unicode_escape", "raw_unicode_escape", "undefined"])
-"""Codecs of Python's own that no text is sent in; the first two take quadratic time."""
+"""Python's own codecs, which no text is sent in; the first two take quadratic time."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def decode(data: bytes, *charsets: str | None) -> str:
-    r"""Return bytes as text in the first charset that fits; then UTF-8, Windows-1252, Latin-1.
+    r"""Decode bytes by the first charset that fits, else as UTF-8, Windows-1252 or Latin-1.
 
-    It never fails, and the text can always be written as UTF-8.
+    Never fails, and the text can always be encoded as UTF-8.
 
     >>> decode(b"caf\xc3\xa9", "nonsense"), decode(b"\x93caf\xe9\x94", "utf-8")
     ('café', '“café”')

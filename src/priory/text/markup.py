@@ -1,9 +1,8 @@
-"""Read what a person sees of HTML, and where it links to.
+"""The visible text of HTML, and its links.
 
-The scanner is our own because html.parser, in many releases of Python, takes quadratic time on
-broken markup (40 kB of '<a b="' keep 3.11.7 busy for 5 seconds) and reads the same page differently
-from one release to the next. Here every character is passed over a bounded number of times:
-patterns are possessive, and a search that failed is never begun again.
+html.parser takes quadratic time on broken markup in many releases of Python (40 kB of '<a b="' take
+5 seconds in 3.11.7), and its result differs between releases. This scanner reads every character a
+bounded number of times: patterns are possessive, and a failed search is not repeated.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ _BLOCKS = frozenset(
         p pre section select summary table tbody td textarea tfoot th thead tr ul video""",
     )
 )
-"""Tags that part words; <b>, <font> and unknown tags do not, so "Vi<b>agra</b>" is one word."""
+"""Tags that separate words; <b>, <font> and unknown tags do not, so "Vi<b>agra</b>" is one word."""
 
 _UNSEEN = frozenset(["script", "style", "title", "template", "noframes"])
-"""Elements whose content is not shown: what a head holds, wherever it stands."""
+"""Elements whose content is not displayed."""
 
 _TEXTS = frozenset(["alt", "title"])
 _LINKS = frozenset(["href", "src", "action", "background"])
@@ -32,7 +31,7 @@ _LINKS = frozenset(["href", "src", "action", "background"])
 _TAG = re.compile(
     r"""</?([a-z][^\s/>]*+)(?:[^>"'=]++|=\s*+(?:"[^"]*+"|'[^']*+'|)|["'])*+>""", re.IGNORECASE
 )
-"""A tag; a ">" inside a quoted value does not end it."""
+"""A tag; a ">" in a quoted value does not end it."""
 
 _SHORT_TAG = re.compile(r"</?([a-z][^\s/>]*+)[^>]*+>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([^\s/>=]++)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s>]*+))?""")
@@ -44,10 +43,10 @@ _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))  # soft hyphens
 
 
 def html_text(html: str) -> str:
-    """Return the visible text of HTML, with the alt and title texts, on one line.
+    """Extract the visible text of HTML, with alt and title texts, on one line.
 
-    Script, style and the title are left out, character references are decoded, block tags part
-    words and others do not. Broken markup is read as far as it goes and is never an error.
+    Scripts, styles and the title are left out, character references decoded. Block tags separate
+    words, others do not. Broken markup is never an error.
 
     >>> html_text("<style>p {}</style><p>Fr<b>ee</b> caf&eacute;<br>now <img alt='a cup'>")
     'Free café now a cup'
@@ -56,7 +55,7 @@ def html_text(html: str) -> str:
 
 
 def read_html(html: str) -> tuple[str, list[str]]:
-    """Return the visible text of HTML, and the addresses that it links to or loads.
+    """Extract the visible text of HTML, and the addresses that it links to or loads.
 
     >>> read_html('<a href="http://example.com/?a&amp;b">here</a> <!-- <a href="no"> -->')
     ('here', ['http://example.com/?a&b'])
@@ -67,7 +66,7 @@ def read_html(html: str) -> tuple[str, list[str]]:
     tag, start = _TAG, 0
     while True:
         at = html.find("<", start)
-        if at < 0 or at > last:  # nothing closes any more: what is left is text
+        if at < 0 or at > last:  # no tag is closed any more: the rest is text
             texts.append(_unescape(html[start:]))
             break
         texts.append(_unescape(html[start:at]))
@@ -76,14 +75,14 @@ def read_html(html: str) -> tuple[str, list[str]]:
             continue
         first = html[at + 2 : at + 3] if html.startswith("/", at + 1) else html[at + 1 : at + 2]
         if not (first.isascii() and first.isalpha()):
-            if html[at + 1] in "!?/":  # a declaration, or what browsers take for a comment
+            if html[at + 1] in "!?/":  # a declaration, or what browsers treat as a comment
                 start = html.index(">", at) + 1
             else:
                 texts.append("<")
                 start = at + 1
             continue
         found = tag.match(html, at)
-        if found is None:  # quotes hide every ">" that is left: from here on they hide none
+        if found is None:  # quotes hide every ">" that is left: ignore quotes from here on
             tag = _SHORT_TAG
             found = tag.match(html, at)
             assert found is not None  # `last` lies behind
@@ -96,13 +95,13 @@ def read_html(html: str) -> tuple[str, list[str]]:
             if name in _UNSEEN and not found[0].endswith("/>"):
                 close = _CLOSE[name].search(html, start)
                 if close is None:
-                    break  # a browser shows nothing of the rest
+                    break  # browsers display nothing of the rest
                 start = close.start()
     return " ".join("".join(texts).translate(_INVISIBLE).split()), links
 
 
 def _end_of_comment(html: str, at: int, last_comment: int) -> int:
-    """Return where a comment ends; one that is never closed ends at the first ">"."""
+    """Find the end of a comment; an unclosed one ends at the first ">"."""
     if html.startswith((">", "->"), at + 4):
         return html.index(">", at) + 1
     if last_comment >= at + 4:
@@ -123,7 +122,7 @@ def _read_attributes(tag: str, start: int, texts: list[str], links: list[str]) -
 
 
 def _unescape(text: str) -> str:
-    """Decode character references; html.unescape refuses numbers of thousands of digits."""
+    """Decode character references; html.unescape fails on thousands of digits."""
     if "&" not in text:
         return text
     from html import unescape

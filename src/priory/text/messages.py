@@ -1,4 +1,4 @@
-"""Turn an e-mail into words: decoded, its headers tagged, its links and addresses kept.
+"""The words of an e-mail: decoded, with tagged headers, links and addresses.
 
 A broken message is never an error: it gives the words that can be read.
 """
@@ -24,24 +24,24 @@ __all__ = ["email_words", "html_text"]
 
 Split: TypeAlias = Callable[[str], list[str]]
 
-# Which headers speak. Left out are those that tell when, by which route and through whose hands a
-# message came (Date, Received, Delivered-To, Message-ID, List-*): in a collection they tell where
-# it was collected. Left out too are the verdicts of other filters (X-Spam-*, X-Bogosity,
-# Authentication-Results): they are the label itself, and absent where it is needed.
+# The headers that are used. Not used are those of time and route (Date, Received, Delivered-To,
+# Message-ID, List-*): in a corpus they reveal where it was collected. Nor are the verdicts of other
+# filters (X-Spam-*, X-Bogosity, Authentication-Results): they leak the target, and are absent when
+# a prediction is needed.
 _PEOPLE = ("from", "reply-to", "to", "cc")
 _WORDED = {"subject": "subject", "x-mailer": "x-mailer", "user-agent": "x-mailer"}
 _VALUED = ("content-transfer-encoding", "x-priority", "importance")
 _PRESENT = ("in-reply-to", "references", "organization", "mime-version")
-_EXPECTED = ("from", "to", "subject")  # their absence speaks
+_EXPECTED = ("from", "to", "subject")  # their absence is a feature
 
 _TELLTALE = frozenset(
     [*_EXPECTED, "date", "received", "return-path", "message-id", "content-type", "mime-version"]
 )
-"""A text that has none of these headers is no message, and is read as plain text."""
+"""A text without any of these headers is not a message, and is read as plain text."""
 
 _LONGEST_HEADER = 10_000
 _MOST_BOUNDARIES = 40
-"""More than a letter has. Parsing takes the square of the one, and the other times each line."""
+"""More than messages have: parsing is quadratic in the former, linear in the latter per line."""
 
 _ENCODED_WORD = re.compile(
     r"=\?([^?*\s]*+)(?:\*[^?\s]*+)?\?([bBqQ])\?([^?]*+)\?="
@@ -54,7 +54,7 @@ _STATUS = re.compile(rb"message/delivery-status", re.IGNORECASE)
 _BOUNDARY = re.compile(rb"boundary\s*+=", re.IGNORECASE)
 _LOOKS_HTML = re.compile(r"\s*+(?:<!doctype html|<html|<head|<body)", re.IGNORECASE)
 
-# The lookbehinds let a match begin only where a run begins, so that no run is read twice.
+# The lookbehinds let a match begin only at the start of a run, so that no run is read twice.
 _ADDRESS = re.compile(r"(?<![\w.+%'-])[\w.+%'-]++@[\w.-]++")
 _LINK = re.compile(
     r"(?:\b(?:https?|ftp)://|(?<![\w.@/-])www\.)[^\s<>\"]++|" + _ADDRESS.pattern, re.IGNORECASE
@@ -62,7 +62,7 @@ _LINK = re.compile(
 
 
 def email_words(message: str | bytes, split: Split) -> list[str]:
-    r"""Return the words of an e-mail; those that are not of its text are tagged.
+    r"""Split an e-mail into words; those that are not in its text are tagged.
 
     ========================  ====================================================================
     from: reply-to: to: cc:   whole addresses, their domains, the words of the names
@@ -70,13 +70,12 @@ def email_words(message: str | bytes, split: Split) -> list[str]:
     url:                      hosts and their domains, words of the path; in text and HTML links
     mail:                     addresses in the text, and their domains
     content-type: charset:    of each part
-    attachment:               names and suffixes of attached files, whose content is left out
-    header: missing:          that In-Reply-To is there, that Subject is not
+    attachment:               names and suffixes of attached files, without their content
+    header: missing:          headers that are present (In-Reply-To), or absent (Subject)
     ========================  ====================================================================
 
-    `split` parts plain text into words. A str may hold the message as text, or its bytes as
-    Latin-1 or with surrogateescape; both are read alike. No word holds white space, as long as
-    those of `split` hold none.
+    `split` splits plain text into words. A str may be the message as text, or its bytes decoded
+    as Latin-1 or with surrogateescape. No word contains white space, unless those of `split` do.
 
     >>> message = "From: Al <al@example.com>\nSubject: =?utf-8?q?caf=C3=A9?=\n\nSee www.example.org"
     >>> for word in email_words(message, re.compile(r"\w+").findall):
@@ -93,7 +92,7 @@ def email_words(message: str | bytes, split: Split) -> list[str]:
     """
     data, is_text = _message_bytes(message)
     data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
-    # A report of failed delivery is read as text: email would make a message of each blank line.
+    # Delivery reports are read as text: email would make a message of each blank line.
     data = _STATUS.sub(b"text/delivery-status", data)
     try:
         if len(_BOUNDARY.findall(data)) > _MOST_BOUNDARIES:
@@ -101,7 +100,7 @@ def email_words(message: str | bytes, split: Split) -> list[str]:
         root = _parse(data)
         headers = [(name.lower(), value) for name, value in root.raw_items()]
         parts = list(_leaves(root))
-    except Exception:  # the standard library's parser is not proof against every message
+    except Exception:  # the standard library's parser fails on some messages
         return _text_words(decode(data), split)
     if _TELLTALE.isdisjoint(name for name, _ in headers):
         return _text_words(decode(data), split)
@@ -109,17 +108,17 @@ def email_words(message: str | bytes, split: Split) -> list[str]:
     for part in parts:
         try:
             words += _part_words(part, is_text, split)
-        except Exception:  # nor are its accessors: the other parts are still read
+        except Exception:  # as do its accessors: the other parts are still read
             continue
     return words
 
 
 def _message_bytes(message: str | bytes) -> tuple[bytes, bool]:
-    """Return a message's bytes, and whether they are its characters in UTF-8.
+    """Encode a message, and tell whether its bytes are UTF-8.
 
-    A str with no character above U+00FF may be bytes read as Latin-1, or text. Taking it for
-    bytes serves both: where it was text, decoding them by the declared charset fails, and the
-    fallback gives the text back.
+    A str with no character above U+00FF may be bytes decoded as Latin-1, or text. Treating it as
+    bytes works for both: if it was text, decoding by the declared charset fails, and the fallback
+    restores it.
     """
     if isinstance(message, bytes | bytearray | memoryview):
         return bytes(message), False
@@ -143,11 +142,11 @@ def _parse(data: bytes) -> Message:
 
 @cache
 def _policy() -> Policy[Any]:
-    """Return the policy that keeps headers as they came, and short.
+    """Make a policy that keeps raw headers, shortened.
 
-    policy.default parses the values of headers in quadratic time and raises on broken addresses.
-    We need neither its objects nor their folding. The name of a charset is hidden from email,
-    which would decode with any codec of Python's, slow or unsound.
+    policy.default parses headers in quadratic time and raises on broken addresses; its objects and
+    their folding are not needed. The charset is hidden from email, which would decode with any
+    codec of Python's, slow or unsafe.
     """
     from email.policy import Compat32
 
@@ -165,11 +164,11 @@ def _policy() -> Policy[Any]:
 
 
 def _leaves(part: Message) -> Iterator[Message]:
-    """Give the parts that hold no parts; of alternatives, the plain one.
+    """Iterate over the parts that have no parts; of alternatives, the plain one.
 
-    Alternatives say the same thing twice: counting both would make every word weigh double. The
-    plain one is free of decoration, which would mark everyone who writes HTML. It is passed over
-    where it is blank, as senders of HTML alone leave it.
+    Alternatives repeat the same text: counting both would double every word. The plain one has no
+    markup, which would mark everyone who writes HTML. It is skipped if it is blank, as senders of
+    HTML often leave it.
     """
     if not part.is_multipart():
         yield part
@@ -219,7 +218,7 @@ def _part_words(part: Message, is_text: bool, split: Split) -> list[str]:
     data: Any = part.get_payload(decode=True)
     as_text = is_text and encoding not in ("base64", "quoted-printable")
     text = decode(data, *(("utf-8", charset) if as_text else (charset,)))
-    # A multipart that still holds text is one whose boundary was never found.
+    # A multipart that still has text is one whose boundary was not found.
     if kind in ("text/html", "text/enriched") or _LOOKS_HTML.match(text):
         text, links = read_html(text)
         text = " ".join([text, *map(_link_text, links)])
@@ -227,7 +226,7 @@ def _part_words(part: Message, is_text: bool, split: Split) -> list[str]:
 
 
 def _link_text(link: str) -> str:
-    """Return a link of a page as text would have it; nothing if it leads to no other place.
+    """Normalise a link of a page; empty if it leads nowhere else.
 
     >>> [_link_text(s) for s in ["//example.com/a b", "mailto:a@example.com", "p.gif", "cid:7"]]
     ['http://example.com/ab', 'a@example.com', '', '']
@@ -255,7 +254,7 @@ def _text_words(text: str, split: Split) -> list[str]:
 
 
 def _url_words(url: str, split: Split) -> Iterator[str]:
-    """Give the host of a URL, its domains and the words of the rest.
+    """Split a URL into its host, its domains and the words of the rest.
 
     >>> list(_url_words("http://me@www.example.com:80/buy?now", str.split))
     ['url:www.example.com', 'url:example.com', 'url:/buy?now']
@@ -274,7 +273,7 @@ def _address_words(tag: str, address: str) -> Iterator[str]:
 
 
 def _domains(tag: str, host: str) -> Iterator[str]:
-    """Give a host and the last three and two of its labels, which tell who owns it.
+    """List a host, and the last three and two of its labels, which identify its owner.
 
     >>> list(_domains("url", "Shop.News.Example.co.uk")), list(_domains("url", "10.0.0.1"))
     (['url:shop.news.example.co.uk', 'url:example.co.uk', 'url:co.uk'], ['url:10.0.0.1'])
@@ -296,7 +295,7 @@ def _tagged(tag: str, words: Iterable[str]) -> Iterator[str]:
 
 
 def _header_text(value: str) -> str:
-    """Return a header as text: encoded words (RFC 2047) decoded, bytes in the likeliest charset.
+    """Decode a header: encoded words (RFC 2047), and bytes in the likeliest charset.
 
     >>> _header_text("=?iso-8859-1?q?gr=FC=DF?= =?utf-8?b?w6kh?= you")
     'grüßé! you'
@@ -305,7 +304,7 @@ def _header_text(value: str) -> str:
     if "=?" not in text:
         return text
     pieces: list[str] = []
-    run: list[bytes] = []  # of one charset: a character may be cut in two by the next encoded word
+    run: list[bytes] = []  # of one charset: a character may be split across encoded words
     charset, end = None, 0
     text = _BETWEEN_ENCODED.sub("", text)
     for found in _ENCODED_WORD.finditer(text):

@@ -1,4 +1,4 @@
-"""Tell strings that are texts from strings that name their rows, by the words in them."""
+"""Detection of texts: free text as opposed to identifiers, by the words of the strings."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from priory.text.analyzer import Analyzer
 __all__ = ["Reason", "as_text", "text_setting"]
 
 SENTENCE_WORDS = 6
-"""From so many words a value on, on average, strings that hardly repeat are sentences."""
+"""Distinct strings with at least so many words on average are sentences."""
 
 SHORT_WORDS = 3
 REPEATS = 3
-"""Shorter strings are texts when the words in them repeat: each so often, on average."""
+"""Shorter strings are texts if their words repeat, each so often on average."""
 
 SEVERAL_WORDS = 2
 LOOKED_AT = 1000
@@ -24,32 +24,32 @@ UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]"
 )
-"""Letters of Thai, Lao, Burmese, Khmer, Japanese and Chinese, which have no blanks between words.
+"""Letters of Thai, Lao, Burmese, Khmer, Japanese and Chinese, which are written without spaces.
 
 Two of them count as a word, which is about right for Chinese.
 """
 
 CHARACTERS = Analyzer("char", (1, 2))
-"""What stands for the words of such a text: its letters, and pairs of neighbours."""
+"""The analyzer of such texts: single letters and pairs."""
 
 
 class Reason(NamedTuple):
-    """Say how a column of texts is split, and why it is taken for one."""
+    """How a column of texts is split, and why it is treated as text."""
 
     analyzer: Analyzer
     why: str
 
 
 def as_text(strings: Sequence[str]) -> Reason | None:
-    r"""Return how distinct strings are split if they are texts, else None.
+    r"""Choose an analyzer for distinct strings if they are texts, else None.
 
     >>> as_text(["the first of\nmany long sentences", "and here is\tyet another one"]).why
-    'strings of 6 words, hardly ever the same'
+    'strings of 6 words, almost all distinct'
     >>> as_text(["row 1", "row 2", "row 3"])
     """
     found = _Wording(strings)
     if found.words >= SENTENCE_WORDS:
-        reason = "hardly ever the same"
+        reason = "almost all distinct"
     elif found.words >= SHORT_WORDS <= found.with_letters and found.repeats >= REPEATS:
         reason = "whose words repeat"
     else:
@@ -60,7 +60,7 @@ def as_text(strings: Sequence[str]) -> Reason | None:
 
 
 def text_setting(name: str, strings: Sequence[str]) -> str | None:
-    """Return the setting that has a column read as text, if its strings look like texts.
+    """Suggest the setting that reads a column as text, if its strings look like texts.
 
     >>> text_setting("note", ["a good one", "not so good"]), text_setting("id", ["x1", "x2"])
     ("text=['note']", None)
@@ -72,9 +72,9 @@ def text_setting(name: str, strings: Sequence[str]) -> str | None:
 
 
 class _Wording:
-    """Hold how many words a string has on average, and how often each of them stands in all.
+    """The mean number of words per string, and how often each occurs.
 
-    A word is what stands between white space of any kind; one of digits alone may be a number.
+    Words are separated by white space; one of digits alone may be a number.
     """
 
     def __init__(self, strings: Sequence[str]) -> None:

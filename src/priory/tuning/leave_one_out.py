@@ -25,13 +25,12 @@ from priory.base.parallel import in_parallel, stretches, thread_count
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Column, Frame, Labels
 from priory.data.schema import Block
-from priory.families import Bernoulli, Family
+from priory.families import Bernoulli, Family, Words
 from priory.families.base import Adder, Lookup, log, n_classes
+from priory.families.counted import sparse_rows
 from priory.families.left_out import LeftOut, reduced, tabulate
-from priory.families.multinomial import row_totals
 from priory.families.priors import Prior
 from priory.kernels.score import softmax
-from priory.kernels.words import count_matrix
 from priory.model.model import Choice, ClassPrior, Model, add_up, n_words, presence
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import CountsTable, Table, WordsTable
@@ -283,11 +282,8 @@ def _prior_adder(
 def _lengths(column: Any, table: CountsTable | WordsTable) -> FloatArray:
     """Return how many words each row has."""
     if isinstance(table, CountsTable):
-        return row_totals(column)
-    data, offsets, gaps = column.buffers
-    starts, _, tf = count_matrix(data, offsets, gaps, table.vocabulary, column.splitter)
-    ends = np.concatenate([[0], np.cumsum(tf, dtype=np.float64)])
-    return np.diff(ends[starts])
+        return sparse_rows(column).row_sums(np.asarray)
+    return Words().rows(column, table).row_sums(np.asarray)
 
 
 def _check_learned(out: FloatArray, y: Labels | None, where: str) -> None:

@@ -34,6 +34,7 @@ from priory.statistics.information import (
 )
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable, Table
+from priory.tuning.choices import takes_part
 from priory.tuning.climbing import climb
 from priory.tuning.settings import Settings
 from priory.tuning.trees import worthy_edges
@@ -138,8 +139,8 @@ def _given(statistics: Statistics, settings: Settings) -> tuple[Block, ...]:
                 f"structure names column {name!r}, which is {what}; columns of labels and of "
                 "numbers can have parents, and be some."
             )
-        if any(child == name for _, child in settings.structure) and not settings.takes_part(
-            block, statistics.tables[name]
+        if any(child == name for _, child in settings.structure) and not takes_part(
+            settings, block, statistics.tables[name]
         ):
             raise SettingError(
                 f"structure gives column {name!r} parents, but it names its rows or has a family "
@@ -243,7 +244,7 @@ def _columns(statistics: Statistics, settings: Settings, use: str) -> list[_Colu
     found = []
     for block in statistics.schema.counted:
         table = statistics.tables[block.name]
-        if settings.takes_part(block, table):
+        if takes_part(settings, block, table):
             column = _Column(block, *_values(table))
             if 2 <= column.size <= MOST_VALUES:
                 found.append(column)

@@ -52,6 +52,7 @@ from priory.tuning.calibration import (
     learn_weights,
     log_loss,
 )
+from priory.tuning.choices import choices_for, prior_of
 from priory.tuning.leave_one_out import term_scores_without
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import Scored, Tuning
@@ -88,7 +89,7 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     """Choose families, smoothing and weights on a sample of the rows that were counted."""
     scale = sample.scale(statistics)
     scaled = statistics if scale == 1.0 else statistics * scale
-    defaults = settings.choices(scaled)
+    defaults = choices_for(settings, scaled)
     K = len(statistics.classes)
     most = min(MOST_SCORES // ((len(defaults) + 1) * K), MOST_OF_ONE // K)
     sample = sample.smaller(max(FEWEST_SAMPLED, most))
@@ -271,14 +272,14 @@ def _of_numbers(
     # The first two are the least alike. Of two values every transform makes two values, and every
     # cut the same bins.
     few, many, is_auto = Histogram(bins=5), Histogram(), settings.is_auto("smoothing", block)
-    yield StudentT(), settings.prior_of(block, StudentT())
-    yield few, MEstimate(2.0, "marginal") if is_auto else settings.prior_of(block, few)
+    yield StudentT(), prior_of(settings, block, StudentT())
+    yield few, MEstimate(2.0, "marginal") if is_auto else prior_of(settings, block, few)
     transforms: tuple[Any, ...] = ("rank",) if is_wide else ("log", "rank")
     for transform in transforms if n_values > 2 else ():
         student = StudentT(transform=transform)
-        yield student, settings.prior_of(block, student)
+        yield student, prior_of(settings, block, student)
     if not is_auto:
-        yield many, settings.prior_of(block, many)
+        yield many, prior_of(settings, block, many)
         return
     if n_values > 2 and not is_wide:
         yield many, MEstimate(2.0, "marginal")
@@ -294,7 +295,7 @@ def _are_codes(table: Any) -> bool:
 
 def _of_codes(settings: Settings, block: Block) -> list[Prior | None]:
     if not settings.is_auto("smoothing", block):
-        return [settings.prior_of(block, Categorical())]
+        return [prior_of(settings, block, Categorical())]
     return [MEstimate(2.0, "marginal"), MEstimate(16.0, "marginal")]
 
 

@@ -163,8 +163,8 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._in_dtype(self._model().log_joint(self._read(X)))
 
     @in_own_threads
-    def _left_out(self, X: Any, y: Any, sample_weight: Any, folds: Any = None) -> Left:
-        """Return what models that had not learned a row, or its fold, say of it."""
+    def held_out(self, X: Any, y: Any, sample_weight: Any = None, folds: Any = None) -> Left:
+        """Score rows that were learned by models that had not learned the row, or its fold."""
         self._check_fitted()
         X, labels, _ = self._validated(X, y, reset=False)
         statistics = self._statistics

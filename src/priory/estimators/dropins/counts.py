@@ -100,7 +100,7 @@ class MultinomialNB(OverCounts, Generative):
     @property
     def feature_log_prob_(self) -> FloatArray:
         """Return log P(j | k), classes × columns."""
-        return self._model().terms[0].parameters.log_p.T
+        return self._model().terms[0].parameters.table.T
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -165,7 +165,7 @@ class ComplementNB(OverCounts):
     @property
     def feature_log_prob_(self) -> FloatArray:
         """Return the weights of the complements, classes × columns."""
-        return self._model().terms[0].parameters.weights.T
+        return self._model().terms[0].parameters.table.T
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,250 @@
+"""What was learned, and the model that follows: statistics and settings, read out when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+
+from priory.base.errors import NotFittedError, listing
+from priory.base.locking import alone
+from priory.base.parallel import in_own_threads
+from priory.base.typing import FloatArray, Label
+from priory.classifier.answers import Answers
+from priory.classifier.checks import check_missing, check_size
+from priory.classifier.drift import Learned, in_type_of
+from priory.classifier.provenance import Provenance
+from priory.classifier.tuning_state import TuningState
+from priory.data.columns import Frame, Labels
+from priory.data.rawtables import RawTable, open_table
+from priory.data.reading import check_lengths, read, read_labels, read_weights
+from priory.data.schema import Schema
+from priory.model.model import Choice, Model
+from priory.statistics.sampling import Sample
+from priory.statistics.statistics import Statistics
+from priory.tuning.choices import choices_for, names_rows, not_selected, reads_codes
+from priory.tuning.settings import Settings
+from priory.tuning.tuned import Tuning
+
+if TYPE_CHECKING:
+    from priory.tuning.leave_one_out import Left
+
+__all__ = ["Fitted", "read_out"]
+
+T = TypeVar("T")
+
+
+class Fitted(Answers):
+    """Hold statistics and settings, and read the model out of both when it is asked for."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings if settings is not None else Settings()
+        self.provenance = Provenance()
+        self._statistics: Statistics | None = None
+        self._model: Model | None = None
+        self._declared: tuple[Label, ...] = ()
+        self._tuned = TuningState()
+        self._said: set[str] = set()
+        self._learned: Learned | None = None
+
+    def __repr__(self) -> str:
+        if self._statistics is None:
+            return "<Classifier that has learned nothing>"
+        columns = listing(self._statistics.schema.columns, 4)
+        state = self._tuned.name(self.settings, self._model is not None)
+        classes = f"{len(self.classes)} classes"
+        rows = f"{self._statistics.n_rows:,} rows"
+        return f"<Classifier, {state}: {rows}, {classes}; columns {columns}>"
+
+    def _repr_html_(self) -> str:
+        from priory.base.html import html_table, html_together
+
+        statistics = self._statistics
+        if statistics is None or not statistics.n_rows:
+            return html_together(remarks=[repr(self)])
+        rows = zip(self.classes, statistics.rows, np.exp(self.model.log_prior), strict=True)
+        told = [(label, f"{n:,}", f"{p:.4f}") for label, n, p in rows]
+        classes = html_table(("class", "rows", "P(class)"), told)
+        return html_together(self.schema._repr_html_(), classes)
+
+    # What was learned
+
+    @property
+    def statistics(self) -> Statistics:
+        """The sums of everything learned so far."""
+        if self._statistics is None:
+            raise NotFittedError("This classifier has learned nothing yet; give it rows first.")
+        return self._statistics
+
+    @property
+    def has_learned(self) -> bool:
+        """Whether there are statistics."""
+        return self._statistics is not None
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The classes, in their order."""
+        return self.statistics.classes
+
+    @property
+    def n_threads(self) -> int | None:
+        """Threads that count and score, None for the cores at hand."""
+        return self.settings.n_threads
+
+    @property
+    def model(self) -> Model:
+        """The model that the statistics and the settings give.
+
+        What is tuned is tuned anew here where rows came or went since.
+        """
+        model = self._model
+        return model if model is not None else self._read_model()
+
+    @alone  # else a model of sums that another thread has changed since would be kept
+    @in_own_threads
+    def _read_model(self) -> Model:
+        if self._model is None:
+            from priory.classifier import remarks
+
+            statistics, tuned = self.statistics, self._tuned
+            if not statistics.n_rows:
+                raise NotFittedError("This classifier has forgotten every row it had learned.")
+            if int((statistics.weight > 0).sum()) < 2:
+                tuned.tuning = None  # of a single class there is nothing to choose
+            elif tuned.is_due(self.settings) and (sample := self.tuning_sample) is not None:
+                tuned.tune(statistics, self.settings, sample)
+            model = read_out(statistics, self.settings, tuned.tuning)
+            remarks.warn_identifiers(statistics, self._said)
+            remarks.warn_spikes(model, self.settings, statistics, self._said)
+            if tuned.is_stale:
+                remarks.warn_stale(self._said)
+            self._model = model
+        return self._model
+
+    def readout(self) -> tuple[Model, Statistics, dict[str, Choice]]:
+        """Give the model, the sums that it was read out of, and how each block was."""
+        model, tuning, statistics = self.model, self.tuning, self.statistics
+        weighed = statistics if tuning is None else tuning.weighed(statistics)
+        return model, weighed, _choices(weighed, self.settings, tuning)
+
+    @property
+    def schema(self) -> Schema:
+        """What each column is, its family, and why."""
+        (model, statistics, _), settings = self.readout(), self.settings
+        schema, tables = statistics.schema, statistics.tables
+        families = {term.block.name: term.family.title for term in model.terms[::-1]}
+        covered = settings.covered(schema)
+        left_out = {
+            b.name: f"in {covered[b.name]}" if b.name in covered else "left out"
+            for b in schema
+            if b.name not in families
+        }
+        why = {name: str(found) for name, found in not_selected(settings, statistics).items()}
+        for block in schema.counted:
+            if names_rows(block, tables[block.name]):
+                why[block.name] = "hardly two rows alike: it names the rows"
+            elif reads_codes(settings, block, tables[block.name]):
+                why[block.name] = f"{block.why}: few small whole numbers, read as categories"
+        blocks = tuple(replace(b, why=why.get(b.name, b.why)) for b in schema)
+        weights = None
+        if self.tuning is not None and settings.weights is not None:
+            weights = {t.block.name: t.weight for t in model.terms if t.about != "missing"}
+        return replace(schema, blocks=blocks).with_families({**families, **left_out}, weights)
+
+    # Tuning
+
+    @property
+    def state(self) -> str:
+        """How far the model is tuned: "textbook", "tuned", "not tuned" or "stale".
+
+        Stale is what was tuned before rows came or went, where no sample is at hand to tune on.
+
+        >>> from priory import Classifier
+        >>> Classifier(Settings.textbook()).state, Classifier(Settings(sample_size=0)).state
+        ('textbook', 'not tuned')
+        """
+        if self.settings.is_tuned and self._statistics is not None and self._statistics.n_rows:
+            _ = self.model
+        return self._tuned.name(self.settings, self._model is not None)
+
+    @property
+    def tuning(self) -> Tuning | None:
+        """What was chosen by leave-one-out, None where nothing was."""
+        return self._tuned.tuning
+
+    @property
+    def tuning_sample(self) -> Sample | None:
+        """The sample of the rows learned that is tuned on, where one is at hand."""
+        return self._tuned.sample(self.statistics.schema)
+
+    @property
+    def has_sample(self) -> bool:
+        """Whether a sample of the rows is at hand, to tune on."""
+        return self._tuned.pool is not None
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """How far the factor of each column is trusted: 1 where nothing was learned."""
+        return {term.title: term.weight for term in self.model.terms}
+
+    @in_own_threads
+    def held_out(self, X: Any, y: Any, sample_weight: Any = None, folds: Any = None) -> Left:
+        """Score rows that were learned by models that had not learned the row, or its fold."""
+        from priory.classifier.held_out import held_out
+
+        return held_out(self, *self._learned_rows(X, y, sample_weight), folds)
+
+    # Reading rows
+
+    @in_own_threads
+    def answer(self, X: Any, question: Callable[[Model, Frame], T]) -> T:
+        """Ask the model a question about rows."""
+        return question(self.model, self.frame(X))
+
+    def frame(self, X: Any) -> Frame:
+        """Read rows to be classified, as the model scores them."""
+        schema = self.statistics.schema
+        frame = self._types.aligned(read(X, schema))
+        check_missing(frame, schema, self.settings)
+        # A table that was opened already may be one of many batches, whose rows have other numbers.
+        check_size(frame, schema, name_row=not isinstance(X, RawTable))
+        return frame
+
+    def _fitted(self) -> Self:
+        return self
+
+    def _learned_rows(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Frame, Labels, FloatArray | None]:
+        """Read rows that were learned, as the statistics count them."""
+        raw = open_table(X)
+        labels, weights = read_labels(y), read_weights(sample_weight, raw.n_rows)
+        check_lengths(raw.n_rows, labels)
+        labels = in_type_of(labels, self.classes)
+        return self._types.aligned(read(raw, self.statistics.schema)), labels, weights
+
+    @property
+    def _types(self) -> Learned:
+        """The types that were learned, found once for the same statistics."""
+        learned = self._learned
+        if learned is None or learned.statistics is not self.statistics:
+            self._learned = learned = Learned(self.statistics)
+        return learned
+
+
+def read_out(statistics: Statistics, settings: Settings, tuning: Tuning | None) -> Model:
+    """Read the model out of statistics, as it was tuned where it was."""
+    weighed = statistics if tuning is None else tuning.weighed(statistics)
+    found = _choices(weighed, settings, tuning)
+    model = Model.read(weighed, found, settings.class_prior)
+    return model if tuning is None else tuning.applied(model)
+
+
+def _choices(weighed: Statistics, settings: Settings, tuning: Tuning | None) -> dict[str, Choice]:
+    """Say how each block is read out, as it was tuned where it was."""
+    found = choices_for(settings, weighed)
+    if tuning is not None:
+        found |= {name: tuning.choices[name] for name in found if name in tuning.choices}
+    return found

@@ -1,0 +1,122 @@
+"""Scores of rows that were learned, by models that had not learned them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from priory.base.errors import ForgetError
+from priory.base.typing import AnyArray, FloatArray
+from priory.data.columns import Frame, Labels
+from priory.model.model import ClassPrior, Model
+from priory.statistics.sampling import Sample
+from priory.statistics.statistics import Statistics
+from priory.tuning.choices import choices_for
+from priory.tuning.leave_one_out import Left, log_joint_folds, log_joint_without
+from priory.tuning.tuned import Tuning
+
+if TYPE_CHECKING:
+    from priory.classifier.fitted import Fitted
+
+__all__ = ["check_learned", "held_out", "prior_shift"]
+
+SELECTED = "leave-one-out, with columns selected by all rows"
+
+
+def held_out(
+    classifier: Fitted,
+    frame: Frame,
+    labels: Labels,
+    weight: FloatArray | None = None,
+    folds: Any = None,
+) -> Left:
+    """Score rows by models that had not learned the row, or its fold."""
+    statistics, settings = classifier.statistics, classifier.settings
+    _ = classifier.model  # tuned where that is due
+    tuning = classifier.tuning
+    if folds is None and tuning is not None:
+        joint = _cross_fitted(classifier, tuning, frame, labels, weight)
+        return Left.of_joint(joint, labels, statistics, weight, tuning.how)
+    found = choices_for(settings, statistics)
+    given = (settings.class_prior,)
+    if folds is None:
+        joint = log_joint_without(statistics, found, frame, labels, weight, *given)
+        exact = "exact leave-one-out" if settings.select is None else SELECTED
+        return Left.of_joint(joint, labels, statistics, weight, exact)
+    # What is chosen by looking at the classes is chosen for each fold anew.
+    if tuning is None and settings.select is None:
+        joint = log_joint_folds(statistics, found, frame, labels, folds, weight, *given)
+    else:
+        joint = _tuned_folds(classifier, frame, labels, weight, folds)
+    return Left.of_joint(joint, labels, statistics, weight, f"{len(set(folds))}-fold")
+
+
+def check_learned(
+    statistics: Statistics, sample: Sample | None, rows: tuple[Frame, Labels, FloatArray | None]
+) -> None:
+    """Refuse rows that were never learned, as far as sums and sample can tell."""
+    frame, y, weight = rows
+    if not statistics.is_approximate:
+        try:
+            _ = statistics - Statistics.count(frame, y, statistics.schema, weight)
+        except ForgetError as error:
+            raise ForgetError(f"These rows were not all learned: {error}") from None
+    if sample is None:
+        return
+    never = ~sample.holds(frame, y)
+    if never.any():
+        row = int(np.argmax(never))
+        raise ForgetError(
+            f"Row {row} was never learned with class {y.value(row)!r}: give rows that were "
+            "learned, with their classes, or learn them first."
+        )
+
+
+def prior_shift(statistics: Statistics, class_prior: ClassPrior) -> FloatArray:
+    """Compute log P_wanted(k) − log P_rows(k): what a prior that was asked for changes."""
+    if class_prior is None:
+        return np.zeros(len(statistics.classes))
+    wanted = Model.read(statistics, {}, class_prior).log_prior
+    shares = Model.read(statistics, {}, None).log_prior
+    return np.where(np.isneginf(shares), 0.0, wanted - np.maximum(shares, -1e300))
+
+
+def _cross_fitted(
+    classifier: Fitted, tuning: Tuning, frame: Frame, y: Labels, weight: FloatArray | None
+) -> FloatArray:
+    """Score rows by sums without the row, and weights without its fold."""
+    from priory.tuning.tuning import log_joint_cross_fitted, tune  # and all its families
+
+    statistics, settings = classifier.statistics, classifier.settings
+    out = np.empty((len(frame), len(statistics.classes)))
+    known = slice(None) if weight is None else weight > 0
+    rows = frame.take(known), y.take(known), None if weight is None else weight[known]
+    check_learned(statistics, classifier.tuning_sample, rows)
+    if tuning.scored is None:  # a file does not hold them
+        sample = Sample.of(*rows, max(settings.sample_size, len(frame)))
+        tuning = tune(statistics, settings, sample)
+    out[known] = log_joint_cross_fitted(tuning, statistics, *rows)
+    out[known] += prior_shift(statistics, settings.class_prior)
+    if weight is not None and not weight.all():  # a row of weight 0 was never learned
+        out[weight == 0] = classifier.model.log_joint(frame.take(weight == 0))
+    return out
+
+
+def _tuned_folds(
+    classifier: Fitted, frame: Frame, y: Labels, weight: FloatArray | None, folds: AnyArray
+) -> FloatArray:
+    """Score each fold by a classifier that is tuned on all the others."""
+    from priory.classifier.classifier import Classifier  # which is made of this
+
+    statistics, settings = classifier.statistics, classifier.settings
+    joint = np.empty((len(frame), len(statistics.classes)))
+    for fold in np.unique(folds):
+        out, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        taken, kept = (None if weight is None else weight[rows] for rows in (out, rest))
+        counted = Statistics.count(frame.take(out), y.take(out), statistics.schema, taken)
+        others = (statistics - counted).with_classes(statistics.classes)
+        sample = Sample.of(frame.take(rest), y.take(rest), kept, settings.sample_size)
+        other = Classifier(settings).update_statistics(others, sample)
+        joint[out] = other.model.log_joint(frame.take(out))
+    return joint

@@ -1,0 +1,198 @@
+"""The command that trains: its options are the settings, by the same names."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from priory.base.errors import SettingError
+from priory.cli import reports
+from priory.cli.failing import say, told
+from priory.cli.inputs import (
+    from_stdin,
+    parse_by_column,
+    parse_class_prior,
+    parse_families,
+    parse_m_estimate,
+    parse_smoothing,
+    parse_texts,
+    parse_weights,
+)
+from priory.cli.options import (
+    AsJson,
+    Attach,
+    Data,
+    Delimiter,
+    Encoding,
+    NaValues,
+    Out,
+    Where,
+    reading,
+)
+from priory.cli.outputs import dumped
+from priory.cli.wording import in_options, speaking_of_options
+from priory.tuning.settings import Settings
+
+__all__ = ["train"]
+
+
+class Select(StrEnum):
+    """Say by what columns are chosen."""
+
+    MDL = "mdl"
+
+
+def train(
+    data: Data,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column of the classes.")
+    ] = None,
+    output: Out = None,
+    families: Annotated[
+        list[str],
+        typer.Option(help="A family for all, COLUMN=FAMILY, or COLUMNS=FAMILY with commas."),
+    ] = [],
+    drop: Annotated[list[str], typer.Option(help="A column to leave out.")] = [],
+    text: Annotated[
+        list[str], typer.Option(help="A column of text; COLUMN=html, email or char splits it so.")
+    ] = [],
+    where: Where = None,
+    weight: Annotated[str | None, typer.Option(help="A column of weights.")] = None,
+    na_values: NaValues = [],
+    smoothing: Annotated[
+        list[str], typer.Option(help="auto or Laplace's number, for all or COLUMN=NUMBER.")
+    ] = [],
+    m_estimate: Annotated[
+        str | None,
+        typer.Option(help="Smooth by M imagined rows, spread evenly; M,marginal as the column is."),
+    ] = None,
+    class_prior: Annotated[
+        str | None, typer.Option(help="uniform, words, or CLASS=P,CLASS=P; else shares of rows.")
+    ] = None,
+    missing: Annotated[
+        list[str], typer.Option(help="auto, skip, category or error, for all or COLUMN=….")
+    ] = [],
+    unseen: Annotated[
+        list[str], typer.Option(help="skip, smooth or error, for all or COLUMN=….")
+    ] = [],
+    weights: Annotated[
+        str | None, typer.Option(help="How factors are trusted: none, temperature or columns.")
+    ] = None,
+    structure: Annotated[
+        str | None,
+        typer.Option(help="How columns depend: naive, tan, aode, joint or hill-climb."),
+    ] = None,
+    max_parents: Annotated[
+        int | None,
+        typer.Option(help="How many others a column depends on at most, by hill-climb.", min=1),
+    ] = None,
+    pairs: Annotated[
+        str | None, typer.Option(help="auto adds factors for pairs of columns.")
+    ] = None,
+    textbook: Annotated[
+        bool,
+        typer.Option("--textbook", help="The lecture's classifier: nothing but what is asked for."),
+    ] = False,
+    select: Annotated[
+        Select | None, typer.Option(help="Leave out columns that do not pay in bits.")
+    ] = None,
+    sample_size: Annotated[
+        int | None, typer.Option(help="How many rows at most are tuned on.", min=0)
+    ] = None,
+    min_count: Annotated[
+        int, typer.Option(help="Leave values of fewer rows out of the file.", min=0)
+    ] = 0,
+    keep_sample: Annotated[
+        bool,
+        typer.Option("--keep-sample", help="Keep a sample of rows in the file, to tune on later."),
+    ] = False,
+    max_classes: Annotated[int, typer.Option(help="More classes are a mistake.", min=2)] = 1000,
+    encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+    attach: Attach = [],
+    n_threads: Annotated[int | None, typer.Option(help="How many threads to use.", min=1)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Learn a table of any size, say what was learned, and save the model.
+
+    DATA is CSV, TSV, Parquet, JSON lines or Arrow, plain or gzip; a pattern; a SQL query over
+    files; or a folder with a folder of texts for each class, which needs no --target. The model
+    goes to the file named by -o, else beside you under the name of the data.
+    """
+    from priory import sources
+
+    if target is None and not Path(data[0]).is_dir():
+        raise SettingError("Name the column of the classes: --target COLUMN.")
+    if keep_sample and min_count > 1:
+        raise SettingError(
+            "--keep-sample keeps rows as they are, and --min-count leaves out what could tell of a "
+            "single person; give one of them."
+        )
+    if smoothing and m_estimate is not None:
+        raise SettingError("--smoothing and --m-estimate both smooth; give one of them.")
+    given = {
+        "families": families,
+        "smoothing": smoothing,
+        "class_prior": class_prior,
+        "missing": missing,
+        "unseen": unseen,
+        "n_threads": n_threads,
+        "text": text,
+        "weights": weights,
+        "sample_size": sample_size,
+        "select": select,
+        "structure": structure,
+        "max_parents": max_parents,
+        "pairs": pairs,
+    }
+    changes = {k: PARSERS.get(k, _same)(v) for k, v in given.items() if v is not None and v != []}
+    if m_estimate is not None:
+        changes["smoothing"] = parse_m_estimate(m_estimate)
+    with speaking_of_options(), from_stdin(data) as source, told(in_options) as heard:
+        classifier = sources.train(
+            source,
+            target,
+            drop=drop,
+            weight=weight,
+            settings=(Settings.textbook if textbook else Settings.auto)(**changes),
+            max_classes=max_classes,
+            **reading(where, na_values, encoding, delimiter, attach),
+        )
+    path = output if output is not None else Path(_stem(data) + ".priory")
+    classifier.save(path, min_count, keep_sample)
+    if as_json:
+        print(dumped({"model": str(path), **reports.summary(classifier), "warnings": heard}))
+        return
+    reports.print_summary(classifier, sys.stdout)
+    say(f"saved to {path} ({path.stat().st_size:,} bytes)")
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+PARSERS: Mapping[str, Callable[[Any], Any]] = {
+    "families": parse_families,
+    "smoothing": parse_smoothing,
+    "class_prior": parse_class_prior,
+    "missing": lambda given: parse_by_column(given, "--missing"),
+    "unseen": lambda given: parse_by_column(given, "--unseen"),
+    "text": parse_texts,
+    "weights": parse_weights,
+    "select": str,
+}
+"""How what stands on the command line becomes a setting; other settings stand as they are."""
+
+
+def _stem(data: Sequence[str]) -> str:
+    from priory.sources.opening import SQL
+
+    if data[0] == "-" or SQL.match(data[0]):
+        return "model"
+    name = Path(data[0]).name.replace("*", "").replace("?", "")
+    return name.partition(".")[0] or "model"

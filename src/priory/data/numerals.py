@@ -1,0 +1,72 @@
+"""Labels where numbers were learned: numerals, dates as they are written, ordered categories."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import numpy as np
+
+from priory.base.errors import SchemaError, listing
+from priory.base.typing import Label
+from priory.data.columns import Labels, Numbers
+from priory.data.schema import Block
+
+__all__ = ["labels_to_numbers"]
+
+NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+"""A number as text files have it; Python itself would also take nan, 1_000 and the like."""
+
+
+def labels_to_numbers(column: Labels, name: str, block: Block | None) -> Numbers:
+    """Return labels as numbers where they are numbers, truths or gaps, or are written as such."""
+    numbers = np.full(len(column.labels) + 1, np.nan)
+    for code, label in enumerate(column.labels):
+        if isinstance(label, str):
+            number = _number(label, block)
+            if number is None and (column.codes == code).any():
+                raise SchemaError(_no_number(label, name, block))
+            numbers[code] = np.nan if number is None else number
+            continue
+        try:
+            numbers[code] = float(label)
+        except OverflowError:
+            numbers[code] = np.inf  # to be refused like any infinite number
+    return Numbers(numbers[column.codes].reshape(-1, 1))  # a gap, code -1, takes the last: NaN
+
+
+def _number(text: str, block: Block | None) -> float | None:
+    """Return the number that a string stands for: a date, a place in an order, or a numeral."""
+    if block is not None and block.order:
+        return float(block.order.index(text)) if text in block.order else None
+    if block is not None and block.unit == "date":
+        try:
+            moment = datetime.fromisoformat(text) if "-" in text else None
+        except ValueError:
+            return None
+        if moment is None:
+            return None
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return float(text) if NUMERAL.fullmatch(text) else None
+
+
+def _no_number(text: str, name: str, block: Block | None) -> str:
+    if block is not None and block.order:
+        return (
+            f"Column {name!r} has the ordered categories {listing(block.order)}, but holds "
+            f"{_shown(text)}."
+        )
+    if block is not None and block.unit == "date":
+        return (
+            f"Column {name!r} is read as dates, but holds {_shown(text)}. Give dates, or strings "
+            "such as '2020-12-31' or '2020-12-31 23:59:59'."
+        )
+    return (
+        f"Column {name!r} is read as numbers, but holds {_shown(text)}. Give it numbers "
+        f"alone, or learn it as categories: families={{{name!r}: 'categorical'}}."
+    )
+
+
+def _shown(label: Label) -> str:
+    text = repr(label)
+    return text if len(text) <= 40 else text[:37] + "..."

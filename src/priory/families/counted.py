@@ -1,0 +1,326 @@
+"""What families of counts share, be the counts those of columns or of the words of texts.
+
+A row is sparse here: the words (or columns) that it has, and how often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from priory.base.errors import NoLikelihoodError
+from priory.base.formatting import number
+from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.data.columns import Counts, SparseRows
+from priory.data.schema import Block, Kind
+from priory.families.base import Adder, Family, Linear, log_gamma
+from priory.families.counts_without import CountedPairs, Scores, shares_without
+from priory.families.evidence import log_dirichlet_evidence
+from priory.families.left_out import LeftOut
+from priory.families.parts import Part, Parts
+from priory.families.priors import DiscretePrior
+from priory.families.readouts import complement, multinomial
+from priory.families.sums import Sums
+from priory.families.weights import Weights
+from priory.kernels.score import add_counts_csr, add_counts_dense
+
+if TYPE_CHECKING:
+    from priory.families.estimates import Estimates
+    from priory.families.posteriors import DirichletPosterior
+
+__all__ = ["Counted", "CountedParameters", "add_counts", "presence_parts", "sparse_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class CountedParameters:
+    """Hold a weight for each word and class, and the mean length of a row of each class."""
+
+    weights: Weights
+    length: FloatArray
+
+    @property
+    def table(self) -> FloatArray:
+        """The weights of the words that are read out, words × classes."""
+        return self.weights.table
+
+
+class Counted(Family):
+    """Score a row by what it has of each word, Σ_w x_w · weight; here the words are columns."""
+
+    kinds: ClassVar[tuple[Kind, ...]] = (Kind.COUNTS,)
+    noun: ClassVar[str] = "columns"
+
+    readout: Any
+    """Which weights: multinomial or complement; of words also bernoulli."""
+    term: Any = "count"
+    idf: bool = False
+    norm: bool = False
+
+    def parameters(self, table: Any, prior: DiscretePrior) -> CountedParameters:
+        """Weigh each word and class."""
+        sums = self.sums(table)
+        length = sums.size / np.maximum(table.documents_weight, np.finfo(float).tiny)
+        return CountedParameters(self.weigh(sums, prior), length)
+
+    def weigh(self, sums: Sums, prior: DiscretePrior, idf: FloatArray | None = None) -> Weights:
+        """Take log P(w | k), or −log P(w | not k), from n_wk."""
+        pseudo = sums.pseudo_counts(prior)
+        if self.readout == "complement":
+            return complement(sums, pseudo, idf, self.norm)
+        return multinomial(sums, pseudo, idf)
+
+    def sums(self, table: Any) -> Sums:
+        """Take n_wk, as often as the read-out counts a word."""
+        return Sums(table.s1)
+
+    def pairs(self, table: Any) -> CountedPairs:
+        """Take what leaving a row out needs to know of the words and classes seen together."""
+        return CountedPairs.of_columns(table)
+
+    def rows(self, column: Any, known: Any) -> SparseRows:
+        """Take the words that each row has, of those that the parameters (or a table) know."""
+        return sparse_rows(column)
+
+    def names(self, block: Block, known: Any, words: AnyArray | None = None) -> Sequence[str]:
+        """Name all words that the parameters (or a table) know, or some of them."""
+        return block.columns if words is None else [block.columns[w] for w in words.tolist()]
+
+    def part_notes(self, row: Any, names: Sequence[str]) -> list[str]:
+        """Remark what of a row the words of these names leave out."""
+        return []
+
+    def add_log_likelihood(self, column: Any, parameters: Any, out: FloatArray) -> None:
+        """Add Σ_w x_w · weight, with 0 · (−∞) = 0."""
+        add_counts(column, parameters.weights.rows, out)
+
+    def adder_without(self, column: Any, left_out: LeftOut, table: Any, prior: Any) -> Adder:
+        """Take what the row has of each word from the sums of its class.
+
+        Where that changes the weights of all words, they are read anew for each row.
+        """
+        scores = self.scores_without(left_out, table, prior)
+        if scores is None:
+            return super().adder_without(column, left_out, table, prior)
+
+        def add(rows: slice, out: FloatArray) -> None:
+            some = column.take(rows)
+            found = scores(self.rows(some, table), left_out.take(rows))
+            out += np.where(some.missing[:, None], 0.0, found)
+
+        return add
+
+    def scores_without(self, left_out: LeftOut, table: Any, prior: Any) -> Scores | None:
+        """Give the scores of rows that are left out in closed form, where there is one."""
+        given = (self.pairs(table), self.sums(table), self.readout, prior)
+        return shares_without(*given, self.idf, self.norm)
+
+    @property
+    def is_likelihood(self) -> bool:
+        """Whether the score is a probability of the row."""
+        return self.readout != "complement" and self.term == "count" and not self.idf
+
+    def check_likelihood(self) -> None:
+        """Refuse what needs a probability of the row."""
+        if self.readout == "complement":
+            raise NoLikelihoodError(
+                "complement scores a class by the counts of the other classes: that is no "
+                "probability of a row, so there is no evidence and nothing to sample. Use "
+                "'multinomial' for those."
+            )
+        if not self.is_likelihood:
+            raise NoLikelihoodError(
+                "With term='log' or idf a text's words are weighted: their score is no probability "
+                "of a text. Use term='count' and idf=False."
+            )
+
+    def log_base_measure(self, column: Any, parameters: Any) -> FloatArray:
+        """Take the log of the multinomial coefficient of the words that are known."""
+        self.check_likelihood()
+        if self.readout == "bernoulli":
+            return np.zeros(len(column))
+        return _log_orders(self.rows(column, parameters))
+
+    def sample(self, parameters: Any, y: CodeArray, rng: np.random.Generator) -> AnyArray:
+        """Draw counts; the length, which the model does not speak of, is Poisson about its mean."""
+        self.check_likelihood()
+        p = np.exp(parameters.table).T
+        return rng.multinomial(rng.poisson(parameters.length[y]), p[y]).astype(np.float64)
+
+    def n_free(self, table: Any, prior: DiscretePrior) -> int:
+        """Count V − 1 shares for each class, or for the bernoulli read-out V of them."""
+        self.check_likelihood()
+        sums = self.sums(table)
+        n_words = int(sums.kept.sum())
+        return len(sums.size) * (n_words if self.readout == "bernoulli" else max(n_words - 1, 0))
+
+    def log_likelihood_of(self, table: Any, parameters: Any) -> float:
+        """Sum that of all rows, of the multinomial with their words in order."""
+        self.check_likelihood()
+        rows: FloatArray = table.documents_weight
+        return parameters.weights.log_likelihood_of(self.sums(table), rows)
+
+    def log_evidence(self, table: Any, prior: DiscretePrior) -> float:
+        """Take that of the words in their order, under a Dirichlet of each class."""
+        if not (self.readout == "multinomial" and self.is_likelihood):
+            return super().log_evidence(table, prior)
+        sums = self.sums(table)
+        pseudo, evidence = sums.pseudo_counts(prior), 0.0
+        for k in np.flatnonzero(sums.size).tolist():
+            words, n = sums.of_class(k)  # those it never had add nothing but to A
+            evidence += log_dirichlet_evidence(n, pseudo[words], float(pseudo.sum()))
+        return evidence
+
+    def posterior(
+        self,
+        table: Any,
+        prior: DiscretePrior,
+        block: Block,
+        column: str,
+        classes: tuple[Label, ...],
+    ) -> DirichletPosterior:
+        """Give the Dirichlet over the words of each class, for the multinomial of counts."""
+        from priory.families.posteriors import DirichletPosterior
+
+        if not (self.readout == "multinomial" and self.is_likelihood):
+            super().posterior(table, prior, block, column, classes)
+        sums = self.sums(table)
+        after = (sums.grid + sums.pseudo_counts(prior))[:, sums.kept]
+        return DirichletPosterior(classes, self.names(block, table), after)
+
+    def linear(self, block: Block, parameters: Any) -> Linear:
+        """Take the weight of each word; a feature is how often (or whether) it is there."""
+        weights = parameters.weights
+        bias = np.zeros(weights.n_classes) if weights.bias is None else weights.bias
+        return Linear(self.names(block, parameters), parameters.table, bias)
+
+    def feature_counts(self, table: Any, parameters: Any) -> FloatArray:
+        """Take the sums of each word and class."""
+        sums = self.sums(table)
+        return sums.grid[:, sums.kept].T
+
+    def parts(self, block: Block, row: Any, parameters: Any, n_classes: int) -> Parts:
+        """Write a line for each word that one row has."""
+        some, weights = self.rows(row, parameters), parameters.weights
+        names = self.names(block, parameters, some.indices)
+        notes = self.part_notes(row, names)
+        if self.readout == "bernoulli":
+            return presence_parts(weights, some.indices, names, notes, self.noun)
+        x = np.log1p(some.data) if self.term == "log" else some.data
+        if self.term == "log":
+            x = x / max(float(np.sqrt((x**2).sum())), np.finfo(float).tiny)
+        if self.is_likelihood:
+            notes += orders_left_out(_log_orders(some)[0])
+        title, sign = "P({} | class)", 1.0
+        if self.readout == "complement":
+            title, sign = "P({} | not class)", -1.0
+        if self.idf or self.norm:  # then a word's weight is no logarithm of a probability
+            title, sign = "e^weight of {}", 1.0
+        each = [
+            Part(title.format(name), times * weight, sign * times)
+            for name, times, weight in zip(names, x, weights.of(some.indices), strict=True)
+        ]
+        return Parts(each, notes=notes, noun=self.noun)
+
+    def estimates(
+        self, block: Block, table: Any, prior: DiscretePrior, parameters: Any
+    ) -> Iterator[Estimates]:
+        """Yield P(word | k), P(word is there | k), P(word | not k), or weights that are no P."""
+        from priory.families.estimates import Estimates, complement_shares, shares, there_or_not
+
+        sums, words, unit = self.sums(table), self.names(block, parameters), self.noun[:-1]
+        counts, of_words = sums.grid[:, sums.kept].T, self.noun == "words"
+        values = words if of_words else (None,) * len(words)
+        columns = None if of_words else words
+        domain = words if of_words and prior.values() else range(len(words))
+        if self.readout == "bernoulli":
+            on = counts.T
+            both = np.stack([np.maximum(table.documents_weight[:, None] - on, 0.0), on], axis=2)
+            log_on, _ = parameters.weights.log_presence(np.flatnonzero(sums.kept))
+            yield there_or_not(f"P({unit} is there | class)", values, log_on, both, prior, columns)
+        elif self.idf or self.norm:
+            total = np.broadcast_to(counts.sum(axis=0), counts.shape)
+            table_of = (parameters.table, counts, total, columns)
+            yield Estimates(f"weight of a {unit}", values, *table_of)
+        elif self.readout == "complement":
+            title = f"P({unit} | not class)"
+            yield replace(complement_shares(title, values, counts, prior, domain), columns=columns)
+        else:
+            title = f"P({unit} | class)"
+            yield shares(title, values, parameters.table, counts, prior, domain, columns)
+
+
+def sparse_rows(column: Counts) -> SparseRows:
+    """Keep what is not 0 of dense or sparse rows; above a threshold, that is 1."""
+    matrix = column.matrix
+    if isinstance(matrix, SparseRows):
+        some = slice(int(matrix.indptr[0]), int(matrix.indptr[-1]))
+        places, x, indptr = matrix.indices[some], matrix.data[some], matrix.indptr - some.start
+        if not x.all():
+            ends = np.concatenate([[0], np.cumsum(x != 0)])
+            places, x, indptr = places[x != 0], x[x != 0], ends[indptr]
+    else:
+        there = matrix if column.threshold is None else matrix > column.threshold
+        rows, places = np.nonzero(there)
+        x = np.asarray(there[rows, places])
+        indptr = np.searchsorted(rows, np.arange(len(matrix) + 1))
+    return SparseRows(x.astype(np.float64), places, indptr, matrix.shape[1])
+
+
+def add_counts(column: Counts, weights: FloatArray, out: FloatArray) -> None:
+    """Add Σ_j x_j weights[j, k] to `out`, with 0 · (−∞) = 0."""
+    matrix = column.matrix
+    if isinstance(matrix, SparseRows):
+        add_counts_csr(matrix.data, matrix.indices, matrix.indptr, weights, out)
+    else:
+        add_counts_dense(matrix, weights, out)
+
+
+def presence_parts(
+    weights: Weights,
+    words: AnyArray,
+    names: Sequence[str],
+    notes: Sequence[str] = (),
+    noun: str = "columns",
+) -> Parts:
+    """Write p of each word that is there, and Π (1 − p) of the others together."""
+    log_on, log_off = weights.log_presence(words)
+    absent = np.zeros(weights.n_classes) if weights.bias is None else weights.bias
+    if weights.certain is None:
+        absent = absent - log_off.sum(axis=0)
+    else:  # of a word that cannot be absent the bias has what its weight takes back
+        always = np.isneginf(log_off)
+        absent = absent - np.where(always, -weights.of(words), log_off).sum(axis=0)
+        absent[always.sum(axis=0) < weights.certain.words_of_class] = -np.inf
+    each = [Part(f"P({name} is there | class)", p) for name, p in zip(names, log_on, strict=True)]
+    n = int(weights.kept.sum()) - len(words)
+    title = f"1 {noun[:-1]} that is not there" if n == 1 else f"{n} {noun} that are not there"
+    return Parts(each, [Part(title, absent)] if n else [], notes, noun)
+
+
+def orders_left_out(log_coefficient: float) -> list[str]:
+    """Remark that what was counted could have come in other orders.
+
+    >>> orders_left_out(np.log(12.0)), orders_left_out(0.0)
+    (['left out: n! / Π x! = 12 orders, the same for every class'], [])
+    """
+    if log_coefficient < 1e-9:
+        return []
+    return [
+        f"left out: n! / Π x! = {number(float(log_coefficient))} orders, the same for every class"
+    ]
+
+
+def _log_orders(rows: SparseRows) -> FloatArray:
+    """Take the log of the multinomial coefficient n! / Π x! of each row."""
+    return _log_factorial(rows.row_sums(np.asarray)) - rows.row_sums(_log_factorial)
+
+
+def _log_factorial(x: AnyArray) -> FloatArray:
+    distinct, where = np.unique(x, return_inverse=True)
+    if not len(distinct):
+        return np.zeros(np.shape(x))
+    result: FloatArray = log_gamma(distinct + 1.0)[where].reshape(np.shape(x))
+    return result
