@@ -165,7 +165,7 @@ def test_several_parents_are_a_product_of_tables(data, smoothing):
     for table in (frame[:80], unseen(frame)):
         found = model.predict_joint_log_proba(table) - model.model_.log_prior
         expected = np.zeros((len(table), 3))
-        read = model.classifier_._frame(table)
+        read = model.classifier_.frame(table)
         for name in ("size", "wet", "noise"):
             terms[name].add_log_likelihood(read, expected)
         for block in blocks:
