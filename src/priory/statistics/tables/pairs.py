@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,9 +14,11 @@ from priory.base.errors import ForgetError, InputError, TooLargeError
 from priory.base.labels import label_key, label_token, sorted_labels, token_label, union
 from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Combined
+from priory.data.combinations import distinct_combinations
 from priory.data.pairing import every_pair
 from priory.data.schema import Block
 from priory.kernels.labels import count_labels
+from priory.statistics.combinations import count_combinations
 from priory.statistics.longtable import BlockParts, Part
 from priory.statistics.tables.base import Table, difference, spread_keys
 
@@ -61,13 +64,13 @@ class PairsTable(Table):
         labels = tuple(part.labels for part in parts)
         starts = _starts(labels)
         singles = [_counted(part.codes, len(part.labels), y, weight, n_classes) for part in parts]
-        codes = [part.codes.astype(np.int64) for part in parts]
         keys, pairs = [np.zeros(0, dtype=np.int64)], [_nothing(n_classes)]
         for group in _groups(block, len(parts)):
             _check_keys(len(group), int(starts[-1]))
-            sizes = [len(labels[j]) for j in group]
-            found, counts = _counted_group([codes[j] for j in group], sizes, y, weight, n_classes)
-            places = np.unravel_index(found, [max(size, 1) for size in sizes])
+            sizes = [max(len(labels[j]), 1) for j in group]
+            codes = [parts[j].codes for j in group]
+            found, counts = _counted_group(codes, sizes, y, weight, n_classes)
+            places = np.unravel_index(found, sizes)
             keys.append(
                 _keys([p + starts[j] for p, j in zip(places, group, strict=True)], starts[-1])
             )
@@ -303,27 +306,25 @@ def _counted(
 
 
 def _counted_group(
-    codes: Sequence[IntArray],
+    codes: Sequence[AnyArray],
     sizes: Sequence[int],
     y: CodeArray,
     weight: FloatArray | None,
     n_classes: int,
 ) -> tuple[IntArray, tuple[IntArray, FloatArray]]:
     """Return the combinations that came, as codes in mixed radix, and their counts."""
-    combined, gaps = codes[0], codes[0] < 0
-    for code, size in zip(codes[1:], sizes[1:], strict=True):
-        combined = combined * size + code
-        gaps = gaps | (code < 0)
-    combined[gaps] = -1
-    size = int(combined.max(initial=-1)) + 1
-    if size * n_classes > max(DENSE, 4 * len(combined)):
-        there = combined >= 0
-        found, where = np.unique(combined[there], return_inverse=True)
-        weights = None if weight is None else weight[there]
-        return found, _counted(where.astype(np.int64), len(found), y[there], weights, n_classes)
-    rows, total = _counted(combined, size, y, weight, n_classes)
+    if n_classes * prod(sizes) > max(DENSE, 4 * len(y)):
+        places, where = distinct_combinations(codes, sizes)
+        found = np.ravel_multi_index(tuple(places.T), tuple(sizes))
+        return found, _counted(where, len(found), y, weight, n_classes)
+    columns, shape = (y, *codes), (n_classes, *sizes)
+    rows = count_combinations(columns, shape).reshape(n_classes, -1)
     found = np.flatnonzero(rows.any(axis=0))
-    return found, (rows[:, found], total[:, found])
+    rows = rows[:, found]
+    if weight is None:
+        return found, (rows, rows.astype(np.float64))
+    total = count_combinations(columns, shape, weight).reshape(n_classes, -1)
+    return found, (rows, total[:, found])
 
 
 def _named(token: str, column: Mapping[str, int], n: int) -> tuple[tuple[int, Any], ...]:
