@@ -22,7 +22,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from priory.base.errors import InputError, ModelFileError, PrioryError, SettingError, listing
+from priory.base.errors import (
+    InputError,
+    ModelFileError,
+    PrioryError,
+    SettingError,
+    UnknownFamilyError,
+    listing,
+)
 from priory.base.labels import label_key
 from priory.base.typing import Label
 from priory.classifier.footer import Chunk, page_sizes, read_footer
@@ -560,6 +567,8 @@ def _settings(plain: Any) -> Settings:
         )
     try:
         return Settings(**{name: from_plain(value) for name, value in plain.items()})
+    except UnknownFamilyError as error:
+        raise _unregistered(error) from None
     except (SettingError, InputError, *_MISTAKES) as error:
         raise _DamageError(f"its settings cannot be honoured: {str(error).rstrip('.')}") from None
 
@@ -569,9 +578,18 @@ def _tuning(plain: Any, schema: Schema) -> Tuning | None:
         return None
     try:
         return tuning_from_plain(plain, schema)
+    except UnknownFamilyError as error:
+        raise _unregistered(error) from None
     except (SettingError, InputError, *_MISTAKES) as error:
         reason = str(error).rstrip(".") or type(error).__name__
         raise _DamageError(f"its tuning cannot be honoured: {reason}") from None
+
+
+def _unregistered(error: UnknownFamilyError) -> ModelFileError:
+    return ModelFileError(
+        f"names a family that is not registered. {error} A file holds no code: define the family "
+        "and give it to priory.families.register before loading."
+    )
 
 
 def _moved(plain: Any) -> float:
