@@ -28,16 +28,16 @@ from priory.kernels import (
     counts,
     hashes,
     labels,
+    loo_rows,
+    loo_words,
     numbers,
     pairs,
-    rows_without,
     score,
     strings,
     utf8,
     vocabulary,
     word_scores,
     words,
-    words_without,
 )
 from priory.kernels import text as splitting
 from priory.statistics.doubledouble import DoubleDouble
@@ -439,7 +439,7 @@ def _left_out(rng: np.random.Generator, size: int) -> Iterator[Case]:
         own = np.stack((rows, mean, scatter, np.full((K, d), np.inf), 1 / variance, norm), axis=-1)
         pooled = np.stack((everyone, centre, everyone * spread, spread), axis=-1)
         out = np.zeros((n, K))
-        rows_without.GaussianSums(own, pooled, 0.0, 0.0, 0.0, 1e-3, 1.0).add(X, y, np.ones(n), out)
+        loo_rows.GaussianSums(own, pooled, 0.0, 0.0, 0.0, 1e-3, 1.0).add(X, y, np.ones(n), out)
         return out
 
     def gaussian_twin() -> Any:
@@ -457,7 +457,7 @@ def _left_out(rng: np.random.Generator, size: int) -> Iterator[Case]:
 
     def student() -> Any:
         out = np.zeros((n, K))
-        rows_without.add_student_t_without(x, y, own, pooled, of_class, kappa, alpha, out)
+        loo_rows.add_student_t_loo(x, y, own, pooled, of_class, kappa, alpha, out)
         return out
 
     def student_twin() -> Any:
@@ -471,11 +471,11 @@ def _left_out(rng: np.random.Generator, size: int) -> Iterator[Case]:
         return norm - np.log(np.pi * q) / 2 - (alpha + size / 2 + 0.5) * np.log1p(t * t / q)
 
     yield Case(
-        "rows_without.GaussianSums", "NumPy: densities per class, the row's own without it",
+        "loo_rows.GaussianSums", "NumPy: densities per class, the row's own without it",
         f"{n:,} × {d}, 10 classes", gaussian, gaussian_twin, exact=False,
     )  # fmt: skip
     yield Case(
-        "rows_without.add_student_t_without", "NumPy: the same of Student's t",
+        "loo_rows.add_student_t_loo", "NumPy: the same of Student's t",
         f"{n:,} numbers, 10 classes", student, student_twin, exact=False,
     )  # fmt: skip
 
@@ -607,10 +607,10 @@ def _texts(rng: np.random.Generator, size: int) -> Iterator[Case]:
         "word_scores.score_words", f"{replaced}, @ weights", data,
         dense_scores, lambda: vectorizer.transform(texts) @ weights, exact=False,
     )  # fmt: skip
-    yield from _words_without(matrix, y, K, n)
+    yield from _loo_words(matrix, y, K, n)
 
 
-def _words_without(X: Any, y: np.ndarray, K: int, n: int) -> Iterator[Case]:
+def _loo_words(X: Any, y: np.ndarray, K: int, n: int) -> Iterator[Case]:
     one = np.eye(K)[y]
     grid, rows = X.T @ one, (X > 0).T.astype(float) @ one
     word, label = np.nonzero(rows)
@@ -620,7 +620,7 @@ def _words_without(X: Any, y: np.ndarray, K: int, n: int) -> Iterator[Case]:
     given = X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data.astype(np.int32)
 
     def ours() -> Any:
-        sums = words_without.LeftSums(starts, *held, per_word, n_texts, K)
+        sums = loo_words.LooSums(starts, *held, per_word, n_texts, K)
         found = sums.without(*given, y, np.ones(n))
         found.scores[np.arange(n), y] = found.own
         return found.scores
@@ -633,7 +633,7 @@ def _words_without(X: Any, y: np.ndarray, K: int, n: int) -> Iterator[Case]:
         return np.add.reduceat(logs, X.indptr[:-1])
 
     yield Case(
-        "words_without.LeftSums", "NumPy: log of each word's sums less the text's, reduceat",
+        "loo_words.LooSums", "NumPy: log of each word's sums less the text's, reduceat",
         f"{n:,} texts of 100 words, 10 classes", ours, twin, exact=False,
     )  # fmt: skip
 

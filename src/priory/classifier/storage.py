@@ -19,7 +19,14 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from priory.base.errors import InputError, ModelFileError, PrioryError, SettingError, listing
+from priory.base.errors import (
+    InputError,
+    ModelFileError,
+    PrioryError,
+    SettingError,
+    UnknownFamilyError,
+    listing,
+)
 from priory.base.typing import Label
 from priory.classifier.footer import Chunk, page_sizes, read_footer
 from priory.classifier.plain import from_plain, to_plain, tuning_from_plain, tuning_to_plain
@@ -393,6 +400,8 @@ def _settings(plain: Any) -> Settings:
         )
     try:
         return Settings(**{name: from_plain(value) for name, value in plain.items()})
+    except UnknownFamilyError as error:
+        raise _unregistered(error) from None
     except (SettingError, InputError, *_MISTAKES) as error:
         raise DamageError(f"its settings cannot be honoured: {str(error).rstrip('.')}") from None
 
@@ -402,9 +411,18 @@ def _tuning(plain: Any, schema: Schema) -> Tuning | None:
         return None
     try:
         return tuning_from_plain(plain, schema)
+    except UnknownFamilyError as error:
+        raise _unregistered(error) from None
     except (SettingError, InputError, *_MISTAKES) as error:
         reason = str(error).rstrip(".") or type(error).__name__
         raise DamageError(f"its tuning cannot be honoured: {reason}") from None
+
+
+def _unregistered(error: UnknownFamilyError) -> ModelFileError:
+    return ModelFileError(
+        f"names a family that is not registered. {error} A file holds no code: define the family "
+        "and give it to priory.families.register before loading."
+    )
 
 
 def _moved(plain: Any) -> float:
