@@ -118,10 +118,6 @@ def _sparse(rng: np.random.Generator, n: int) -> Any:
 
 
 def _hashes(rng: np.random.Generator, size: int) -> Iterator[Case]:
-    codes, of_code = (
-        rng.integers(-1, 8, size).astype(np.int8),
-        rng.integers(0, 2**63, 8).astype("u8"),
-    )
     values, start = rng.normal(size=size), rng.integers(0, 2**63, size).astype(np.uint64)
 
     def mixed(x: Any) -> Any:
@@ -134,11 +130,6 @@ def _hashes(rng: np.random.Generator, size: int) -> Iterator[Case]:
         kernel(out, *given)
         return out
 
-    yield Case(
-        "hashes.add_codes", "NumPy: hashes + table[codes]", f"{size:,} codes",
-        lambda: into(hashes.add_codes, codes, of_code),
-        lambda: start + np.append(of_code, np.uint64(0))[codes],
-    )  # fmt: skip
     yield Case(
         "hashes.add_numbers", "NumPy: the mixer of splitmix64, twice", f"{size:,} numbers",
         lambda: into(hashes.add_numbers, values, 7),
@@ -214,11 +205,6 @@ def _labels(rng: np.random.Generator, size: int) -> Iterator[Case]:
     yield Case(
         "labels.pack_codes", "NumPy: min, max, astype, transpose", f"{size // 10:,} × 30 int64",
         packed, packed_twin,
-    )  # fmt: skip
-    yield Case(
-        "labels.count_codes", "NumPy: bincount", f"{size:,} int8, gaps",
-        lambda: counted(labels.count_codes, bytes_, shape=V),
-        lambda: np.bincount(bytes_ + np.int8(1), minlength=V + 1)[1:],
     )  # fmt: skip
     yield Case(
         "labels.count_joint", "NumPy: ravel_multi_index, bincount", f"{size:,} rows, 4 columns",
@@ -650,8 +636,10 @@ def _pairs(rng: np.random.Generator, size: int) -> Iterator[Case]:
     a, b = pairs_of(keys), pairs_of(keys[::3])
     both = pairs.add_pairs(a, b)
     shuffled = pairs.take_pairs(a, rng.permutation(n))
-    kept = np.ones(V, bool)
-    place, starts = word_scores.place_words(a.word, kept, 6)
+    entries = np.bincount(a.word, minlength=V)
+    place = np.full(V, -1, np.int32)
+    place[entries >= 6] = np.arange((entries >= 6).sum())
+    n_few = int(entries[entries < 6].sum())
     scale, constant = np.zeros(V), np.zeros(V)
     deltas, per_class = rng.normal(size=n), rng.normal(size=K)
     dense = int(place.max()) + 1
@@ -660,7 +648,7 @@ def _pairs(rng: np.random.Generator, size: int) -> Iterator[Case]:
         return found.word, found.label, found.rows, found.count, found.log_tf
 
     def placed() -> Any:
-        rows, out = np.zeros((dense, K)), (np.empty(starts[-1], np.int32), np.empty(starts[-1]))
+        rows, out = np.zeros((dense, K)), (np.empty(n_few, np.int32), np.empty(n_few))
         rest = (place, scale, constant, per_class, rows, *out)
         word_scores.place_pairs(a.word, a.label, deltas, *rest)
         return rows, *out
@@ -669,13 +657,6 @@ def _pairs(rng: np.random.Generator, size: int) -> Iterator[Case]:
         rows, whole = np.zeros((dense, K)), place[a.word] >= 0
         rows[place[a.word[whole]], a.label[whole]] = deltas[whole]
         return rows, a.label[~whole], deltas[~whole]
-
-    def words_twin() -> Any:
-        entries = np.bincount(a.word, minlength=V)
-        whole = kept & (entries >= 6)
-        found = np.where(kept, -1, -2).astype(np.int32)
-        found[whole] = np.arange(whole.sum())
-        return found, np.concatenate([[0], np.cumsum(np.where(kept & ~whole, entries, 0))])
 
     def sorted_twin() -> Any:
         return shown(pairs.take_pairs(shuffled, np.lexsort((shuffled.label, shuffled.word))))
@@ -709,8 +690,6 @@ def _pairs(rng: np.random.Generator, size: int) -> Iterator[Case]:
     yield Case("pairs.log_plus", "NumPy: log(n + a)", data,
                lambda: pairs.log_plus(a.count, 0.5), lambda: np.log(a.count + 0.5),
                exact=False)  # fmt: skip
-    yield Case("word_scores.place_words", "NumPy: bincount, cumsum", data,
-               lambda: word_scores.place_words(a.word, kept, 6), words_twin)  # fmt: skip
     yield Case("word_scores.place_pairs", "NumPy: masks and fancy indexing", data,
                placed, placed_twin)  # fmt: skip
     yield Case("word_scores.WordScores", "nothing: it holds and checks what score_words reads", "",
