@@ -408,8 +408,6 @@ HEADERS = {
     "level at odds with cells": put("tables", "number", "level", value=40),
     "no settings": drop("model", "settings"),
     "settings of another type": put("model", "settings", value=[]),
-    "family unknown": put("model", "settings", "families", value="magic"),
-    "type unknown": put("model", "settings", "families", value={"type": "os", "options": {}}),
     "options unknown": put(
         "model", "settings", "families", value={"type": "Gaussian", "options": {"code": "1"}}
     ),
@@ -429,6 +427,16 @@ HEADERS = {
 def test_headers_that_cannot_be_right(saved, name):
     rewritten(saved, HEADERS[name])
     with pytest.raises(ModelFileError, match=r"is damaged: "):
+        load(saved)
+
+
+@pytest.mark.parametrize("family", ["magic", {"type": "os", "options": {}}])
+def test_a_family_that_is_not_registered_is_named(saved, family):
+    rewritten(saved, put("model", "settings", "families", value=family))
+    name = "magic" if family == "magic" else "os"
+    with pytest.raises(
+        ModelFileError, match=rf"'{name}'.* define the family and give it to priory"
+    ):
         load(saved)
 
 

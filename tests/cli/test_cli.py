@@ -516,7 +516,7 @@ def test_export_json(run, model):
         (["train", "none.csv", "-t", "y"], 1, "There is no file none.csv"),
         (["train", DAYS, "-t", "plya"], 1, "Did you mean 'play'?"),
         (["train", DAYS, "-t", "play", "--drop", "x"], 1, "The column to drop 'x' was not found"),
-        (["train", DAYS, "-t", "play", "--where", "x >"], 2, "cannot be honoured"),
+        (["train", DAYS, "-t", "play", "--where", "x >"], 2, "--where 'x >' is invalid"),
         (["train", DAYS], 2, "--target"),
         (["train", DAYS, "-t", "play", "-o", "no/m.priory"], 1, "No such file or directory"),
         (["show", "none.priory"], 1, "none.priory could not be read: No such file"),

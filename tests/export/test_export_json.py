@@ -11,7 +11,7 @@ from priory.base.errors import ImpossibleEvidenceWarning
 from priory.examples import play_tennis
 from priory.export import to_json
 from priory.export.plain import PARAMETERS
-from priory.families import FAMILY_TYPES, Binomial, Categorical, Gaussian, Words
+from priory.families import Binomial, Categorical, Gaussian, Words, class_names, family_class
 from priory.families.priors import MEstimate
 
 from .scorer import FAMILIES, posterior
@@ -111,7 +111,7 @@ def test_texts(readout, smoothing):
 
 
 def test_the_scorer_and_the_export_know_every_family():
-    names = {name.replace("_", "-") for name in FAMILY_TYPES.values()}
+    names = {family_class(name).name for name in class_names()}
     assert set(PARAMETERS) == set(FAMILIES) == names
 
 

@@ -112,7 +112,7 @@ class TestCertainty:
 def test_gap_says_nothing():
     parameters = Bernoulli().parameters(table([3, 0], [1, 4]), Laplace(0.0))
     column = Labels(np.array([-1, 1], dtype=np.int32), (False, True))
-    found = Bernoulli().log_likelihood(column, parameters, 2)
+    found = Bernoulli().log_likelihood(column, parameters)
     assert found[0].tolist() == [0.0, 0.0]
     np.testing.assert_allclose(np.exp(found[1]), [0.25, 1.0], rtol=1e-14)
 
@@ -174,5 +174,5 @@ def test_linear_weights_are_the_textbook_formula():
 
 def test_counts_are_read_as_presence():
     parameters = BernoulliParameters(np.log([[0.8], [0.4]]), np.log([[0.2], [0.6]]))
-    found = Bernoulli().log_likelihood(Counts(np.array([[5.0, 0.0]])), parameters, 1)
+    found = Bernoulli().log_likelihood(Counts(np.array([[5.0, 0.0]])), parameters)
     np.testing.assert_allclose(np.exp(found), [[0.2 * 0.4]], rtol=1e-14)

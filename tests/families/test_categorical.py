@@ -54,7 +54,7 @@ def test_impossible_is_minus_infinity_never_nan():
     family = Categorical()
     parameters = family.parameters(table(), Laplace(0.0))
     column = Labels(np.array([0, 2, -1], dtype=np.int32), ("a", "b", "c"))
-    found = family.log_likelihood(column, parameters, 2)
+    found = family.log_likelihood(column, parameters)
     assert np.isneginf(found).tolist() == [[False, True], [True, False], [False, False]]
     assert found[2].tolist() == [0.0, 0.0]  # a gap says nothing
 
@@ -106,9 +106,7 @@ class TestUnseen:
 
     def likelihood(self, unseen):
         family = Categorical(unseen=unseen)
-        return np.exp(
-            family.log_likelihood(self.COLUMN, family.parameters(table(), Laplace(1.0)), 2)
-        )
+        return np.exp(family.log_likelihood(self.COLUMN, family.parameters(table(), Laplace(1.0))))
 
     def test_skip_leaves_the_factor_out(self):
         np.testing.assert_allclose(self.likelihood("skip"), [[4 / 7, 1 / 7], [1, 1]], rtol=1e-14)
@@ -128,14 +126,14 @@ class TestUnseen:
     def test_a_label_without_rows_is_no_error(self):
         family = Categorical(unseen="error")
         column = Labels(np.array([0], dtype=np.int32), ("a", "z"))
-        family.log_likelihood(column, family.parameters(table(), Laplace(1.0)), 2)
+        family.log_likelihood(column, family.parameters(table(), Laplace(1.0)))
 
 
 def test_one_is_not_true_is_not_its_string():
     weight = np.array([[1.0, 2.0, 3.0]])
     parameters = Categorical().parameters(table(weight, (True, 1, "1")), Laplace(0.0))
     column = Labels(np.array([0, 1, 2], dtype=np.int32), ("1", True, 1))
-    found = np.exp(Categorical().log_likelihood(column, parameters, 1))[:, 0]
+    found = np.exp(Categorical().log_likelihood(column, parameters))[:, 0]
     np.testing.assert_allclose(found, [3 / 6, 1 / 6, 2 / 6], rtol=1e-14)
 
 

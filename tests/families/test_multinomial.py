@@ -101,7 +101,7 @@ def test_linear_form_is_the_log_odds(data):
 def test_a_row_of_nothing_is_certain():
     parameters = CountedParameters(of_table(np.log([[0.5], [0.5]])), np.array([3.0]))
     nothing = Counts(np.zeros((1, 2)))
-    assert Multinomial().log_likelihood(nothing, parameters, 1).tolist() == [[0.0]]
+    assert Multinomial().log_likelihood(nothing, parameters).tolist() == [[0.0]]
     assert Multinomial().log_base_measure(nothing, parameters).tolist() == [0.0]
 
 

@@ -47,7 +47,7 @@ def test_agrees_with_scipy(data, families, prior, rows):
 def test_rate_zero_is_certain_of_zero_and_never_nan():
     column = Numbers(np.array([[0.0], [1.0], [np.nan], [np.inf], [-1.0], [0.5]]))
     parameters = PoissonParameters(np.array([[0.0], [1.0]]))
-    found = Poisson().log_likelihood(column, parameters, 2)
+    found = Poisson().log_likelihood(column, parameters)
     assert found[:3].tolist() == [[0.0, -1.0], [-np.inf, -1.0], [0.0, 0.0]]
     assert np.isneginf(found[3:]).all()
 

@@ -241,7 +241,7 @@ def test_families_without_one_refuse(data, columns, family, name):
     model = NaiveBayes(
         weights=None, missing="skip", families={columns if len(columns) > 1 else columns[0]: family}
     ).fit(X, y)
-    with pytest.raises(NoPosteriorError, match=rf"Column 'calls' is modelled by {name}, whose"):
+    with pytest.raises(NoPosteriorError, match=rf"Column 'calls': {name} has no conjugate"):
         model.posterior("calls")
 
 

@@ -227,7 +227,7 @@ def test_a_rare_value_is_no_parent(data):
     table, column = classifier.statistics.tables[block.name], classifier.frame(frame)[block.name]
     prior = prior_of(classifier.settings, block, Aode())
     naive, often = Aode(least=1e9), Aode()
-    scores = naive.log_likelihood(column, naive.parameters(table, prior), 3)
+    scores = naive.log_likelihood(column, naive.parameters(table, prior))
     reference = Reference(coded(frame, block), y, 1.0)
     expected = [
         [
@@ -237,7 +237,7 @@ def test_a_rare_value_is_no_parent(data):
         for row in coded(frame, block)
     ]
     np.testing.assert_allclose(scores, expected, rtol=1e-12)
-    assert not np.allclose(scores, often.log_likelihood(column, often.parameters(table, prior), 3))
+    assert not np.allclose(scores, often.log_likelihood(column, often.parameters(table, prior)))
 
 
 @pytest.mark.parametrize("smoothing", SMOOTHING, ids=repr)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.kernels.hashes import add_codes, add_numbers
+from priory.kernels.hashes import add_numbers
 
 HASHES = st.integers(0, 2**64 - 1)
 
@@ -16,18 +16,6 @@ def mixed(x):
 
 def uint64(values):
     return np.array(values, dtype=np.uint64)
-
-
-@given(
-    st.lists(st.tuples(HASHES, st.integers(-1, 2))),
-    st.sampled_from([np.int8, np.int16, np.int32, np.int64]),
-)
-def test_add_codes_equals_its_twin(rows, dtype):
-    hashes, of_code = uint64([row[0] for row in rows]), uint64([5, 2**63, 7])
-    codes = np.array([row[1] for row in rows], dtype=dtype)
-    expected = hashes + np.where(codes >= 0, np.append(of_code, uint64([0]))[codes], uint64(0))
-    add_codes(hashes, codes, of_code)
-    np.testing.assert_array_equal(hashes, expected)
 
 
 @given(st.lists(st.tuples(HASHES, st.floats())), HASHES)
@@ -46,9 +34,5 @@ def test_minus_zero_is_zero():
 
 
 def test_sizes_that_do_not_fit():
-    with pytest.raises(ValueError, match="2 hashes and 1 codes"):
-        add_codes(uint64([1, 2]), np.zeros(1, np.int8), uint64([1]))
     with pytest.raises(ValueError, match="2 hashes and 3 values"):
         add_numbers(uint64([1, 2]), np.zeros(3), 0)
-    with pytest.raises(ValueError, match="Code 1 has no hash"):
-        add_codes(uint64([1, 2]), np.ones(2, np.int8), uint64([1]))

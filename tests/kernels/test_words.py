@@ -15,7 +15,7 @@ from priory.kernels.pairs import Pairs, add_pairs, log_plus, sort_pairs, subtrac
 from priory.kernels.text import Splitter
 from priory.kernels.utf8 import borrow_texts, encode_texts, encode_tokens
 from priory.kernels.vocabulary import Vocabulary
-from priory.kernels.word_scores import WordScores, place_pairs, place_words, score_words
+from priory.kernels.word_scores import WordScores, place_pairs, score_words
 from priory.kernels.words import WordCounter, count_matrix, count_words
 
 from .texts import NASTY, OPTIONS, TEXTS, analyze, analyzer, decoded, load, random_bytes, zipf_texts
@@ -663,19 +663,17 @@ def test_pairs_are_put_in_their_places(pairs, kept, n_row):
     kept = np.array(kept)
     pairs = sorted((word, label) for word, label in pairs if kept[word])
     word, label = np.array(pairs, dtype=np.int32).reshape(-1, 2).T.copy()
-    place, starts = place_words(word, kept, n_row)
     entries = np.bincount(word, minlength=10)
     whole = kept & (entries >= n_row)
-    expected = np.where(kept, -1, -2)
-    expected[whole] = np.arange(whole.sum())
-    assert place.tolist() == expected.tolist()
-    assert np.diff(starts, prepend=0).tolist() == [0, *np.where(kept & ~whole, entries, 0)]
+    place = np.where(kept, -1, -2).astype(np.int32)
+    place[whole] = np.arange(whole.sum())
+    n_few = int(entries[kept & ~whole].sum())
     rng = np.random.default_rng(0)
     deltas, scale, constant, of_class = (rng.normal(size=n) for n in (len(word), 10, 10, 4))
     rows = np.zeros((whole.sum(), 4))
-    labels_out, deltas_out = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1])
+    labels_out, deltas_out = np.empty(n_few, dtype=np.int32), np.empty(n_few)
     shares = (place, scale, constant, of_class, rows, labels_out, deltas_out)
-    assert place_pairs(word, label, deltas, *shares) == starts[-1]
+    assert place_pairs(word, label, deltas, *shares) == n_few
     few = ~whole[word]
     assert labels_out.tolist() == label[few].tolist()
     assert deltas_out.tolist() == deltas[few].tolist()
@@ -684,13 +682,8 @@ def test_pairs_are_put_in_their_places(pairs, kept, n_row):
     np.testing.assert_array_equal(rows, table[whole])
 
 
-def test_words_out_of_their_order_have_no_place():
-    kept = np.ones(3, dtype=bool)
-    with pytest.raises(ValueError, match="The word 0 is not below 3, or not in its order"):
-        place_words(np.array([1, 0], dtype=np.int32), kept, 1)
-    with pytest.raises(ValueError, match="The word 3 is not below 3"):
-        place_words(np.array([0, 3], dtype=np.int32), kept, 1)
-    place, _ = place_words(np.array([0, 1], dtype=np.int32), kept, 2)
+def test_more_pairs_than_there_is_room_for():
+    place = np.full(3, -1, dtype=np.int32)
     nothing = (np.zeros(3), np.zeros(3), np.zeros(2), np.zeros((0, 2)))
     word, label = np.array([0, 1], dtype=np.int32), np.zeros(2, dtype=np.int32)
     with pytest.raises(ValueError, match="more than 1 pairs of words without a row"):

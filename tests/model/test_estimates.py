@@ -11,7 +11,7 @@ import pytest
 from priory import Classifier, NaiveBayes, Settings, TextNB
 from priory.base.errors import SettingError
 from priory.examples import play_tennis
-from priory.families import FAMILY_TYPES, Binomial, Categorical, Gaussian, Words
+from priory.families import Binomial, Categorical, Gaussian, Words, class_names, family_class
 from priory.families.priors import Dirichlet, MEstimate
 
 TEXTS = ["red sea, red sky", "blue sea", "red red rose", "blue sky and sea", "a rose", "sky blue"]
@@ -116,16 +116,16 @@ EVERY = {
     "gaussian": ({"number": Gaussian(shared=True)}, {}),
     "histogram": ({"number": "histogram"}, {}),
     "joint": ({("word", "truth"): "joint"}, {}),
-    "kernel_density": ({"number": "kernel-density"}, {}),
+    "kernel-density": ({"number": "kernel-density"}, {}),
     "multinomial": ({("whole", "spread"): "multinomial"}, {}),
-    "multivariate_gaussian": ({("number", "spread"): "multivariate-gaussian"}, {}),
+    "multivariate-gaussian": ({("number", "spread"): "multivariate-gaussian"}, {}),
     "poisson": ({"whole": "poisson"}, {}),
-    "student_t": ({"number": "log-normal", "spread": "rank-normal", "whole": "student-t"}, {}),
+    "student-t": ({"number": "log-normal", "spread": "rank-normal", "whole": "student-t"}, {}),
     "words": ({"word": "words"}, {"text": ["word"]}),
 }
 
 
-@pytest.mark.parametrize("family", sorted(FAMILY_TYPES.values()))
+@pytest.mark.parametrize("family", [family_class(name).name for name in class_names()])
 def test_every_family_is_in_the_table(family):
     families, more = EVERY[family]
     classifier = fitted(families, **more)

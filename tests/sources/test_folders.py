@@ -177,7 +177,7 @@ def test_errors(tmp_path, monkeypatch):
     with pytest.warns(PrioryWarning, match=r"has only one class, 'ham'"):
         read_folder(tmp_path)
     write(tmp_path, spam__1_png="x")
-    with pytest.raises(InputError, match=r"these have none: 'spam'.*passed over: 'spam/1\.png'"):
+    with pytest.raises(InputError, match=r"these have none: 'spam'.*Skipped files: 'spam/1\.png'"):
         read_folder(tmp_path)
     (tmp_path / "spam" / "1.png").rename(tmp_path / "spam.mbox")
     (tmp_path / "spam").rmdir()

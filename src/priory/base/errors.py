@@ -27,6 +27,7 @@ __all__ = [
     "SettingError",
     "StaleTuningWarning",
     "TooLargeError",
+    "UnknownFamilyError",
     "UnseenValueError",
     "VanishingVarianceWarning",
     "ZeroProbabilityError",
@@ -71,6 +72,10 @@ class ForgetError(PrioryError, ValueError):
 
 class SettingError(PrioryError, ValueError):
     """Raised if an argument, or a combination of arguments, is invalid."""
+
+
+class UnknownFamilyError(SettingError):
+    """Say that a setting, or a model file, names a family that is not there."""
 
 
 class ModelFileError(PrioryError, ValueError):

@@ -13,7 +13,24 @@ import numpy as np
 
 from priory.base.typing import AnyArray, IntArray, Key, Label
 
-__all__ = ["label_array", "label_key", "label_token", "sorted_labels", "token_label", "union"]
+__all__ = [
+    "count_codes",
+    "label_array",
+    "label_key",
+    "label_token",
+    "sorted_labels",
+    "token_label",
+    "union",
+]
+
+
+def count_codes(codes: AnyArray, size: int) -> IntArray:
+    """Count each code below `size`; −1, a missing value, counts for nothing.
+
+    >>> count_codes(np.array([2, 0, -1, 2], dtype=np.int8), 4).tolist()
+    [1, 0, 2, 0]
+    """
+    return np.bincount(codes.astype(np.intp) + 1, minlength=size + 1)[1:]
 
 
 def label_key(label: Key) -> tuple[Any, ...]:

@@ -199,6 +199,7 @@ class Answers(ABC):
         >>> classifier.posterior("x").mean.round(3).tolist()
         [[0.75, 0.25], [0.333, 0.667]]
         """
+        from priory.families.protocols import as_conjugate
         from priory.tuning.choices import choices_for
 
         classifier = self._fitted()
@@ -208,9 +209,8 @@ class Answers(ABC):
             block = statistics.schema[name]
             if column in block.columns:
                 table = statistics.tables[name]
-                return choice.family.posterior(
-                    table, choice.prior, block, column, statistics.classes
-                )
+                family = as_conjugate(choice.family, column)
+                return family.posterior(table, choice.prior, block, column, statistics.classes)
         known = [c for name in found for c in statistics.schema[name].columns]
         raise SchemaError(
             f"The model has no column {column!r}. Columns: {listing(known)}."
@@ -268,13 +268,15 @@ class Answers(ABC):
         >>> round(float(np.exp(classifier.log_evidence())), 6)  # 1/6 · 1/12
         0.013889
         """
-        from priory.families import Bernoulli
+        from priory.families.bernoulli import Bernoulli
+        from priory.families.protocols import as_conjugate
 
         (_, statistics, choices), total = self._fitted().readout(), 0.0
         for name, choice in choices.items():
             block, table = statistics.schema[name], statistics.tables[name]
+            family = as_conjugate(choice.family, block.title)
             try:
-                total += choice.family.log_evidence(table, choice.prior)
+                total += family.log_evidence(table, choice.prior)
             except PrioryError as error:
                 raise type(error)(f"Column {block.title!r}: {error}") from None
             if choice.missing == "category":

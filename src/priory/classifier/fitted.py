@@ -29,7 +29,7 @@ from priory.tuning.settings import Settings
 from priory.tuning.tuned import Tuning
 
 if TYPE_CHECKING:
-    from priory.tuning.leave_one_out import Left
+    from priory.tuning.leave_one_out import HeldOutScores
 
 __all__ = ["Fitted", "read_out"]
 
@@ -190,7 +190,9 @@ class Fitted(Answers):
         return {term.title: term.weight for term in self.model.terms}
 
     @in_own_threads
-    def held_out(self, X: Any, y: Any, sample_weight: Any = None, folds: Any = None) -> Left:
+    def held_out(
+        self, X: Any, y: Any, sample_weight: Any = None, folds: Any = None
+    ) -> HeldOutScores:
         """Score rows that were learned by models that had not learned the row, or its fold."""
         from priory.classifier.held_out import held_out
 

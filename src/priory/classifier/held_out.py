@@ -13,7 +13,7 @@ from priory.model.model import ClassPrior, Model
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.tuning.choices import choices_for
-from priory.tuning.leave_one_out import Left, log_joint_folds, log_joint_without
+from priory.tuning.leave_one_out import HeldOutScores, log_joint_folds, log_joint_loo
 from priory.tuning.tuned import Tuning
 
 if TYPE_CHECKING:
@@ -30,26 +30,26 @@ def held_out(
     labels: Labels,
     weight: FloatArray | None = None,
     folds: Any = None,
-) -> Left:
+) -> HeldOutScores:
     """Score rows by models that had not learned the row, or its fold."""
     statistics, settings = classifier.statistics, classifier.settings
     _ = classifier.model  # tuned where that is due
     tuning = classifier.tuning
     if folds is None and tuning is not None:
         joint = _cross_fitted(classifier, tuning, frame, labels, weight)
-        return Left.of_joint(joint, labels, statistics, weight, tuning.how)
+        return HeldOutScores.of_joint(joint, labels, statistics, weight, tuning.how)
     found = choices_for(settings, statistics)
     given = (settings.class_prior,)
     if folds is None:
-        joint = log_joint_without(statistics, found, frame, labels, weight, *given)
+        joint = log_joint_loo(statistics, found, frame, labels, weight, *given)
         exact = "exact leave-one-out" if settings.select is None else SELECTED
-        return Left.of_joint(joint, labels, statistics, weight, exact)
+        return HeldOutScores.of_joint(joint, labels, statistics, weight, exact)
     # What is chosen by looking at the classes is chosen for each fold anew.
     if tuning is None and settings.select is None:
         joint = log_joint_folds(statistics, found, frame, labels, folds, weight, *given)
     else:
         joint = _tuned_folds(classifier, frame, labels, weight, folds)
-    return Left.of_joint(joint, labels, statistics, weight, f"{len(set(folds))}-fold")
+    return HeldOutScores.of_joint(joint, labels, statistics, weight, f"{len(set(folds))}-fold")
 
 
 def check_learned(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from priory import families
-from priory.base.errors import SettingError, did_you_mean, listing
+from priory.base.errors import SettingError, UnknownFamilyError, did_you_mean, listing
 from priory.base.labels import label_key
 from priory.data.schema import Schema
 from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
@@ -23,8 +23,7 @@ __all__ = ["from_plain", "to_plain", "tuning_from_plain", "tuning_to_plain"]
 PRIOR_TYPES: dict[str, type] = {
     cls.__name__: cls for cls in (Laplace, MEstimate, Dirichlet, NormalInverseGamma)
 }
-TYPES = (*families.FAMILY_TYPES, *PRIOR_TYPES)
-"""Every type of object that a setting may hold; a file can name no other."""
+"""With the families that are registered, every type of object that a setting may hold."""
 
 
 def to_plain(value: Any) -> Any:
@@ -50,14 +49,14 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, Analyzer):
         return {"analyzer": value.to_dict()}
     name = type(value).__name__
-    if is_dataclass(value) and name in TYPES and _type(name) is type(value):
+    if is_dataclass(value) and name in _types() and _type(name) is type(value):
         return {
             "type": name,
             "options": {f.name: to_plain(getattr(value, f.name)) for f in fields(value)},
         }
     raise SettingError(
         f"The setting {value!r:.60} cannot be saved: a model file holds no code, so families and "
-        "priors must be those of priory."
+        "priors must be those of priory, or families that are registered: priory.families.register."
     )
 
 
@@ -82,10 +81,11 @@ def from_plain(plain: Any) -> Any:
             return Analyzer.from_dict(plain["analyzer"])
         if plain.keys() == {"type", "options"} and isinstance(plain["options"], dict):
             name = str(plain["type"])
-            if name not in TYPES:
-                raise SettingError(
-                    f"There is no family or prior {name!r}. Known: {listing(TYPES, 30)}."
-                    f"{did_you_mean(name, TYPES)}"
+            known = _types()
+            if name not in known:
+                raise UnknownFamilyError(
+                    f"There is no family or prior {name!r}. Known: {listing(known, 30)}."
+                    f"{did_you_mean(name, known)}"
                 )
             options = {key: from_plain(item) for key, item in plain["options"].items()}
             return _type(name)(**options)
@@ -151,9 +151,12 @@ def tuning_from_plain(plain: Any, schema: Schema) -> Tuning:
     )
 
 
+def _types() -> list[str]:
+    return [*families.class_names(), *PRIOR_TYPES]
+
+
 def _type(name: str) -> type[Any]:
-    found: type[Any] = PRIOR_TYPES.get(name) or getattr(families, name)
-    return found
+    return PRIOR_TYPES.get(name) or families.family_class(name)
 
 
 def _finite(value: Any, what: str, least: float = -math.inf) -> float:

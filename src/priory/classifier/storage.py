@@ -14,27 +14,37 @@ import math
 import os
 import stat
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from priory.base.errors import InputError, ModelFileError, PrioryError, SettingError, listing
-from priory.base.labels import label_key
+from priory.base.errors import (
+    InputError,
+    ModelFileError,
+    PrioryError,
+    SettingError,
+    UnknownFamilyError,
+    listing,
+)
 from priory.base.typing import Label
 from priory.classifier.footer import Chunk, page_sizes, read_footer
 from priory.classifier.plain import from_plain, to_plain, tuning_from_plain, tuning_to_plain
 from priory.classifier.provenance import Provenance
-from priory.data.arrow import arrow_values
-from priory.data.pairing import Pairing
-from priory.data.schema import Block, Kind, Schema
-from priory.statistics.longtable import COLUMNS, SUMS, coded
+from priory.classifier.soundness import (
+    TEXTS,
+    DamageError,
+    check_entries,
+    check_numbers,
+    check_order,
+    check_schema,
+    check_statistics,
+    check_types,
+)
+from priory.data.schema import Schema
+from priory.statistics.longtable import COLUMNS, SUMS
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
-from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable, Table
 from priory.tuning.choices import not_selected
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import Tuning
@@ -47,7 +57,6 @@ except ImportError:
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from priory.statistics.tables import PairsTable, WordsTable
 
 __all__ = ["Stored", "read", "sealed", "write"]
 
@@ -58,7 +67,6 @@ HEADER = b"priory"
 SEAL = b"priory:1"
 """Stands with a digest of all other bytes between the pages and the footer, where no one looks."""
 
-TEXTS = COLUMNS[:4]
 PHYSICAL = dict.fromkeys(TEXTS, 6) | {"rows": 2} | dict.fromkeys(SUMS, 5)
 """Parquet's numbers for its types: a string of bytes, a whole number, a number; all of 64 bits."""
 
@@ -178,7 +186,7 @@ def read(path: str | os.PathLike[str], max_memory: int | None = None) -> Stored:
         return _read(content, allowed)
     except ModelFileError as error:
         raise ModelFileError(f"{name} {error}") from None
-    except _DamageError as error:
+    except DamageError as error:
         raise ModelFileError(f"{name} is damaged: {error}.") from None
     except (PrioryError, RecursionError, *_MISTAKES) as error:
         reason = str(error).rstrip(".") or type(error).__name__
@@ -187,10 +195,6 @@ def read(path: str | os.PathLike[str], max_memory: int | None = None) -> Stored:
 
 _MISTAKES = (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError, OSError)
 """What wrong values may lead to; Arrow's own errors are among these."""
-
-
-class _DamageError(Exception):
-    """Say what is wrong inside of a file."""
 
 
 # Writing
@@ -270,11 +274,11 @@ def _read(content: bytes, allowed: int) -> Stored:
 
     text = _check_layout(content)
     if len(text) > LONGEST_HEADER:
-        raise _DamageError(f"its header is longer than {LONGEST_HEADER:,} bytes")
+        raise DamageError(f"its header is longer than {LONGEST_HEADER:,} bytes")
     header = json.loads(text, parse_constant=_no_constant)
     _check_version(header)
     table = _read_table(pa.BufferReader(content))
-    _check_types(table.schema)
+    check_types(table.schema)
     table.validate(full=True)
     return _stored(table.combine_chunks(), header, text, allowed)
 
@@ -303,17 +307,17 @@ def _check_layout(content: bytes) -> bytes:
     if start < 4 or content[start : start + len(SEAL)] != SEAL:
         if content[:4] == b"PAR1" and 4 <= end < size and b"priory" not in content[end:]:
             raise ModelFileError("is a Parquet file, but no model file of priory.")
-        raise _DamageError("it was changed after it was written")
+        raise DamageError("it was changed after it was written")
     if content[end - 16 : end] != _digest(content[:start] + content[end:]):
-        raise _DamageError("it was changed after it was written")
+        raise DamageError("it was changed after it was written")
     footer = read_footer(content[end:-8])
     names = [name for name, _ in footer.columns]
     if names != [*COLUMNS, *SUMS]:
-        raise _DamageError(f"its columns are {listing(names, 20)}")
+        raise DamageError(f"its columns are {listing(names, 20)}")
     if footer.rows > max(FEW_ROWS, ROWS_PER_BYTE * size):
-        raise _DamageError(f"it promises {footer.rows:,} rows in {size:,} bytes")
+        raise DamageError(f"it promises {footer.rows:,} rows in {size:,} bytes")
     if len(footer.groups) > 1:
-        raise _DamageError(f"it has {len(footer.groups)} groups of rows instead of one")
+        raise DamageError(f"it has {len(footer.groups)} groups of rows instead of one")
     for chunk in (chunk for group in footer.groups for chunk in group):
         _check_chunk(chunk, content[:start], footer.rows)
     return footer.metadata.get(HEADER, b"null")
@@ -323,31 +327,31 @@ def _check_chunk(chunk: Chunk, content: bytes, rows: int) -> None:
     """Refuse a column of another type or packing, or with pages that promise more than is there."""
     name = f"column {chunk.name!r:.40}"
     if chunk.physical != PHYSICAL[chunk.name]:
-        raise _DamageError(f"{name} is of Parquet's type {chunk.physical}")
+        raise DamageError(f"{name} is of Parquet's type {chunk.physical}")
     if chunk.codec != 0:
-        raise _DamageError(f"{name} is compressed, which priory never does")
+        raise DamageError(f"{name} is compressed, which priory never does")
     if chunk.values != rows:
-        raise _DamageError(f"{name} has {chunk.values:,} values instead of {rows:,}")
+        raise DamageError(f"{name} has {chunk.values:,} values instead of {rows:,}")
     at, end = chunk.start, chunk.start + chunk.size
     if not rows:
         return
     if not 4 <= at < end <= len(content):
-        raise _DamageError(f"{name} is beyond the end")
+        raise DamageError(f"{name} is beyond the end")
     while at < end:
         length, (unpacked, packed, n) = page_sizes(content[at : min(at + LONGEST_PAGE_HEADER, end)])
         at += length + packed
         if unpacked != packed or at > end:
-            raise _DamageError(f"{name} has a page of a wrong size")
+            raise DamageError(f"{name} has a page of a wrong size")
         if n > max(rows, packed):
-            raise _DamageError(f"{name} has a page of {n:,} values")
+            raise DamageError(f"{name} has a page of {n:,} values")
 
 
 def _check_version(header: Any) -> None:
     if not isinstance(header, dict) or not isinstance(header.get("model"), dict):
-        raise _DamageError("its header is no description of a model")
+        raise DamageError("its header is no description of a model")
     version = header["model"].get("format")
     if type(version) is not int or version < 1:
-        raise _DamageError(f"the version of its format is {version!r:.40}")
+        raise DamageError(f"the version of its format is {version!r:.40}")
     if version != VERSION:
         by = str(header["model"].get("priory"))[:20]
         hint = "Upgrade priory." if version > VERSION else "Train the model again."
@@ -357,22 +361,12 @@ def _check_version(header: Any) -> None:
         )
 
 
-def _check_types(schema: Any) -> None:
-    import pyarrow as pa
-
-    text = pa.dictionary(pa.int32(), pa.string())
-    for name, found in zip(schema.names, schema.types, strict=True):
-        wanted = text if name in TEXTS else pa.int64() if name == "rows" else pa.float64()
-        if found != wanted:
-            raise _DamageError(f"column {name!r} has the type {found}")
-
-
 def _stored(table: pa.Table, header: dict[str, Any], text: bytes, allowed: int) -> Stored:
-    _check_schema(header)
-    _check_numbers(table)
-    _check_entries(table, header, allowed)
+    check_schema(header)
+    check_numbers(table)
+    check_entries(table, header, allowed)
     statistics = Statistics.from_arrow(table.replace_schema_metadata({HEADER: text}))
-    _check_statistics(statistics)
+    check_statistics(statistics)
     model = header["model"]
     return Stored(
         statistics,
@@ -387,171 +381,17 @@ def _stored(table: pa.Table, header: dict[str, Any], text: bytes, allowed: int) 
     )
 
 
-def _check_schema(header: Mapping[str, Any]) -> None:
-    schema, tables, classes = header["schema"], header["tables"], header["classes"]
-    columns = schema["columns"]
-    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
-        raise _DamageError("its columns have no names")
-    if not isinstance(classes, list) or not all(isinstance(token, str) for token in classes):
-        raise _DamageError("its classes are no list of JSON values")
-    known, taken, names = set(columns), set[str](), set[str]()
-    if len(known) < len(columns):
-        raise _DamageError("two columns have one name")
-    for block in schema["blocks"]:
-        of_block = block["columns"]
-        if not (isinstance(block["name"], str) and isinstance(block["why"], str)):
-            raise _DamageError("a block has no name")
-        if not isinstance(of_block, list) or not of_block or not known.issuperset(of_block):
-            raise _DamageError(f"block {block['name']!r:.60} is of columns that are not there")
-        together = "pairing" in block  # of columns that have blocks of their own as well
-        if block["name"] in names or not (together or taken.isdisjoint(of_block)):
-            raise _DamageError(f"block {block['name']!r:.60} stands twice")
-        if len(of_block) > 1 and not Kind(block["kind"]).is_of_several:
-            raise _DamageError(f"block {block['name']!r:.60} has several columns")
-        if together:
-            _check_pairing(block)
-        elif block["kind"] == Kind.PAIRS:
-            raise _DamageError(f"block {block['name']!r:.60} does not say which pairs it counts")
-        else:
-            taken.update(of_block)
-        names.add(block["name"])
-        if Kind(block["kind"]).is_counted and not isinstance(tables.get(block["name"]), dict):
-            raise _DamageError(f"block {block['name']!r:.60} has no table")
-
-
-def _check_pairing(block: Mapping[str, Any]) -> None:
-    pairing, name = Pairing.from_dict(block["pairing"]), f"block {block['name']!r:.60}"
-    if not len(pairing.edges) == len(block["columns"]) == len(set(block["columns"])):
-        raise _DamageError(f"{name} has bins of other columns")
-    if block["kind"] != (Kind.JOINT if pairing.use == "joint" else Kind.PAIRS):
-        raise _DamageError(f"{name} is counted as {block['kind']!r:.40}")
-
-
-def _check_numbers(table: pa.Table) -> None:
-    for name in ("rows", *SUMS):
-        if table[name].null_count:
-            raise _DamageError(f"column {name!r} has gaps")
-    rows = arrow_values(table["rows"], np.int64)
-    if len(rows) and (rows.min() < 0 or rows.max() > 2**53):
-        raise _DamageError("a number of rows is negative or beyond belief")
-    for name in SUMS:
-        if not np.isfinite(arrow_values(table[name], np.float64)).all():
-            raise _DamageError(f"column {name!r} holds a number that is not finite")
-    if (arrow_values(table["weight"], np.float64) < 0).any():
-        raise _DamageError("a weight is negative")
-
-
-def _check_entries(table: pa.Table, header: Mapping[str, Any], allowed: int) -> None:
-    """Refuse sums that stand twice or belong to nothing, and tables too large for the memory."""
-    codes = {}
-    for name in TEXTS:
-        found, names = coded(table[name])
-        codes[name] = found.astype(np.int64) + 1
-        if name != "block" and len(found) and found.min() < 0:
-            raise _DamageError(f"column {name!r} has gaps")
-        if name == "block":
-            strange = set(names) - {block["name"] for block in header["schema"]["blocks"]}
-            if strange:
-                raise _DamageError(
-                    f"there are sums of a block {listing(strange, 1)} it does not know"
-                )
-    order = np.lexsort([codes[name] for name in ("class", "key", "part", "block")])
-    changes = {name: np.diff(found[order]) != 0 for name, found in codes.items()}
-    new_key = changes["block"] | changes["part"] | changes["key"]
-    if not (new_key | changes["class"]).all():
-        raise _DamageError("a sum stands twice")
-    # Words keep a sum only for the classes they occur in; the other tables are dense.
-    blocks = header["schema"]["blocks"]
-    of_words = {block["name"] for block in blocks if block["kind"] == Kind.WORDS}
-    _, names = coded(table["block"])
-    sparse = np.array([False, *(block in of_words for block in names)])[codes["block"][order]]
-    keys = int((new_key & ~sparse[1:]).sum()) + 1
-    # Rows, weights and the temporaries of reading: five numbers for each class and key.
-    n_classes, needed = len(header["classes"]), 40 * len(header["classes"]) * keys
-    needed += 200 * int(sparse.sum())
-    for block in header["schema"]["blocks"]:
-        d = len(block["columns"]) if Kind(block["kind"]).is_of_several else 1
-        needed += 80 * n_classes * (d * d if block["kind"] == Kind.SCATTER else d)
-    if needed > allowed:
-        raise ModelFileError(
-            f"would take about {needed / 2**20:,.0f} MB of memory, more than the "
-            f"{allowed / 2**20:,.0f} allowed. If you trust it: load(path, max_memory={needed})."
-        )
-
-
-def _check_statistics(statistics: Statistics) -> None:
-    _in_order(statistics.classes, "classes")
-    for block in statistics.schema.counted:
-        _check_table(statistics.tables[block.name], block)
-
-
-def _check_table(table: Table, block: Block) -> None:
-    name = block.name
-    if isinstance(table, LabelsTable):
-        _in_order(table.labels, f"values of column {name!r:.60}")
-        wanted = {len(block.columns) if block.kind is Kind.JOINT else 0}
-        if {len(v) if isinstance(v, tuple) else 0 for v in table.labels} - wanted:
-            raise _DamageError(f"a value of {name!r:.60} is not of its columns")
-    there: Any = table
-    if block.kind is Kind.WORDS:
-        _check_words(there, name)
-    if block.kind is Kind.PAIRS:
-        for column, labels in zip(block.columns, there.labels, strict=True):
-            _in_order(labels, f"values of column {column!r:.60} in {name!r:.60}")
-    if block.pairing is not None:
-        _check_bins(there, block.pairing, name)
-    cells = table.cells if isinstance(table, NumbersTable) else table
-    if isinstance(cells, CellsTable):
-        if not 0 <= cells.level <= 62 or not (cells.keys[:-1] < cells.keys[1:]).all():
-            raise _DamageError(f"the cells of column {name!r:.60} overlap")
-        most = 2 ** (63 - cells.level)
-        if len(cells.keys) and not -most <= cells.keys[0] <= cells.keys[-1] < most:
-            raise _DamageError(f"a cell of column {name!r:.60} is beyond all numbers")
-
-
-def _check_bins(table: PairsTable | LabelsTable, pairing: Pairing, name: str) -> None:
-    for j, ends in enumerate(pairing.edges):
-        if ends is not None:
-            bins = range(len(ends) - 1)
-            values = _parts(table, j) if isinstance(table, LabelsTable) else table.labels[j]
-            if any(type(v) is not int or v not in bins for v in values):
-                raise _DamageError(f"a bin of {name!r:.60} is none of those it has")
-
-
-def _parts(table: LabelsTable, j: int) -> list[Any]:
-    return [combination[j] for combination in table.labels]
-
-
-def _check_words(table: WordsTable, name: str) -> None:
-    if table.dropped.shape != (table.n_classes,) or not (table.dropped >= 0).all():
-        raise _DamageError(f"the words dropped of column {name!r:.60} are no numbers of words")
-    if not np.isfinite(table.dropped).all():
-        raise _DamageError(f"the words dropped of column {name!r:.60} are beyond belief")
-    if (table.pairs.count < 0).any() or (table.pairs.log_tf < 0).any():
-        raise _DamageError(f"a word of column {name!r:.60} stands less often than never")
-
-
-def _in_order(labels: tuple[Any, ...], what: str) -> None:
-    for label in labels:
-        for part in label if isinstance(label, tuple) else (label,):
-            if not isinstance(part, bool | int | float | str):
-                raise _DamageError(f"the {what} hold {part!r:.40}, which is no label")
-    keys = list(map(label_key, labels))
-    if any(a >= b for a, b in pairwise(keys)):
-        raise _DamageError(f"the {what} are not in order")
-
-
 def _labels(plain: Any, what: str) -> tuple[Label, ...]:
     if not isinstance(plain, list):
-        raise _DamageError(f"the {what} are no list")
+        raise DamageError(f"the {what} are no list")
     labels = tuple(plain)
-    _in_order(labels, what)
+    check_order(labels, what)
     return labels
 
 
 def _settings(plain: Any) -> Settings:
     if not isinstance(plain, dict):
-        raise _DamageError("its settings are no settings")
+        raise DamageError("its settings are no settings")
     known = {f.name for f in fields(Settings)} - set(NOT_KEPT)
     strange = sorted(set(plain) - known)
     if strange:
@@ -560,8 +400,10 @@ def _settings(plain: Any) -> Settings:
         )
     try:
         return Settings(**{name: from_plain(value) for name, value in plain.items()})
+    except UnknownFamilyError as error:
+        raise _unregistered(error) from None
     except (SettingError, InputError, *_MISTAKES) as error:
-        raise _DamageError(f"its settings cannot be honoured: {str(error).rstrip('.')}") from None
+        raise DamageError(f"its settings cannot be honoured: {str(error).rstrip('.')}") from None
 
 
 def _tuning(plain: Any, schema: Schema) -> Tuning | None:
@@ -569,16 +411,25 @@ def _tuning(plain: Any, schema: Schema) -> Tuning | None:
         return None
     try:
         return tuning_from_plain(plain, schema)
+    except UnknownFamilyError as error:
+        raise _unregistered(error) from None
     except (SettingError, InputError, *_MISTAKES) as error:
         reason = str(error).rstrip(".") or type(error).__name__
-        raise _DamageError(f"its tuning cannot be honoured: {reason}") from None
+        raise DamageError(f"its tuning cannot be honoured: {reason}") from None
+
+
+def _unregistered(error: UnknownFamilyError) -> ModelFileError:
+    return ModelFileError(
+        f"names a family that is not registered. {error} A file holds no code: define the family "
+        "and give it to priory.families.register before loading."
+    )
 
 
 def _moved(plain: Any) -> float:
     if plain is None:
         return math.inf
     if isinstance(plain, bool) or not isinstance(plain, int | float) or not plain >= 0:
-        raise _DamageError(f"the rows since it was tuned are {plain!r:.40}")
+        raise DamageError(f"the rows since it was tuned are {plain!r:.40}")
     return float(plain)
 
 
@@ -597,8 +448,8 @@ def _sample(plain: Any, statistics: Statistics) -> Sample | None:
         return sample_from_plain(plain, statistics.schema, statistics.classes)
     except (SettingError, InputError, zlib.error, *_MISTAKES) as error:
         reason = str(error).rstrip(".") or type(error).__name__
-        raise _DamageError(f"its sample cannot be read: {reason:.200}") from None
+        raise DamageError(f"its sample cannot be read: {reason:.200}") from None
 
 
 def _no_constant(name: str) -> Any:
-    raise _DamageError(f"its header holds {name}, which is no JSON")
+    raise DamageError(f"its header holds {name}, which is no JSON")

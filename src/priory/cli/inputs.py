@@ -13,7 +13,7 @@ from typing import Any
 
 from priory.base.errors import SchemaError, SettingError, did_you_mean, listing
 from priory.classifier.classifier import Classifier
-from priory.families import NAMED
+from priory.families import family_names
 from priory.families.priors import MEstimate
 from priory.sources.base import Form
 from priory.sources.training import form_of
@@ -77,10 +77,11 @@ def parse_families(given: Sequence[str]) -> Any:
 
 def _family(text: str) -> str:
     name = KINDS.get(text, text)
-    if name not in ("plain", "auto", *NAMED):
+    known = family_names()
+    if name not in ("plain", "auto", *known):
         raise SettingError(
             f"--families names a family {text!r}, which there is none of. Families: "
-            f"{listing(NAMED, 20)}.{did_you_mean(text, NAMED)}"
+            f"{listing(known, 20)}.{did_you_mean(text, known)}"
         )
     return name
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -49,14 +50,14 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     names, of_words = "|".join(options), "|".join(name for name in options if "_" in name)
     return (
         re.compile(rf"""\b({names})=\{{'([^']+)': '([^']+)'\}}"""),
-        re.compile(rf"""\b({names})=(?:'([\w-]+)'|(\w+))"""),
+        re.compile(rf"""\b({names})=(?:'([^']*)'|(\w+))"""),
         re.compile(rf"\b(?:{of_words})\b|(?:^|(?<=; ))(?:{names})(?= (?:must|names|of column)\b)"),
     )
 
 
 def _value(text: str) -> str:
     """Spell a value; an option that is True is there, and that is all."""
-    return "" if text == "True" else " none" if text == "None" else f" {text}"
+    return "" if text == "True" else " none" if text == "None" else f" {shlex.quote(text)}"
 
 
 def _option(name: str) -> str:

@@ -13,9 +13,10 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from priory.base.errors import InputError
+from priory.base.labels import count_codes
 from priory.base.typing import AnyArray, BoolArray, FloatArray, Label
 from priory.data.texts import Texts
-from priory.kernels.labels import count_codes, encode_integers
+from priory.kernels.labels import encode_integers
 
 __all__ = [
     "Column",
@@ -63,9 +64,7 @@ class Labels:
         >>> Labels(np.array([2, 0, -1]), ("a", "b", "c")).seen().labels
         ('a', 'c')
         """
-        rows = np.zeros(len(self.labels), dtype=np.int64)
-        count_codes(self.codes, rows)
-        there = rows > 0
+        there = count_codes(self.codes, len(self.labels)) > 0
         if there.all():
             return self
         places = np.append(np.cumsum(there) - 1, -1).astype(np.int32)  # the last: missing

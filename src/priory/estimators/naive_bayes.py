@@ -26,7 +26,7 @@ from priory.model.model import Model
 from priory.model.samples import column_types, like_table
 from priory.statistics.statistics import Statistics
 from priory.text.analyzer import as_analyzer
-from priory.tuning.leave_one_out import Left
+from priory.tuning.leave_one_out import HeldOutScores
 from priory.tuning.settings import TEXTBOOK, Settings
 
 __all__ = ["NaiveBayes"]
@@ -241,7 +241,9 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         columns, labels = super().sample(n, y, random_state)
         return like_table(columns, self._container, self._column_types, self.statistics_), labels
 
-    def held_out(self, X: Any, y: Any, sample_weight: Any = None, folds: Any = None) -> Left:
+    def held_out(
+        self, X: Any, y: Any, sample_weight: Any = None, folds: Any = None
+    ) -> HeldOutScores:
         """Score rows that were learned by models that had not learned the row, or its fold."""
         return self._fitted().held_out(self._rows(X), self._targets(y), sample_weight, folds)
 

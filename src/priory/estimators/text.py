@@ -7,7 +7,7 @@ from typing import Any, Self
 from priory.base.errors import InputError, SettingError
 from priory.base.typing import AnyArray, FloatArray
 from priory.estimators.naive_bayes import NaiveBayes
-from priory.families import Words
+from priory.families.words import Words
 from priory.model.information import word_importances
 from priory.text.analyzer import Analyzer
 from priory.tuning.settings import Settings

@@ -14,7 +14,7 @@ from priory.data.columns import Labels
 from priory.data.reading import read_labels, with_pairs
 from priory.evaluation import Evaluation
 from priory.statistics.sampling import Sample
-from priory.tuning.leave_one_out import Left
+from priory.tuning.leave_one_out import HeldOutScores
 
 __all__ = ["cross_validate", "leave_one_out", "trained"]
 
@@ -62,7 +62,7 @@ def trained(classifier: Classifier, sample: Sample) -> Evaluation:
         classifier.statistics, classifier.settings.class_prior
     )
     weights = None if (weight == 1).all() else weight
-    left = Left.of_joint(joint, rows, classifier.statistics, weights, tuning.how)
+    left = HeldOutScores.of_joint(joint, rows, classifier.statistics, weights, tuning.how)
     return _evaluation(left)
 
 
@@ -132,7 +132,7 @@ def _folds(y: CodeArray, folds: Any, groups: Any, random_state: int | None) -> A
     return numbers
 
 
-def _evaluation(left: Left) -> Evaluation:
+def _evaluation(left: HeldOutScores) -> Evaluation:
     return Evaluation._of_posterior(
         left.labels, left.posterior, left.classes, left.weight, left.how
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from priory.base.errors import SettingError
 from priory.base.labels import label_token
 from priory.base.typing import Label
 from priory.classifier.classifier import Classifier
@@ -92,6 +93,10 @@ def _factor(term: Term, by_class: _ByClass) -> dict[str, Any]:
         return {**told, "parameters": {"missing": by_class(missing), "there": by_class(there)}}
     if block.pairing is not None:
         told["bins"] = [None if ends is None else list(ends) for ends in block.pairing.edges]
+    if term.family.name not in PARAMETERS:  # a family of the user's own
+        raise SettingError(
+            f"Column {block.title!r} is modelled by {term.family.name}, which has no JSON form."
+        )
     return {**told, "parameters": PARAMETERS[term.family.name](term, by_class)}
 
 

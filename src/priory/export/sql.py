@@ -19,20 +19,18 @@ from priory.base.errors import SettingError
 from priory.base.typing import Label
 from priory.classifier.classifier import Classifier
 from priory.data.schema import Kind
-from priory.families import (
-    Bernoulli,
-    Binomial,
-    Categorical,
-    Complement,
-    Conditional,
-    Edge,
-    Gaussian,
-    Histogram,
-    Multinomial,
-    Poisson,
-    StudentT,
-)
+from priory.families.bernoulli import Bernoulli
+from priory.families.binomial import Binomial
+from priory.families.categorical import Categorical
+from priory.families.complement import Complement
+from priory.families.conditional import Conditional
+from priory.families.edge import Edge
+from priory.families.gaussian import Gaussian
+from priory.families.histogram import Histogram
+from priory.families.multinomial import Multinomial
 from priory.families.pair_counts import PairCounts
+from priory.families.poisson import Poisson
+from priory.families.student_t import StudentT
 from priory.families.transforms import Identity, LogTransform
 from priory.kernels.score import TIE, TIE_SHARE
 from priory.model.model import Model, Term

@@ -13,13 +13,14 @@ from priory.base.labels import label_key
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.data.columns import Pairs
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Family, Lookup, adder_of
+from priory.families.base import Adder, Lookup, adder_of
 from priory.families.categorical import draw
 from priory.families.conditional import pair_estimates
-from priory.families.left_out import LeftOut
+from priory.families.described import assigned
+from priory.families.loo import LooRows
 from priory.families.pair_counts import GAP, NEVER, PairCounts, places_of
-from priory.families.parts import assigned
 from priory.families.priors import Laplace, MEstimate, Prior
+from priory.families.protocols import ClosedFormLoo, InPlace
 from priory.kernels.score import Lookups
 from priory.statistics.tables import PairsTable
 
@@ -32,7 +33,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Aode(Family):
+class Aode(InPlace, ClosedFormLoo):
     """Average the models in which one column is the parent of all others (Webb et al. 2005).
 
         P(x | k) = 1/|I| Σ_{i in I} P(x_i | k) Π_j P(x_j | x_i, k)
@@ -46,7 +47,7 @@ class Aode(Family):
     >>> column = Pairs((Labels(np.array([0, 0, 1]), ("a", "b")), Labels(np.array([0, 1, 1]), "xy")))
     >>> block, y = Block("pairs", ("a", "x"), Kind.PAIRS), np.zeros(3, dtype=np.int32)
     >>> parameters = Aode().parameters(PairsTable.count(block, column, y, None, 1), Laplace(1.0))
-    >>> np.exp(Aode().log_likelihood(column, parameters, 1)).round(3).tolist()
+    >>> np.exp(Aode().log_likelihood(column, parameters)).round(3).tolist()
     [[0.283], [0.3], [0.283]]
     """
 
@@ -73,12 +74,6 @@ class Aode(Family):
             tuple(weight[starts[i] : starts[i + 1]] for i in every),
         )
 
-    def add_log_likelihood(
-        self, column: Pairs, parameters: AodeParameters, out: FloatArray
-    ) -> None:
-        """Add the logarithm of the average."""
-        self.adder(column, parameters)(slice(0, len(column)), out)
-
     def adder(self, column: Pairs, parameters: AodeParameters) -> Adder:
         """Find the places of the values once."""
         places = parameters.places(column)
@@ -102,8 +97,8 @@ class Aode(Family):
 
         return add
 
-    def adder_without(
-        self, column: Pairs, left_out: LeftOut, table: PairsTable, prior: Laplace | MEstimate
+    def loo_adder(
+        self, column: Pairs, loo: LooRows, table: PairsTable, prior: Laplace | MEstimate
     ) -> Adder:
         """Take one from all the counts of the row's own values.
 
@@ -115,16 +110,16 @@ class Aode(Family):
         alone, often = [], []
         never = np.zeros(len(column), dtype=np.bool_)
         for i, one in enumerate(parameters.alone):
-            alone.append(one.lookup_without(nowhere, x[i], left_out))
+            alone.append(one.loo_lookup(nowhere, x[i], loo))
             there = x[i] >= 0
             last = np.append(one.child_rows.sum(axis=1), [0, 0])[x[i]] == 1
-            left = np.append(parameters.weight[i], [0.0, 0.0])[x[i]] - left_out.amount
+            left = np.append(parameters.weight[i], [0.0, 0.0])[x[i]] - loo.amount
             often.append(there & ~last & (left >= self.least - ROUNDING))
             rows = np.concatenate([one.child_rows, np.zeros((2, one.n_classes), dtype=np.int64)])
-            never |= (x[i] == NEVER) | (there & (rows[x[i], left_out.y] == 0))
+            never |= (x[i] == NEVER) | (there & (rows[x[i], loo.y] == 0))
         given = (
             [
-                pair.lookup_without(x[i], v, left_out)
+                pair.loo_lookup(x[i], v, loo)
                 for pair, v in zip(parameters.given[i], _others(x, i), strict=True)
             ]
             for i in range(len(x))
@@ -195,6 +190,11 @@ class AodeParameters:
     alone: tuple[PairCounts, ...]
     given: tuple[tuple[PairCounts, ...], ...]
     weight: tuple[FloatArray, ...]
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return self.alone[0].n_classes
 
     def places(self, column: Pairs) -> list[AnyArray]:
         """Return the places of each row's values, column by column."""

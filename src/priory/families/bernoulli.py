@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from priory.base.errors import InputError
-from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
+from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Column, Counts, Labels, SparseRows
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Family, Linear, Lookup, log_shares, times
+from priory.families.base import Adder, Lookup, log_shares, times
 from priory.families.counted import presence_parts, sparse_rows
-from priory.families.evidence import log_dirichlet_evidence
-from priory.families.left_out import LeftOut, log_share, one_column, tabulate
-from priory.families.parts import Parts
-from priory.families.priors import DiscretePrior, Laplace
+from priory.families.described import Parts
+from priory.families.loo import LooRows, log_share, tabulate
+from priory.families.priors import DiscretePrior, Laplace, one_column
+from priory.families.protocols import ClosedFormLoo, DirichletFamily, InPlace, Linear, LinearFamily
 from priory.families.readouts import log_presence, presence_weights
 from priory.families.weights import Weights
 from priory.kernels.score import add_counts_csr, add_present_dense
@@ -26,13 +26,15 @@ from priory.statistics.tables import CountsTable, LabelsTable, NumbersTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.families.posteriors import DirichletPosterior
 
 __all__ = ["Bernoulli", "BernoulliParameters"]
 
+Truths: TypeAlias = LabelsTable | NumbersTable | CountsTable
+"""One column of truths, or counts of which it is asked whether there are any."""
+
 
 @dataclass(frozen=True)
-class Bernoulli(Family):
+class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
     """Give P(x = 1 | k) = (n_1k + α) / (n_k + 2α); an absent column speaks too.
 
         log P(x | k) = Σ_j x_j log p_jk + (1 − x_j) log(1 − p_jk)
@@ -47,16 +49,14 @@ class Bernoulli(Family):
     name: ClassVar[str] = "bernoulli"
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.LABELS, Kind.NUMBERS, Kind.COUNTS)
 
-    def parameters(
-        self, table: LabelsTable | NumbersTable | CountsTable, prior: DiscretePrior
-    ) -> BernoulliParameters:
+    def parameters(self, table: Truths, prior: DiscretePrior) -> BernoulliParameters:
         """Estimate log p and log(1 − p) of each column and class."""
-        return BernoulliParameters(*log_presence(*self._counts(table, prior)))
+        return BernoulliParameters(*log_presence(*self.counted(table, prior)[1:]))
 
-    def _counts(
-        self, table: LabelsTable | NumbersTable | CountsTable, prior: DiscretePrior
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return absences and presences, classes × columns × 2, and their pseudo-counts."""
+    def counted(
+        self, table: Truths, prior: DiscretePrior
+    ) -> tuple[tuple[bool, bool], FloatArray, FloatArray]:
+        """Count absences and presences, classes × columns × 2."""
         if isinstance(table, CountsTable):
             on, n = table.weight, table.documents_weight[:, None]
             counts = np.stack([np.maximum(n - on, 0.0), on], axis=2)
@@ -66,47 +66,14 @@ class Bernoulli(Family):
             counts = np.zeros((len(table.weight), 1, 2))
             for v, label in enumerate(table.labels):
                 counts[:, 0, int(label)] += table.weight[:, v]
-        return counts, prior.pseudo_counts([False, True], counts.sum(axis=0))
+        pseudo = prior.pseudo_counts([False, True], counts.sum(axis=0))
+        return (False, True), counts, pseudo
 
-    def n_free(self, table: LabelsTable | NumbersTable | CountsTable, prior: DiscretePrior) -> int:
-        """Return one for each class and column."""
-        counts, _ = self._counts(table, prior)
-        return counts.shape[0] * counts.shape[1]
-
-    def log_likelihood_of(
-        self, table: LabelsTable | NumbersTable | CountsTable, parameters: BernoulliParameters
-    ) -> float:
+    def log_likelihood_of(self, table: Truths, parameters: BernoulliParameters) -> float:
         """Return Σ n_1 log p + n_0 log(1 − p)."""
-        counts, _ = self._counts(table, Laplace(0.0))
+        _, counts, _ = self.counted(table, Laplace(0.0))
         log_p = np.stack([parameters.log_off, parameters.log_on])
         return times(counts.transpose(2, 1, 0), log_p)
-
-    def log_evidence(
-        self, table: LabelsTable | NumbersTable | CountsTable, prior: DiscretePrior
-    ) -> float:
-        """Return that of presences and absences under the Beta of each class and column."""
-        return log_dirichlet_evidence(*self._counts(table, prior))
-
-    def posterior(
-        self,
-        table: LabelsTable | NumbersTable | CountsTable,
-        prior: DiscretePrior,
-        block: Block,
-        column: str,
-        classes: tuple[Label, ...],
-    ) -> DirichletPosterior:
-        """Return the Beta over p_k, as a Dirichlet over absent and present."""
-        from priory.families.posteriors import DirichletPosterior
-
-        counts, pseudo = self._counts(table, prior)
-        after = (counts + pseudo)[:, block.columns.index(column)]
-        return DirichletPosterior(classes, (False, True), after)
-
-    def add_log_likelihood(
-        self, column: Column, parameters: BernoulliParameters, out: FloatArray
-    ) -> None:
-        """Add log p where a column is present and log(1 − p) where it is absent."""
-        self.adder(column, parameters)(slice(None), out)
 
     def adder(self, column: Column, parameters: BernoulliParameters) -> Adder:
         """Turn the truths of a column of labels into places once; counts need no more."""
@@ -117,20 +84,20 @@ class Bernoulli(Family):
         table = np.ascontiguousarray([parameters.log_off[0], parameters.log_on[0]])
         return Lookup(coded.codes, _truths(coded), table)
 
-    def adder_without(
+    def loo_adder(
         self,
         column: Column,
-        left_out: LeftOut,
-        table: LabelsTable | NumbersTable | CountsTable,
+        loo: LooRows,
+        table: Truths,
         prior: DiscretePrior,
     ) -> Adder:
         """Take one from the presences or the absences of the row's own class.
 
         p = (n_1k − [k=y] + a_1) / (n_k − [k=y] + Σa) where present, and alike where absent
         """
-        counts, _ = self._counts(table, prior)
+        _, counts, _ = self.counted(table, prior)
         if isinstance(column, Counts):
-            return self._counts_without(_present(column), left_out, counts, prior)
+            return self._loo_counts(_present(column), loo, counts, prior)
         coded = column.as_labels()
 
         def scores(v: IntArray, y: IntArray, amount: FloatArray) -> FloatArray:
@@ -145,17 +112,17 @@ class Bernoulli(Family):
             return result
 
         values = _truths(coded)[:-1]
-        return Lookup(*tabulate(coded.codes, values, 2, len(counts), left_out, scores))
+        return Lookup(*tabulate(coded.codes, values, 2, len(counts), loo, scores))
 
-    def _counts_without(
-        self, column: Counts, left_out: LeftOut, counts: FloatArray, prior: DiscretePrior
+    def _loo_counts(
+        self, column: Counts, loo: LooRows, counts: FloatArray, prior: DiscretePrior
     ) -> Adder:
         """Score the rows twice: as any class but their own, and as their own."""
-        amounts, which = left_out.ways
-        tables = [_parameters_without(counts, prior, amount) for amount in amounts.tolist()]
+        amounts, which = loo.ways
+        tables = [_loo_parameters(counts, prior, amount) for amount in amounts.tolist()]
 
         def score(rows: Any, others: BernoulliParameters, own: BernoulliParameters) -> FloatArray:
-            part, y = column.take(rows), left_out.y[rows]
+            part, y = column.take(rows), loo.y[rows]
             result, mine = np.zeros((2, len(y), len(counts)))
             self._add_counts(part, others, result)
             self._add_counts(part, own, mine)
@@ -180,9 +147,7 @@ class Bernoulli(Family):
 
         parameters.weights.add(score, column.missing, out)
 
-    def parts(
-        self, block: Block, row: Column, parameters: BernoulliParameters, n_classes: int
-    ) -> Parts | None:
+    def parts(self, block: Block, row: Column, parameters: BernoulliParameters) -> Parts | None:
         """Write p of each column that is there, and Π (1 − p) of the others together."""
         if not isinstance(row, Counts):
             return None
@@ -205,14 +170,14 @@ class Bernoulli(Family):
     def estimates(
         self,
         block: Block,
-        table: LabelsTable | NumbersTable | CountsTable,
+        table: Truths,
         prior: DiscretePrior,
         parameters: BernoulliParameters,
     ) -> Iterator[Estimates]:
         """Yield P(v | k) of a column of truths, P(there | k) of each of many columns."""
         from priory.families.estimates import shares, there_or_not
 
-        counts, _ = self._counts(table, prior)
+        _, counts, _ = self.counted(table, prior)
         if isinstance(table, CountsTable):
             values, columns = (True,) * counts.shape[1], block.columns
             log_on = parameters.log_on
@@ -223,9 +188,7 @@ class Bernoulli(Family):
         counted = (counts[:, 0].T, one_column(prior, 0), truths)
         yield shares("P(value | class)", truths, log_p, *counted)
 
-    def feature_counts(
-        self, table: LabelsTable | NumbersTable | CountsTable, parameters: BernoulliParameters
-    ) -> FloatArray:
+    def feature_counts(self, table: Truths, parameters: BernoulliParameters) -> FloatArray:
         """Return how often each column was present with each class."""
         if isinstance(table, CountsTable):
             return table.weight.T
@@ -242,6 +205,11 @@ class BernoulliParameters:
 
     log_off: FloatArray
     log_on: FloatArray
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return self.log_on.shape[1]
 
     @cached_property
     def weights(self) -> Weights:
@@ -267,7 +235,7 @@ def _add_present(column: Counts, weights: FloatArray, out: FloatArray) -> None:
         add_present_dense(matrix, threshold, weights, out)
 
 
-def _parameters_without(
+def _loo_parameters(
     counts: FloatArray, prior: DiscretePrior, amount: float
 ) -> tuple[BernoulliParameters, BernoulliParameters]:
     """Return what a row of that weight meets, as any class but its own and as its own.

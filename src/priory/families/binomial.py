@@ -9,33 +9,24 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from priory.base.errors import InputError, SettingError
-from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.base.typing import AnyArray, CodeArray, FloatArray
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import (
-    Adder,
-    Family,
-    Linear,
-    counted_values,
-    log_gamma,
-    log_shares,
-    times,
-)
-from priory.families.evidence import log_dirichlet_evidence
-from priory.families.left_out import LeftOut, one_column
-from priory.families.parts import Parts, column_parts
-from priory.families.priors import DiscretePrior
-from priory.statistics.tables import MomentsTable, NumbersTable
+from priory.families.base import Adder, counted_values, log_gamma, log_shares, times
+from priory.families.loo import LooRows, loo_columns
+from priory.families.moments import NumericTable
+from priory.families.priors import DiscretePrior, one_column
+from priory.families.protocols import ClosedFormLoo, DirichletFamily, Linear, LinearFamily
+from priory.statistics.tables import NumbersTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.families.posteriors import DirichletPosterior
 
 __all__ = ["Binomial", "BinomialParameters"]
 
 
 @dataclass(frozen=True)
-class Binomial(Family):
+class Binomial(ClosedFormLoo, DirichletFamily, LinearFamily):
     """Give P(x | k) = C(t, x) p_k^x (1 − p_k)^(t − x), x from 0 to t trials.
 
         p_k = (Σx + α) / (t·n_k + 2α)
@@ -44,6 +35,7 @@ class Binomial(Family):
     >>> from priory.families.priors import Laplace
     >>> from priory.data.schema import Block
     >>> column, y = Numbers(np.array([[2.0], [4.0]])), np.zeros(2, dtype=np.int32)
+    >>> from priory.statistics.tables import MomentsTable
     >>> table = MomentsTable.count(Block("x", ("x",), Kind.MOMENTS), column, y, None, 1)
     >>> np.exp(Binomial(trials=5).parameters(table, Laplace(0.0)).log_on).round(3).tolist()
     [[0.6]]
@@ -60,49 +52,29 @@ class Binomial(Family):
         if not whole or self.trials < 1:
             raise SettingError(f"trials must be a whole number of at least 1, not {self.trials!r}.")
 
-    def parameters(
-        self, table: MomentsTable | NumbersTable, prior: DiscretePrior
-    ) -> BinomialParameters:
-        """Return log p and log(1 − p) of each column and class."""
-        counts, pseudo = self._counts(table, prior)
+    def parameters(self, table: NumericTable, prior: DiscretePrior) -> BinomialParameters:
+        """Read out log p and log(1 − p) of each column and class."""
+        _, counts, pseudo = self.counted(table, prior)
         log_p = log_shares(counts.transpose(2, 1, 0), pseudo.T[:, :, None])
         return BinomialParameters(log_p[0], log_p[1])
 
-    def _counts(
-        self, table: MomentsTable | NumbersTable, prior: DiscretePrior
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return failures and successes, classes × columns × 2, and their pseudo-counts."""
+    def counted(
+        self, table: NumericTable, prior: DiscretePrior
+    ) -> tuple[tuple[str, str], FloatArray, FloatArray]:
+        """Count failures and successes, classes × columns × 2."""
         if isinstance(table, NumbersTable):
             self._check_counts(table.cells.values)
         moments = table.moments
         successes = moments.s1.value
         counts = np.stack([self.trials * moments.weight - successes, successes], axis=2)
-        return counts, prior.pseudo_counts([False, True], counts.sum(axis=0))
+        pseudo = prior.pseudo_counts([False, True], counts.sum(axis=0))
+        return ("failure", "success"), counts, pseudo
 
-    def n_free(self, table: MomentsTable | NumbersTable, prior: DiscretePrior) -> int:
-        """Return one for each class and column."""
-        return table.moments.weight.size
-
-    def log_evidence(self, table: MomentsTable | NumbersTable, prior: DiscretePrior) -> float:
-        """Return that of successes and failures under the Beta, with log C(t, x) of each row."""
+    def log_evidence(self, table: NumericTable, prior: DiscretePrior) -> float:
+        """Give that of successes and failures under the Beta, with log C(t, x) of each row."""
         column, weight = counted_values(table)
         choose = self.log_base_measure(column, None)
-        return log_dirichlet_evidence(*self._counts(table, prior)) + times(weight, choose)
-
-    def posterior(
-        self,
-        table: MomentsTable | NumbersTable,
-        prior: DiscretePrior,
-        block: Block,
-        column: str,
-        classes: tuple[Label, ...],
-    ) -> DirichletPosterior:
-        """Return the Beta over p_k, as a Dirichlet over failure and success."""
-        from priory.families.posteriors import DirichletPosterior
-
-        counts, pseudo = self._counts(table, prior)
-        after = (counts + pseudo)[:, block.columns.index(column)]
-        return DirichletPosterior(classes, ("failure", "success"), after)
+        return super().log_evidence(table, prior) + times(weight, choose)
 
     def _check_counts(self, values: FloatArray) -> None:
         wrong = values[~self._possible(values)]
@@ -114,14 +86,14 @@ class Binomial(Family):
     def _possible(self, x: FloatArray) -> AnyArray:
         return (x >= 0) & (x <= self.trials) & (x == np.floor(x))
 
-    def add_log_likelihood(
-        self, column: Numbers, parameters: BinomialParameters, out: FloatArray
-    ) -> None:
-        """Add x log p + (t − x) log(1 − p); what is no number of successes is impossible."""
+    def log_likelihood(self, column: Numbers, parameters: BinomialParameters) -> FloatArray:
+        """Give Σ_j x log p + (t − x) log(1 − p); what is no number of successes is impossible."""
+        out = np.zeros((len(column), parameters.log_on.shape[1]))
         for j in range(column.values.shape[1]):
             x = column.values[:, j].astype(np.float64)[:, None]
             terms = self._terms(x, parameters.log_off[j], parameters.log_on[j])
             out += np.where(np.isnan(x), 0.0, terms)
+        return out
 
     def _terms(self, x: FloatArray, log_off: FloatArray, log_on: FloatArray) -> FloatArray:
         with np.errstate(invalid="ignore"):
@@ -129,36 +101,26 @@ class Binomial(Family):
             off = np.where(x == self.trials, 0.0, (self.trials - x) * log_off)
             return np.where(self._possible(x), on + off, -np.inf)
 
-    def adder_without(
-        self,
-        column: Numbers,
-        left_out: LeftOut,
-        table: MomentsTable | NumbersTable,
-        prior: DiscretePrior,
+    def loo_adder(
+        self, column: Numbers, loo: LooRows, table: NumericTable, prior: DiscretePrior
     ) -> Adder:
         """Take x successes and t − x failures from the row's own class.
 
         p_y = (Σx − x + α) / (t·(n_y − 1) + 2α)
         """
-        counts, _ = self._counts(table, prior)
-        rows_of = table.moments.rows
+        _, counts, _ = self.counted(table, prior)
+        seen = table.moments.rows
 
-        def add(rows: slice, out: FloatArray) -> None:
-            part, some = column.take(rows), left_out.take(rows)
-            for j in range(part.values.shape[1]):
-                x = part.values[:, j].astype(np.float64)
-                there = ~np.isnan(x)
-                x, y, amount = x[there], some.y[there], some.amount[there]
-                left = np.tile(counts[:, j], (len(x), 1, 1))
-                taken = amount[:, None] * np.stack([self.trials - x, x], axis=1)
-                gone = rows_of[y, j] == 1
-                here = np.arange(len(x)), y
-                left[here] = np.where(gone[:, None], 0.0, np.maximum(left[here] - taken, 0.0))
-                pseudo = one_column(prior, j).pseudo_counts([False, True], left.sum(axis=1))
-                log_p = log_shares(left.transpose(2, 0, 1), pseudo.T[:, :, None])
-                out[there] += self._terms(x[:, None], log_p[0], log_p[1])
+        def score(j: int, x: FloatArray, some: LooRows) -> FloatArray:
+            left = np.tile(counts[:, j], (len(x), 1, 1))
+            taken = some.amount[:, None] * np.stack([self.trials - x, x], axis=1)
+            gone, here = seen[some.y, j] == 1, (np.arange(len(x)), some.y)
+            left[here] = np.where(gone[:, None], 0.0, np.maximum(left[here] - taken, 0.0))
+            pseudo = one_column(prior, j).pseudo_counts([False, True], left.sum(axis=1))
+            log_p = log_shares(left.transpose(2, 0, 1), pseudo.T[:, :, None])
+            return self._terms(x[:, None], log_p[0], log_p[1])
 
-        return add
+        return loo_columns(column, loo, score)
 
     def log_base_measure(
         self, column: Numbers, parameters: BinomialParameters | None
@@ -168,12 +130,6 @@ class Binomial(Family):
         x = np.where(self._possible(x), x, 0.0)
         choose = log_gamma(np.array(self.trials + 1.0)) - log_gamma(x + 1.0)
         return np.asarray((choose - log_gamma(self.trials - x + 1.0)).sum(axis=1))
-
-    def parts(
-        self, block: Block, row: Numbers, parameters: BinomialParameters, n_classes: int
-    ) -> Parts | None:
-        """Return a line for each of several columns."""
-        return column_parts(self, block, row, parameters, n_classes)
 
     def sample(
         self, parameters: BinomialParameters, y: CodeArray, rng: np.random.Generator
@@ -185,14 +141,14 @@ class Binomial(Family):
     def estimates(
         self,
         block: Block,
-        table: MomentsTable | NumbersTable,
+        table: NumericTable,
         prior: DiscretePrior,
         parameters: BinomialParameters,
     ) -> Iterator[Estimates]:
         """Yield P(success | k) of each column."""
         from priory.families.estimates import there_or_not
 
-        counts, _ = self._counts(table, prior)
+        _, counts, _ = self.counted(table, prior)
         none, columns = (None,) * counts.shape[1], block.columns
         yield there_or_not("P(success | class)", none, parameters.log_on, counts, prior, columns)
 

@@ -13,22 +13,21 @@ from priory.base.labels import label_key, sorted_labels
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 from priory.data.columns import Column, Labels
 from priory.data.schema import Block, Kind
-from priory.families.base import Family, Linear, Lookup, log_shares
-from priory.families.evidence import log_dirichlet_evidence
-from priory.families.left_out import LeftOut, log_share, own_pseudo, reduced, tabulate
+from priory.families.base import Lookup, log_shares
+from priory.families.loo import LooRows, log_share, own_pseudo, reduced, tabulate
 from priory.families.priors import DiscretePrior
+from priory.families.protocols import ClosedFormLoo, DirichletFamily, InPlace, Linear, LinearFamily
 from priory.statistics.tables import LabelsTable, NumbersTable
 from priory.statistics.tables.base import spread_keys
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.families.posteriors import DirichletPosterior
 
 __all__ = ["Categorical", "CategoricalParameters", "draw"]
 
 
 @dataclass(frozen=True)
-class Categorical(Family):
+class Categorical(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
     """Give each value its smoothed relative frequency: P(v | k) = (n_vk + a_v) / (n_k + Σa).
 
     `values` declares values that may come, beside those seen. `unseen` says what a value outside
@@ -72,53 +71,25 @@ class Categorical(Family):
         counts = spread_keys(table.weight, where, len(domain))
         return labels, counts, prior.pseudo_counts(domain, counts.sum(axis=0))
 
-    def n_free(self, table: LabelsTable | NumbersTable, prior: DiscretePrior) -> int:
-        """Return V − 1 for each class: the last share follows from the others."""
-        _, counts, _ = self._counts(table, prior)
-        return len(counts) * max(counts.shape[1] - 1, 0)
-
-    def log_evidence(self, table: LabelsTable | NumbersTable, prior: DiscretePrior) -> float:
-        """Return that of the counts of each class under the Dirichlet."""
-        _, counts, pseudo = self._counts(table, prior)
-        return log_dirichlet_evidence(counts, pseudo)
-
-    def posterior(
-        self,
-        table: LabelsTable | NumbersTable,
-        prior: DiscretePrior,
-        block: Block,
-        column: str,
-        classes: tuple[Label, ...],
-    ) -> DirichletPosterior:
-        """Return the Dirichlet over P(v | k): counts and pseudo-counts together."""
-        from priory.families.posteriors import DirichletPosterior
-
+    def counted(
+        self, table: LabelsTable | NumbersTable, prior: DiscretePrior
+    ) -> tuple[tuple[Label, ...], FloatArray, FloatArray]:
+        """Count the values of the domain, and those that were never seen if they have a place."""
         labels, counts, pseudo = self._counts(table, prior)
-        values = (*labels, "any other") if self.unseen == "smooth" else labels
-        return DirichletPosterior(classes, values, counts + pseudo)
+        return (*labels, "any other") if self.unseen == "smooth" else labels, counts, pseudo
 
     def leaves_out(self, column: Column, parameters: CategoricalParameters) -> BoolArray:
         """Return which rows have a gap or a value that is skipped."""
         coded = column.as_labels()
         return self._places(coded, parameters)[coded.codes] < 0
 
-    def add_log_likelihood(
-        self, column: Column, parameters: CategoricalParameters, out: FloatArray
-    ) -> None:
-        """Look up each value's row of log-probabilities."""
-        self.adder(column, parameters)(slice(None), out)
-
     def adder(self, column: Column, parameters: CategoricalParameters) -> Lookup:
         """Find the place of each label once; the rows then need only a look-up."""
         coded = column.as_labels()
         return Lookup(coded.codes, self._places(coded, parameters), parameters.log_p)
 
-    def adder_without(
-        self,
-        column: Column,
-        left_out: LeftOut,
-        table: LabelsTable | NumbersTable,
-        prior: DiscretePrior,
+    def loo_adder(
+        self, column: Column, loo: LooRows, table: LabelsTable | NumbersTable, prior: DiscretePrior
     ) -> Lookup:
         """Take one from the value's count, and from the domain a value that was the row's alone.
 
@@ -140,7 +111,7 @@ class Categorical(Family):
         alone &= rows.sum(axis=0) == 1
         counts = np.concatenate([counts[:, :never], np.zeros((len(counts), 1))], axis=1)
         if self.unseen == "error":
-            self._refuse_alone(coded, where, alone, left_out)
+            self._refuse_alone(coded, where, alone)
 
         def scores(v: IntArray, y: IntArray, amount: FloatArray) -> FloatArray:
             gone = alone[v]
@@ -164,11 +135,9 @@ class Categorical(Family):
             result[rows[y, v] == 0] = np.nan
             return result
 
-        return Lookup(*tabulate(coded.codes, where[:-1], never + 1, len(counts), left_out, scores))
+        return Lookup(*tabulate(coded.codes, where[:-1], never + 1, len(counts), loo, scores))
 
-    def _refuse_alone(
-        self, column: Labels, where: CodeArray, alone: BoolArray, left_out: LeftOut
-    ) -> None:
+    def _refuse_alone(self, column: Labels, where: CodeArray, alone: BoolArray) -> None:
         rows = np.flatnonzero(alone[where[column.codes]] & (column.codes >= 0))
         if len(rows):
             raise UnseenValueError(
@@ -222,10 +191,10 @@ class Categorical(Family):
         """Yield P(v | k) of every value of the domain."""
         from priory.families.estimates import shares
 
-        labels, counts, _ = self._counts(table, prior)
-        values, domain = [*labels], [*labels]
+        values, counts, _ = self.counted(table, prior)
+        domain: list[Label | None] = [*values]
         if self.unseen == "smooth":
-            values, domain = [*labels, "any other"], [*labels, None]  # type: ignore[list-item]
+            domain[-1] = None
         yield shares("P(value | class)", values, parameters.log_p, counts.T, prior, domain)
 
     def feature_counts(
@@ -244,6 +213,11 @@ class CategoricalParameters:
     labels: tuple[Label, ...]
     log_p: FloatArray
     places: Mapping[Any, int]
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return self.log_p.shape[1]
 
 
 def draw(p: FloatArray, y: CodeArray, rng: np.random.Generator) -> AnyArray:

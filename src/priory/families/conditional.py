@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from priory.base.labels import label_key
-from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
+from priory.base.typing import AnyArray, BoolArray, CodeArray
 from priory.data.columns import Labels, Pairs
 from priory.data.pairing import Pairing
 from priory.data.schema import Block, Kind
-from priory.families.base import Family, Lookup
+from priory.families.base import Lookup
 from priory.families.categorical import draw
-from priory.families.left_out import LeftOut
+from priory.families.described import assigned
+from priory.families.loo import LooRows
 from priory.families.pair_counts import NEVER, PairCounts, places_of
-from priory.families.parts import assigned
 from priory.families.priors import Laplace, MEstimate, Prior
+from priory.families.protocols import ClosedFormLoo, Dependent, InPlace
 from priory.statistics.tables import PairsTable
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ __all__ = ["Conditional", "pair_estimates", "pair_places"]
 
 
 @dataclass(frozen=True)
-class Conditional(Family):
+class Conditional(InPlace, ClosedFormLoo, Dependent):
     """Model a column given its parents among the others, and the class (Friedman et al. 1997).
 
         P(v | u, k) = (n_uvk + m P(v | u', k)) / (n_uk + m)     m-estimate towards the marginal
@@ -43,7 +44,7 @@ class Conditional(Family):
     >>> block, y = Block("a → x", ("a", "x"), Kind.PAIRS), np.zeros(3, dtype=np.int32)
     >>> table = PairsTable.count(block, column, y, None, 1)
     >>> parameters = Conditional().parameters(table, Laplace(1.0))
-    >>> np.exp(Conditional().log_likelihood(column, parameters, 1)).round(3).tolist()
+    >>> np.exp(Conditional().log_likelihood(column, parameters)).round(3).tolist()
     [[0.5], [0.5], [0.667]]
     """
 
@@ -57,16 +58,12 @@ class Conditional(Family):
         last = len(table.labels) - 1
         return PairCounts.read(table, range(last), last, prior)
 
-    def add_log_likelihood(self, column: Pairs, parameters: PairCounts, out: FloatArray) -> None:
-        """Look up each row's values."""
-        self.adder(column, parameters)(slice(None), out)
-
     def adder(self, column: Pairs, parameters: PairCounts) -> Lookup:
         """Find the places of the values once; the rows then need only a look-up."""
         return parameters.lookup(*pair_places(column, parameters), edge=self.is_edge)
 
-    def adder_without(
-        self, column: Pairs, left_out: LeftOut, table: PairsTable, prior: Laplace | MEstimate
+    def loo_adder(
+        self, column: Pairs, loo: LooRows, table: PairsTable, prior: Laplace | MEstimate
     ) -> Lookup:
         """Take one from all the counts of the row's own values.
 
@@ -78,7 +75,7 @@ class Conditional(Family):
         u, v = pair_places(column, parameters)
         never = np.any([p == NEVER for p in _parent_places(column, parameters)], axis=0)
         u = np.where(never, NEVER, u)
-        return parameters.lookup_without(u, v, left_out, edge=self.is_edge)
+        return parameters.loo_lookup(u, v, loo, edge=self.is_edge)
 
     def leaves_out(self, column: Pairs, parameters: PairCounts) -> BoolArray:
         """Return which rows have no value of the column, or one never seen."""
@@ -105,7 +102,7 @@ class Conditional(Family):
         """Draw a value of the column where nothing is known of its parents."""
         return self._drawn(parameters, np.full(len(y), -1), y, rng)
 
-    def sample_beside(
+    def sample_given(
         self,
         block: Block,
         parameters: PairCounts,

@@ -16,12 +16,20 @@ from priory.base.formatting import number
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Counts, SparseRows
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Family, Linear, log_gamma
-from priory.families.counts_without import CountedPairs, Scores, shares_without
+from priory.families.base import Adder, log_gamma
+from priory.families.described import Part, Parts
 from priory.families.evidence import log_dirichlet_evidence
-from priory.families.left_out import LeftOut
-from priory.families.parts import Part, Parts
+from priory.families.loo import LooRows, brute_force_loo, loo_table
+from priory.families.loo_counts import CountedPairs, Scores, loo_shares
 from priory.families.priors import DiscretePrior
+from priory.families.protocols import (
+    ClosedFormLoo,
+    Conjugate,
+    InPlace,
+    Linear,
+    LinearFamily,
+    Parametric,
+)
 from priory.families.readouts import complement, multinomial
 from priory.families.sums import Sums
 from priory.families.weights import Weights
@@ -42,12 +50,17 @@ class CountedParameters:
     length: FloatArray
 
     @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return self.weights.n_classes
+
+    @property
     def table(self) -> FloatArray:
         """The weights of the words that are read out, words × classes."""
         return self.weights.table
 
 
-class Counted(Family):
+class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
     """Score a row by what it has of each word, Σ_w x_w · weight; here the words are columns."""
 
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.COUNTS,)
@@ -92,30 +105,35 @@ class Counted(Family):
         """Remark what of a row the words of these names leave out."""
         return []
 
-    def add_log_likelihood(self, column: Any, parameters: Any, out: FloatArray) -> None:
+    def adder(self, column: Any, parameters: Any) -> Adder:
         """Add Σ_w x_w · weight, with 0 · (−∞) = 0."""
-        add_counts(column, parameters.weights.rows, out)
+        weights = parameters.weights.rows
+        return lambda rows, out: add_counts(column.take(rows), weights, out)
 
-    def adder_without(self, column: Any, left_out: LeftOut, table: Any, prior: Any) -> Adder:
+    def loo_adder(self, column: Any, loo: LooRows, table: Any, prior: Any) -> Adder:
         """Take what the row has of each word from the sums of its class.
 
         Where that changes the weights of all words, they are read anew for each row.
         """
-        scores = self.scores_without(left_out, table, prior)
+        scores = self.loo_scores(loo, table, prior)
         if scores is None:
-            return super().adder_without(column, left_out, table, prior)
+            return brute_force_loo(self, column, loo, table, prior, self.loo_table)
 
         def add(rows: slice, out: FloatArray) -> None:
             some = column.take(rows)
-            found = scores(self.rows(some, table), left_out.take(rows))
+            found = scores(self.rows(some, table), loo.take(rows))
             out += np.where(some.missing[:, None], 0.0, found)
 
         return add
 
-    def scores_without(self, left_out: LeftOut, table: Any, prior: Any) -> Scores | None:
+    def loo_table(self, table: Any, row: Any, loo: LooRows) -> Any:
+        """Take one row out of the table."""
+        return loo_table(table, row, loo)
+
+    def loo_scores(self, loo: LooRows, table: Any, prior: Any) -> Scores | None:
         """Give the scores of rows that are left out in closed form, where there is one."""
         given = (self.pairs(table), self.sums(table), self.readout, prior)
-        return shares_without(*given, self.idf, self.norm)
+        return loo_shares(*given, self.idf, self.norm)
 
     @property
     def is_likelihood(self) -> bool:
@@ -151,21 +169,22 @@ class Counted(Family):
 
     def n_free(self, table: Any, prior: DiscretePrior) -> int:
         """Count V − 1 shares for each class, or for the bernoulli read-out V of them."""
-        self.check_likelihood()
         sums = self.sums(table)
         n_words = int(sums.kept.sum())
         return len(sums.size) * (n_words if self.readout == "bernoulli" else max(n_words - 1, 0))
 
     def log_likelihood_of(self, table: Any, parameters: Any) -> float:
         """Sum that of all rows, of the multinomial with their words in order."""
-        self.check_likelihood()
         rows: FloatArray = table.documents_weight
         return parameters.weights.log_likelihood_of(self.sums(table), rows)
 
+    @property
+    def is_conjugate(self) -> bool:
+        """Whether it is the multinomial of counts."""
+        return self.readout == "multinomial" and self.is_likelihood
+
     def log_evidence(self, table: Any, prior: DiscretePrior) -> float:
         """Take that of the words in their order, under a Dirichlet of each class."""
-        if not (self.readout == "multinomial" and self.is_likelihood):
-            return super().log_evidence(table, prior)
         sums = self.sums(table)
         pseudo, evidence = sums.pseudo_counts(prior), 0.0
         for k in np.flatnonzero(sums.size).tolist():
@@ -184,8 +203,6 @@ class Counted(Family):
         """Give the Dirichlet over the words of each class, for the multinomial of counts."""
         from priory.families.posteriors import DirichletPosterior
 
-        if not (self.readout == "multinomial" and self.is_likelihood):
-            super().posterior(table, prior, block, column, classes)
         sums = self.sums(table)
         after = (sums.grid + sums.pseudo_counts(prior))[:, sums.kept]
         return DirichletPosterior(classes, self.names(block, table), after)
@@ -201,7 +218,7 @@ class Counted(Family):
         sums = self.sums(table)
         return sums.grid[:, sums.kept].T
 
-    def parts(self, block: Block, row: Any, parameters: Any, n_classes: int) -> Parts:
+    def parts(self, block: Block, row: Any, parameters: Any) -> Parts:
         """Write a line for each word that one row has."""
         some, weights = self.rows(row, parameters), parameters.weights
         names = self.names(block, parameters, some.indices)

@@ -12,8 +12,8 @@ from priory.base.typing import AnyArray, BoolArray, CodeArray
 from priory.data.columns import Pairs
 from priory.data.schema import Block
 from priory.families.conditional import Conditional, pair_places
+from priory.families.described import assigned
 from priory.families.pair_counts import PairCounts
-from priory.families.parts import assigned
 
 __all__ = ["Edge"]
 
@@ -35,7 +35,7 @@ class Edge(Conditional):
     >>> block, y = Block("a → x", ("a", "x"), Kind.PAIRS), np.zeros(3, dtype=np.int32)
     >>> table = PairsTable.count(block, column, y, None, 1)
     >>> parameters = Edge().parameters(table, Laplace(1.0))
-    >>> np.exp(Edge().log_likelihood(column, parameters, 1)).round(3).tolist()
+    >>> np.exp(Edge().log_likelihood(column, parameters)).round(3).tolist()
     [[1.25], [0.833], [1.111]]
     """
 

@@ -17,8 +17,7 @@ import numpy as np
 
 from priory.base.labels import label_key
 from priory.base.typing import FloatArray
-from priory.families.left_out import one_column
-from priory.families.priors import Dirichlet, Laplace, MEstimate
+from priory.families.priors import Dirichlet, Laplace, MEstimate, one_column
 
 __all__ = [
     "Estimates",

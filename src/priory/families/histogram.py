@@ -10,27 +10,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from priory.base.errors import SettingError
-from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
+from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Family, Linear, Lookup, counted_values, log_shares, times
+from priory.families.base import Lookup, counted_values, log_shares, times
 from priory.families.categorical import draw
-from priory.families.cells_without import CellPairs, cell_without
 from priory.families.cuts import between_cells, equal_frequency, mdl
-from priory.families.evidence import log_dirichlet_evidence
-from priory.families.left_out import LeftOut, log_share, own_pseudo, reduced
+from priory.families.loo import LooRows, log_share, own_pseudo, reduced
+from priory.families.loo_cells import LooCells, loo_cell_table
 from priory.families.priors import DiscretePrior
+from priory.families.protocols import ClosedFormLoo, DirichletFamily, InPlace, Linear, LinearFamily
 from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
-    from priory.families.posteriors import DirichletPosterior
 
 __all__ = ["Histogram", "HistogramParameters"]
 
 
 @dataclass(frozen=True)
-class Histogram(Family):
+class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
     """Give each bin its smoothed relative frequency: p(x | k) = P(bin | k) / width.
 
     Bins are cut from the cells, so they can be chosen anew without the data: of equal frequency
@@ -63,11 +62,11 @@ class Histogram(Family):
 
     def parameters(self, table: NumbersTable, prior: DiscretePrior) -> HistogramParameters:
         """Return the cuts and log P(bin | k)."""
-        cells = table.cells
-        after, counts, pseudo = self._counts(table, prior)
-        log_p = log_shares(counts.T, pseudo[:, None])
+        cells, (cuts, bins) = table.cells, self.binned(table)
+        pseudo = prior.pseudo_counts(bins.labels, bins.weight.sum(axis=0))
+        log_p = log_shares(bins.weight.T, pseudo[:, None])
         ends = (cells.lower[:1].tolist() + cells.upper[-1:].tolist()) or [0.0, 0.0]
-        return HistogramParameters(between_cells(cells, after), log_p, ends[0], ends[1])
+        return HistogramParameters(cuts, log_p, ends[0], ends[1])
 
     def _after(self, cells: CellsTable) -> IntArray:
         """Return after which cells the bins end."""
@@ -77,7 +76,7 @@ class Histogram(Family):
         return equal_frequency(cells, self.bins or int(np.clip(np.sqrt(n), 5, 20)))
 
     def binned(self, table: NumbersTable) -> tuple[FloatArray, LabelsTable]:
-        """Return the cuts, and the counts of the bins 0, 1, 2, … as those of labels."""
+        """Give the cuts, and the counts of the bins 0, 1, 2, … as those of labels."""
         cells = table.cells
         after = self._after(cells)
         starts = np.concatenate([[0], after + 1])
@@ -87,58 +86,31 @@ class Histogram(Family):
             rows, weight = (np.add.reduceat(a, starts, axis=1) for a in (cells.rows, cells.weight))
         return between_cells(cells, after), LabelsTable(tuple(range(len(starts))), rows, weight)
 
-    def _counts(
+    def counted(
         self, table: NumbersTable, prior: DiscretePrior
-    ) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return after which cells the bins end, and counts and pseudo-counts of the bins."""
-        cells = table.cells
-        after = self._after(cells)
-        starts = np.concatenate([[0], after + 1])
-        counts = np.zeros((len(cells.weight), len(starts)))
-        if len(cells.keys):
-            counts = np.add.reduceat(cells.weight, starts, axis=1)
-        return after, counts, prior.pseudo_counts(list(range(len(starts))), counts.sum(axis=0))
+    ) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
+        """Count the numbers of each bin."""
+        cuts, bins = self.binned(table)
+        pseudo = prior.pseudo_counts(bins.labels, bins.weight.sum(axis=0))
+        return bin_names(cuts), bins.weight, pseudo
 
     def n_free(self, table: NumbersTable, prior: DiscretePrior) -> int:
-        """Return B − 1 cuts, and as many shares for each class."""
-        after, counts, _ = self._counts(table, prior)
-        return len(after) * (len(counts) + 1)
+        """Count B − 1 cuts, and as many shares for each class."""
+        return len(self._after(table.cells)) * (len(table.cells.weight) + 1)
 
     def log_evidence(self, table: NumbersTable, prior: DiscretePrior) -> float:
-        """Return that of the bins' counts under the Dirichlet, numbers spread over each bin."""
-        _, counts, pseudo = self._counts(table, prior)
+        """Give that of the bins' counts under the Dirichlet, numbers spread over each bin."""
         column, weight = counted_values(table)
         spread = self.log_base_measure(column, self.parameters(table, prior))
-        return log_dirichlet_evidence(counts, pseudo) + times(weight, spread)
-
-    def posterior(
-        self,
-        table: NumbersTable,
-        prior: DiscretePrior,
-        block: Block,
-        column: str,
-        classes: tuple[Label, ...],
-    ) -> DirichletPosterior:
-        """Return the Dirichlet over the bins."""
-        from priory.families.posteriors import DirichletPosterior
-
-        after, counts, pseudo = self._counts(table, prior)
-        names = bin_names(between_cells(table.cells, after))
-        return DirichletPosterior(classes, names, counts + pseudo)
-
-    def add_log_likelihood(
-        self, column: Numbers, parameters: HistogramParameters, out: FloatArray
-    ) -> None:
-        """Look up each number's bin."""
-        self.adder(column, parameters)(slice(None), out)
+        return super().log_evidence(table, prior) + times(weight, spread)
 
     def adder(self, column: Numbers, parameters: HistogramParameters) -> Lookup:
         """Find the bin of each number once; the rows then need only a look-up."""
         bins = np.arange(len(parameters.log_p), dtype=np.int32)
         return Lookup(parameters.bin_of(column.values[:, 0]), bins, parameters.log_p)
 
-    def adder_without(
-        self, column: Numbers, left_out: LeftOut, table: NumbersTable, prior: DiscretePrior
+    def loo_adder(
+        self, column: Numbers, loo: LooRows, table: NumbersTable, prior: DiscretePrior
     ) -> Lookup:
         """Cut the cells anew without the number, and take it from its bin.
 
@@ -147,8 +119,8 @@ class Histogram(Family):
         Cuts of equal frequency look at no class, so they are the same for a cell in all classes.
         """
         cells, x = table.cells, column.values[:, 0].astype(np.float64)
-        pairs = CellPairs.of(cells, x, left_out)
-        low, high, place, bins = self._bins_without(pairs, x)
+        pairs = LooCells.of(cells, x, loo)
+        low, high, place, bins = self._loo_bins(pairs, x)
         y, inside = pairs.y, (low <= pairs.at) & (pairs.at < high)
         spans, span = np.unique(low * (len(cells.keys) + 1) + high, return_inverse=True)
         ends = [divmod(int(code), len(cells.keys) + 1) for code in spans]
@@ -169,8 +141,8 @@ class Histogram(Family):
         scores = log_share(count, n, a[:, None], a_sum[:, None], pooled[:, None], total[:, None])
         return pairs.lookup(len(x), scores)
 
-    def _bins_without(self, pairs: CellPairs, x: FloatArray) -> tuple[IntArray, ...]:
-        """Return `_bin_without` of each pair."""
+    def _loo_bins(self, pairs: LooCells, x: FloatArray) -> tuple[IntArray, ...]:
+        """Return `_loo_bin` of each pair."""
         cells, a_row = pairs.cells, np.zeros(len(pairs.at), dtype=np.int64)
         a_row[pairs.pair] = pairs.rows
         if self.cut != "mdl":  # which looks at no class
@@ -183,11 +155,11 @@ class Histogram(Family):
             at, y, amount = pairs.one(i)
             key = (at, y, amount) if self.cut == "mdl" else (at, 0, pairs.taken(i))
             if key not in found:
-                found[key] = self._bin_without(cells, float(x[row]), *key)
+                found[key] = self._loo_bin(cells, float(x[row]), *key)
             keys.append(key)
         return tuple(np.array([found[key] for key in keys], dtype=np.int64).reshape(-1, 4).T)
 
-    def _bin_without(
+    def _loo_bin(
         self, cells: CellsTable, x: float, at: int, y: int, amount: float
     ) -> tuple[int, int, int, int]:
         """Return the bin that a number falls into once it is gone.
@@ -195,7 +167,7 @@ class Histogram(Family):
         It is given by its first cell and the one after its last, by its place, and how many
         bins there are.
         """
-        left = cell_without(cells, at, y, amount)
+        left = loo_cell_table(cells, at, y, amount)
         after = self._after(left)
         if len(left.keys) == len(cells.keys):
             place = int(np.searchsorted(after, at))
@@ -246,8 +218,7 @@ class Histogram(Family):
         """Yield P(bin | k)."""
         from priory.families.estimates import shares
 
-        _, counts, _ = self._counts(table, prior)
-        names = bin_names(parameters.cuts)
+        names, counts, _ = self.counted(table, prior)
         counted = (counts.T, prior, list(range(len(names))))
         yield shares("P(bin | class)", names, parameters.log_p, *counted)
 
@@ -266,8 +237,13 @@ class HistogramParameters:
     greatest: float
 
     @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return self.log_p.shape[1]
+
+    @property
     def edges(self) -> FloatArray:
-        """Return the ends of all the bins."""
+        """The ends of all the bins."""
         return np.array([self.least, *self.cuts, self.greatest])
 
     def bin_of(self, x: AnyArray) -> CodeArray:

@@ -16,12 +16,13 @@ from priory.base.labels import label_key, sorted_labels
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 from priory.data.columns import Combined, Labels
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Family, adder_of, log
+from priory.families.base import Adder, adder_of, log
 from priory.families.categorical import draw
+from priory.families.described import Parts, assigned
 from priory.families.evidence import log_dirichlet_evidence
-from priory.families.left_out import LeftOut, log_share, reduced
-from priory.families.parts import Parts, assigned
+from priory.families.loo import LooRows, log_share, reduced
 from priory.families.priors import Laplace, MEstimate, Prior
+from priory.families.protocols import ClosedFormLoo, Conjugate, Parametric
 from priory.statistics.tables import LabelsTable
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ __all__ = ["Joint", "JointParameters"]
 
 
 @dataclass(frozen=True)
-class Joint(Family):
+class Joint(ClosedFormLoo, Parametric, Conjugate):
     """Give each combination of values its smoothed relative frequency, nothing assumed.
 
         P(v | k) = (n_vk + α) / (n_k + αV),   V = V_1 · V_2 · … combinations
@@ -111,9 +112,7 @@ class Joint(Family):
         ]
         return f"P({assigned(block, seen)} | class)"
 
-    def parts(
-        self, block: Block, row: Combined, parameters: JointParameters, n_classes: int
-    ) -> Parts | None:
+    def parts(self, block: Block, row: Combined, parameters: JointParameters) -> Parts | None:
         """Return no lines, only a remark on the values that were never seen."""
         never = [
             f"{column} = {shown(part.value(0))}"
@@ -124,12 +123,11 @@ class Joint(Family):
         ]
         return Parts((), notes=[f"never seen, summed out: {', '.join(never)}"]) if never else None
 
-    def add_log_likelihood(
-        self, column: Combined, parameters: JointParameters, out: FloatArray
-    ) -> None:
+    def log_likelihood(self, column: Combined, parameters: JointParameters) -> FloatArray:
         """Look each row up in the table of the columns that are there."""
+        out = np.zeros((len(column), len(parameters.weight)))
         if not parameters.domains:
-            return
+            return out
         codes = np.stack(
             [
                 _codes(part, domain)
@@ -142,10 +140,11 @@ class Joint(Family):
         for i, pattern in enumerate(patterns):
             if pattern.any():
                 rows = np.flatnonzero(where == i)
-                out[rows] += parameters.log_marginal(pattern, codes[rows])
+                out[rows] = parameters.log_marginal(pattern, codes[rows])
+        return out
 
-    def adder_without(
-        self, column: Combined, left_out: LeftOut, table: LabelsTable, prior: Laplace | MEstimate
+    def loo_adder(
+        self, column: Combined, loo: LooRows, table: LabelsTable, prior: Laplace | MEstimate
     ) -> Adder:
         """Take one from the combination's count, and from the domains values that were its alone.
 
@@ -155,8 +154,7 @@ class Joint(Family):
         never counted, and is scored by the whole table.
         """
         found = self.parameters(table, prior)
-        scores = np.zeros((len(column), len(table.weight)))
-        self.add_log_likelihood(column, found, scores)
+        scores = self.log_likelihood(column, found)
         whole = np.flatnonzero(~column.missing)
         if len(whole) and found.domains:
             codes = np.stack(
@@ -166,7 +164,7 @@ class Joint(Family):
                 ],
                 axis=1,
             )
-            scores[whole] = found.without(codes, table.rows, left_out.take(whole))
+            scores[whole] = found.loo(codes, table.rows, loo.take(whole))
         elif len(whole):
             scores[whole] = np.nan
         return adder_of(scores)
@@ -257,12 +255,12 @@ class JointParameters:
         p = np.where(total > 0, smoothed / np.where(total > 0, total, 1.0), pooled)
         return log(p).T[found][rows.ravel()]
 
-    def without(self, codes: AnyArray, rows: IntArray, left_out: LeftOut) -> FloatArray:
+    def loo(self, codes: AnyArray, rows: IntArray, loo: LooRows) -> FloatArray:
         """Return log P(combination | k), rows × classes, each row taken out of the table."""
         place = {tuple(combination): i for i, combination in enumerate(self.codes.tolist())}
         wanted, which = np.unique(codes, axis=0, return_inverse=True)
         at = np.array([place.get(tuple(c), -1) for c in wanted.tolist()])[which.ravel()]
-        y, amount = left_out.y, left_out.amount
+        y, amount = loo.y, loo.amount
         learned = (at >= 0) & (rows[y, at] > 0)
         gone = rows.sum(axis=0)[at] == 1
         stays = np.ones(codes.shape, dtype=bool)

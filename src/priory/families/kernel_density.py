@@ -12,11 +12,12 @@ from priory.base.errors import check_number
 from priory.base.typing import AnyArray, CodeArray, FloatArray
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Family, adder_of
+from priory.families.base import Adder, adder_of
 from priory.families.categorical import draw
-from priory.families.cells_without import CellPairs
-from priory.families.left_out import LeftOut
+from priory.families.loo import LooRows
+from priory.families.loo_cells import LooCells
 from priory.families.priors import Laplace, MEstimate, Prior
+from priory.families.protocols import ClosedFormLoo, Parametric
 from priory.statistics.tables import CellsTable, NumbersTable
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ BATCH = 4096
 
 
 @dataclass(frozen=True)
-class KernelDensity(Family):
+class KernelDensity(ClosedFormLoo, Parametric):
     """Give p(x | k) = Σ_c n_ck/n_k · Normal(x; c, h_k²), over the cells c of the column.
 
     The bandwidth is Silverman's 0.9 σ_k n_k^(−1/5), not below a third of the mean distance of
@@ -42,7 +43,7 @@ class KernelDensity(Family):
     >>> table = NumbersTable.count(Block("x", ("x",), Kind.NUMBERS), column, y, None, 1)
     >>> family = KernelDensity(bandwidth=1.0)
     >>> found = family.parameters(table, Laplace(0.0))
-    >>> family.log_likelihood(Numbers(np.array([[100.0]])), found, 1).round(1).tolist()
+    >>> family.log_likelihood(Numbers(np.array([[100.0]])), found).round(1).tolist()
     [[-4902.1]]
     """
 
@@ -92,43 +93,37 @@ class KernelDensity(Family):
         bandwidths = n_classes if self.bandwidth is None else 0
         return n_cells + n_classes * max(n_cells - 1, 0) + bandwidths
 
-    def add_log_likelihood(
-        self, column: Numbers, parameters: KernelDensityParameters, out: FloatArray
-    ) -> None:
-        """Add the log density of every number, worked out once for equal numbers."""
+    def log_likelihood(self, column: Numbers, parameters: KernelDensityParameters) -> FloatArray:
+        """Give the log density of every number, worked out once for equal numbers."""
         x = column.values[:, 0].astype(np.float64)
+        out = np.zeros((len(x), len(parameters.own)))
         there = ~np.isnan(x)
         distinct, where = np.unique(x[there], return_inverse=True)
         if not len(distinct) or not len(parameters.centres):
-            return
+            return out
         density = np.concatenate(
             [
                 parameters.log_density(distinct[i : i + BATCH])
                 for i in range(0, len(distinct), BATCH)
             ]
         )
-        out[there] += density[where]
+        out[there] = density[where]
+        return out
 
-    def adder_without(
-        self,
-        column: Numbers,
-        left_out: LeftOut,
-        table: NumbersTable,
-        prior: Laplace | MEstimate,
+    def loo_adder(
+        self, column: Numbers, loo: LooRows, table: NumbersTable, prior: Laplace | MEstimate
     ) -> Adder:
         """Take the number's kernel away, and the bandwidths from the cells that are left.
 
         No sum of kernels is a closed form, so each cell and class is read out anew.
         """
         x = column.values[:, 0].astype(np.float64)
-        pairs = CellPairs.of(table.cells, x, left_out)
+        pairs = LooCells.of(table.cells, x, loo)
         scores = np.zeros((len(x), len(table.cells.weight)))
         scores[pairs.never] = np.nan
         for left, rows in pairs.tables():
             parameters = self.parameters(NumbersTable(table.moments, left), prior)
-            part = scores[rows]
-            self.add_log_likelihood(Numbers(x[rows, None]), parameters, part)
-            scores[rows] = part
+            scores[rows] = self.log_likelihood(Numbers(x[rows, None]), parameters)
         return adder_of(scores)
 
     def estimates(

@@ -12,10 +12,17 @@ from priory.base.errors import SettingError
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Family, Linear
-from priory.families.gaussian import ROUNDED, VARIANCE_FLOOR
-from priory.families.left_out import LeftOut
+from priory.families.base import Adder
+from priory.families.loo import LooRows
+from priory.families.moments import ROUNDED, VARIANCE_FLOOR, variance_floor
 from priory.families.priors import Prior
+from priory.families.protocols import (
+    ClosedFormLoo,
+    Floored,
+    Linear,
+    LinearFamily,
+    Parametric,
+)
 from priory.statistics.tables import ScatterTable
 
 if TYPE_CHECKING:
@@ -28,7 +35,7 @@ TOGETHER = 1 << 18
 
 
 @dataclass(frozen=True)
-class MultivariateGaussian(Family):
+class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
     """Give p(x | k) = exp(−½ (x − μ)ᵀ Σ⁻¹ (x − μ)) / √|2πΣ| with Σ = (1/n) Σ (x − μ)(x − μ)ᵀ.
 
     `shrinkage` draws correlations towards 0: "auto" by the oracle approximating rule (Chen et
@@ -69,7 +76,7 @@ class MultivariateGaussian(Family):
         scatter, n = table.scatter, table.weight
         total = max(float(n.sum()), np.finfo(float).tiny)
         variance = np.diagonal(pooled.scatter[0]) / total
-        floor = _floor(variance)
+        floor = variance_floor(variance)
         shared = _at_least(self._shrunk(scatter.sum(axis=0) / total, total), floor)
         covariance = np.empty_like(scatter)
         for k in range(len(n)):
@@ -85,7 +92,7 @@ class MultivariateGaussian(Family):
         """Return which classes have rows but no covariance that can be inverted."""
         scatter, n = table.scatter, table.weight
         total = max(float(n.sum()), np.finfo(float).tiny)
-        floor = _floor(_diagonal(table.pooled().scatter)[0] / total)
+        floor = variance_floor(_diagonal(table.pooled().scatter)[0] / total)
         seen = table.rows > 0
         if self.shared:
             within = self._shrunk(scatter.sum(axis=0) / total, total)
@@ -128,10 +135,11 @@ class MultivariateGaussian(Family):
         diagonal = covariance * np.eye(covariance.shape[-1])
         return (1 - strength) * covariance + strength * diagonal
 
-    def add_log_likelihood(
-        self, column: Numbers, parameters: MultivariateGaussianParameters, out: FloatArray
-    ) -> None:
-        """Add the log density of the columns that are there, for each pattern of gaps."""
+    def log_likelihood(
+        self, column: Numbers, parameters: MultivariateGaussianParameters
+    ) -> FloatArray:
+        """Give the log density of the columns that are there, for each pattern of gaps."""
+        out = np.zeros((len(column), len(parameters.mean)))
         values = np.asarray(column.values, dtype=np.float64)
         there = ~np.isnan(values)
         patterns, where = np.unique(there, axis=0, return_inverse=True)
@@ -140,11 +148,13 @@ class MultivariateGaussian(Family):
             if pattern.any():
                 rows = where == i
                 part = parameters.marginal(pattern)
-                out[rows] += part.log_density(values[np.ix_(rows, pattern)])
+                out[rows] = part.log_density(values[np.ix_(rows, pattern)])
+        return out
 
-    def adder_without(
-        self, column: Numbers, left_out: LeftOut, table: ScatterTable, prior: None
-    ) -> Adder:
+    def parts(self, block: Block, row: Numbers, parameters: MultivariateGaussianParameters) -> None:
+        """List none: the columns are not independent."""
+
+    def loo_adder(self, column: Numbers, loo: LooRows, table: ScatterTable, prior: None) -> Adder:
         """Take the row from the mean and the scatter of its own class.
 
             μ⁻ = μ − (x − μ)/(n − 1),   S⁻ = S − (x − μ)(x − μ)ᵀ n/(n − 1)
@@ -154,33 +164,31 @@ class MultivariateGaussian(Family):
         parameters = self.parameters(table, prior)
 
         def add(rows: slice, out: FloatArray) -> None:
-            part, some = column.take(rows), left_out.take(rows)
+            part, some = column.take(rows), loo.take(rows)
             whole = ~part.missing
             if not whole.all():
-                scores = np.zeros((int((~whole).sum()), out.shape[1]))
-                self.add_log_likelihood(part.take(~whole), parameters, scores)
-                out[~whole] += scores
+                out[~whole] += self.log_likelihood(part.take(~whole), parameters)
             places = np.flatnonzero(whole)
             height = max(1, TOGETHER // part.values.shape[1] ** 2)
             for first in range(0, len(places), height):
                 here = places[first : first + height]
                 x = np.asarray(part.values[here], dtype=np.float64)
-                out[here] += self._without(x, some.take(here), table)
+                out[here] += self._loo(x, some.take(here), table)
 
         return add
 
-    def _without(self, x: FloatArray, left_out: LeftOut, table: ScatterTable) -> FloatArray:
+    def _loo(self, x: FloatArray, loo: LooRows, table: ScatterTable) -> FloatArray:
         """Return log p(x | k) of whole rows, rows × classes, each taken out of the table."""
-        y, amount = left_out.y, left_out.amount
-        own = _sums_without(table, x, left_out, y)
-        pooled = _sums_without(table.pooled(), x, left_out, y * 0)
+        y, amount = loo.y, loo.amount
+        own = _loo_scatter(table, x, loo, y)
+        pooled = _loo_scatter(table.pooled(), x, loo, y * 0)
         n, rows = table.weight, table.rows
         total = np.maximum(n.sum() - amount, np.finfo(float).tiny)
-        floor = _floor(_diagonal(pooled.scatter) / total[:, None])
+        floor = variance_floor(_diagonal(pooled.scatter) / total[:, None])
         result = np.empty((len(x), len(n)))
         fewer = self.shared | (own.rows < 2)  # one row has no covariance of its own
         within = (
-            self._within_without(table, y, own, total, floor)
+            self._loo_within(table, y, own, total, floor)
             if (self.shared or fewer.any() or (rows < 2).any())
             else None
         )
@@ -193,7 +201,7 @@ class MultivariateGaussian(Family):
                 result[:, k] = _log_densities(x, mean, within)
                 continue
             covariance = self._shrunk(table.scatter[k] / n[k], float(n[k]))
-            result[:, k] = self._unchanged(x, mean, covariance, floor, mine, table, left_out)
+            result[:, k] = self._unchanged(x, mean, covariance, floor, mine, table, loo)
             some = np.flatnonzero(mine)
             left = own.scatter[some] / np.maximum(own.n[some], np.finfo(float).tiny)[:, None, None]
             covariances = _at_least(self._shrunk(left, own.n[some]), floor[some])
@@ -210,7 +218,7 @@ class MultivariateGaussian(Family):
         floor: FloatArray,
         mine: BoolArray,
         table: ScatterTable,
-        left_out: LeftOut,
+        loo: LooRows,
     ) -> FloatArray:
         """Return the log density of rows in a class that they were not in; others get 0.
 
@@ -219,9 +227,9 @@ class MultivariateGaussian(Family):
         result, others = np.zeros(len(x)), np.flatnonzero(~mine)
         n = float(table.weight.sum())
         pooled = table.pooled()
-        before = _floor(_diagonal(pooled.scatter)[0] / n)
+        before = variance_floor(_diagonal(pooled.scatter)[0] / n)
         # Without a row the variance of a column grows by n/(n − amount) at most.
-        grown = n - float(left_out.amount.max(initial=0.0))
+        grown = n - float(loo.amount.max(initial=0.0))
         if _least(covariance, before) * grown > 1.001 * VARIANCE_FLOOR * n:
             same = MultivariateGaussianParameters(mean[others[:1]], covariance[None])
             if len(others):
@@ -233,11 +241,11 @@ class MultivariateGaussian(Family):
             )
         return result
 
-    def _within_without(
+    def _loo_within(
         self,
         table: ScatterTable,
         y: CodeArray,
-        own: _SumsWithout,
+        own: _LooScatter,
         total: FloatArray,
         floor: FloatArray,
     ) -> FloatArray:
@@ -273,10 +281,13 @@ class MultivariateGaussian(Family):
             parameter = f"covariance with {name}"
             yield Estimates(parameter, none, beside, total=n, columns=columns)
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether the squares are the same for every class."""
+        return self.shared
+
     def linear(self, block: Block, parameters: MultivariateGaussianParameters) -> Linear:
         """Return w = Σ⁻¹μ and b = −½ μᵀΣ⁻¹μ, for a shared covariance."""
-        if not self.shared:
-            return super().linear(block, parameters)
         weights = np.linalg.solve(parameters.covariance[0], parameters.mean.T)
         return Linear(block.columns, weights, -0.5 * (weights.T * parameters.mean).sum(axis=1))
 
@@ -305,7 +316,7 @@ class MultivariateGaussianParameters:
 
 
 @dataclass(frozen=True, eq=False)
-class _SumsWithout:
+class _LooScatter:
     """Hold rows, n, mean and scatter of one class for each row, without that row."""
 
     rows: IntArray
@@ -314,11 +325,9 @@ class _SumsWithout:
     scatter: FloatArray
 
 
-def _sums_without(
-    table: ScatterTable, x: FloatArray, left_out: LeftOut, k: AnyArray
-) -> _SumsWithout:
+def _loo_scatter(table: ScatterTable, x: FloatArray, loo: LooRows, k: AnyArray) -> _LooScatter:
     """Return the sums of class k[i] with row i taken out of it."""
-    before, scatter, amount = table.weight[k], table.scatter[k], left_out.amount
+    before, scatter, amount = table.weight[k], table.scatter[k], loo.amount
     rows = table.rows[k] - 1
     n = np.where(rows > 0, before - amount, 1.0)
     away = x - table.mean[k]
@@ -326,12 +335,7 @@ def _sums_without(
     left = scatter - (amount * before / n)[:, None, None] * _outer(away)
     # Of a column that is constant without the row, only rounding would be left.
     varies = (rows > 1)[:, None] & (_diagonal(left) > ROUNDED * _diagonal(scatter))
-    return _SumsWithout(rows, np.where(rows > 0, n, 0.0), mean, left * _outer(varies.astype(float)))
-
-
-def _floor(variance: FloatArray) -> FloatArray:
-    """Return the least variance of each column, given that of the column as a whole."""
-    return VARIANCE_FLOOR * np.where(variance > 0, variance, 1.0)
+    return _LooScatter(rows, np.where(rows > 0, n, 0.0), mean, left * _outer(varies.astype(float)))
 
 
 def _log_densities(x: FloatArray, mean: FloatArray, covariance: FloatArray) -> FloatArray:

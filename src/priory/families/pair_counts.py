@@ -16,7 +16,7 @@ from priory.base.labels import label_key
 from priory.base.typing import AnyArray, BoolArray, FloatArray, IntArray, Label
 from priory.data.columns import Labels
 from priory.families.base import Lookup, log
-from priory.families.left_out import LeftOut, distinct, own_pseudo, reduced
+from priory.families.loo import LooRows, distinct, own_pseudo, reduced
 from priory.families.priors import Laplace, MEstimate
 from priory.statistics.tables import PairsTable
 
@@ -299,17 +299,15 @@ class PairCounts:
         counts = [self._counted(here, v, None)[0] for here in self._first(self.values_of(u))]
         return exact_conditional(self.child, counts, self.prior, self.children, edge)
 
-    def lookup_without(
-        self, u: IntArray, v: IntArray, left_out: LeftOut, edge: bool = False
-    ) -> Lookup:
+    def loo_lookup(self, u: IntArray, v: IntArray, loo: LooRows, edge: bool = False) -> Lookup:
         """Return the scores of rows, each with that row taken out of the counts.
 
         A value that was the row's alone was never seen without it. NaN stands where a row was not
         learned.
         """
-        amounts, _ = left_out.ways
+        amounts, _ = loo.ways
         kinds, width = len(amounts) * self.n_classes, len(self.children) + 2
-        wide = ((u + 2) * width + v + 2) * kinds + left_out.kinds(self.n_classes)
+        wide = ((u + 2) * width + v + 2) * kinds + loo.kinds(self.n_classes)
         found, where = distinct(wide, (self.n_contexts + 2) * width * kinds)
         pair, kind = np.divmod(found, kinds)
         way, y = np.divmod(kind, self.n_classes)

@@ -13,13 +13,19 @@ from priory.base.errors import InputError
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Family, Linear, counted_values, log, log_gamma, times
+from priory.families.base import Adder, counted_values, log, log_gamma, times
 from priory.families.evidence import log_gamma_evidence
-from priory.families.gaussian import class_moments
-from priory.families.left_out import LeftOut, reduced
-from priory.families.parts import Parts, column_parts
+from priory.families.loo import LooRows, loo_columns, reduced
+from priory.families.moments import NumericTable, class_moments
 from priory.families.priors import Laplace, MEstimate, Prior
-from priory.statistics.tables import MomentsTable, NumbersTable
+from priory.families.protocols import (
+    ClosedFormLoo,
+    Conjugate,
+    Linear,
+    LinearFamily,
+    Parametric,
+)
+from priory.statistics.tables import NumbersTable
 
 if TYPE_CHECKING:
     from priory.families.estimates import Estimates
@@ -29,7 +35,7 @@ __all__ = ["Poisson", "PoissonParameters"]
 
 
 @dataclass(frozen=True)
-class Poisson(Family):
+class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
     """Give P(x | k) = λ_k^x e^(−λ_k) / x! with λ_k = (Σx + α·λ) / (n_k + α).
 
     λ is the rate over all classes, so α (or the m of an m-estimate) is how many rows of it each
@@ -38,6 +44,7 @@ class Poisson(Family):
     >>> import numpy as np
     >>> from priory.data.schema import Block
     >>> column, y = Numbers(np.array([[2.0], [4.0]])), np.zeros(2, dtype=np.int32)
+    >>> from priory.statistics.tables import MomentsTable
     >>> table = MomentsTable.count(Block("x", ("x",), Kind.MOMENTS), column, y, None, 1)
     >>> Poisson().parameters(table, Laplace(1.0)).rate.tolist()
     [[3.0]]
@@ -48,9 +55,7 @@ class Poisson(Family):
     base_measure_in_joint: ClassVar[bool] = True
     priors: ClassVar[tuple[type[Prior], ...]] = (Laplace, MEstimate)
 
-    def parameters(
-        self, table: MomentsTable | NumbersTable, prior: Laplace | MEstimate
-    ) -> PoissonParameters:
+    def parameters(self, table: NumericTable, prior: Laplace | MEstimate) -> PoissonParameters:
         """Return the rate of each class and column."""
         if isinstance(table, NumbersTable):
             self._check_counts(table)
@@ -59,7 +64,7 @@ class Poisson(Family):
         return PoissonParameters(np.where(known, shape / np.where(known, weight, 1.0), pooled))
 
     def _after(
-        self, table: MomentsTable | NumbersTable, prior: Laplace | MEstimate
+        self, table: NumericTable, prior: Laplace | MEstimate
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return Σx and n with what the prior lends, and the rate over all classes."""
         moments = class_moments(table.moments)
@@ -67,11 +72,11 @@ class Poisson(Family):
         shape = moments.n * moments.mean + strength * moments.pooled_mean
         return shape, moments.n + strength, moments.pooled_mean
 
-    def n_free(self, table: MomentsTable | NumbersTable, prior: Laplace | MEstimate) -> int:
+    def n_free(self, table: NumericTable, prior: Laplace | MEstimate) -> int:
         """Return a rate for each class and column."""
         return table.moments.weight.size
 
-    def log_evidence(self, table: MomentsTable | NumbersTable, prior: Laplace | MEstimate) -> float:
+    def log_evidence(self, table: NumericTable, prior: Laplace | MEstimate) -> float:
         """Return that of the counts under the Gamma, whose mean is the rate over all classes."""
         column, weight = counted_values(table)
         moments = class_moments(table.moments)
@@ -82,7 +87,7 @@ class Poisson(Family):
 
     def posterior(
         self,
-        table: MomentsTable | NumbersTable,
+        table: NumericTable,
         prior: Laplace | MEstimate,
         block: Block,
         column: str,
@@ -101,20 +106,16 @@ class Poisson(Family):
         if len(wrong):
             raise InputError(f"poisson takes whole numbers of at least 0, not {float(wrong[0])!r}")
 
-    def add_log_likelihood(
-        self, column: Numbers, parameters: PoissonParameters, out: FloatArray
-    ) -> None:
-        """Add x log λ − λ; what is no count is impossible."""
+    def log_likelihood(self, column: Numbers, parameters: PoissonParameters) -> FloatArray:
+        """Give Σ_j x log λ − λ; what is no count is impossible."""
+        out = np.zeros((len(column), len(parameters.rate)))
         for j in range(column.values.shape[1]):
             x = column.values[:, j].astype(np.float64)[:, None]
             out += np.where(np.isnan(x), 0.0, _terms(x, parameters.rate[:, j]))
+        return out
 
-    def adder_without(
-        self,
-        column: Numbers,
-        left_out: LeftOut,
-        table: MomentsTable | NumbersTable,
-        prior: Laplace | MEstimate,
+    def loo_adder(
+        self, column: Numbers, loo: LooRows, table: NumericTable, prior: Laplace | MEstimate
     ) -> Adder:
         """Take x and one row from the own class, and from the rate over all classes.
 
@@ -125,23 +126,17 @@ class Poisson(Family):
         strength = prior.alpha if isinstance(prior, Laplace) else prior.m
         strengths = np.broadcast_to(np.asarray(strength, dtype=np.float64), seen.shape[1:])
 
-        def add(rows: slice, out: FloatArray) -> None:
-            part, some = column.take(rows), left_out.take(rows)
-            for j in range(part.values.shape[1]):
-                x = part.values[:, j].astype(np.float64)
-                there = ~np.isnan(x)
-                x, y, amount = x[there], some.y[there], some.amount[there]
-                gone = seen[y, j] == 1
-                weight = reduced(np.tile(n[:, j], (len(x), 1)), y, amount, gone)
-                total = reduced(np.tile(sums[:, j], (len(x), 1)), y, amount * x, gone)
-                everything = weight.sum(axis=1)
-                mean = total.sum(axis=1) / np.where(everything > 0, everything, 1.0)
-                shape, weight = total + strengths[j] * mean[:, None], weight + strengths[j]
-                known = weight > 0
-                rate = np.where(known, shape / np.where(known, weight, 1.0), mean[:, None])
-                out[there] += _terms(x[:, None], rate)
+        def score(j: int, x: FloatArray, some: LooRows) -> FloatArray:
+            gone, lent = seen[some.y, j] == 1, strengths[j]
+            weight = reduced(np.tile(n[:, j], (len(x), 1)), some.y, some.amount, gone)
+            total = reduced(np.tile(sums[:, j], (len(x), 1)), some.y, some.amount * x, gone)
+            everything = weight.sum(axis=1, keepdims=True)
+            mean = total.sum(axis=1, keepdims=True) / np.where(everything > 0, everything, 1.0)
+            shape, weight = total + lent * mean, weight + lent
+            known = weight > 0
+            return _terms(x[:, None], np.where(known, shape / np.where(known, weight, 1.0), mean))
 
-        return add
+        return loo_columns(column, loo, score)
 
     def log_base_measure(self, column: Numbers, parameters: PoissonParameters | None) -> FloatArray:
         """Return −log x!."""
@@ -149,12 +144,6 @@ class Poisson(Family):
         counts = np.where(np.isfinite(x) & (x >= 0), x, 0.0)
         result: FloatArray = -log_gamma(counts + 1.0).sum(axis=1) if len(x) else np.zeros(0)
         return result
-
-    def parts(
-        self, block: Block, row: Numbers, parameters: PoissonParameters, n_classes: int
-    ) -> Parts | None:
-        """Return a line for each of several columns."""
-        return column_parts(self, block, row, parameters, n_classes)
 
     def sample(
         self, parameters: PoissonParameters, y: CodeArray, rng: np.random.Generator
@@ -166,7 +155,7 @@ class Poisson(Family):
     def estimates(
         self,
         block: Block,
-        table: MomentsTable | NumbersTable,
+        table: NumericTable,
         prior: Laplace | MEstimate,
         parameters: PoissonParameters,
     ) -> Iterator[Estimates]:

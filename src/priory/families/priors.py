@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -31,6 +31,7 @@ __all__ = [
     "NormalInverseGamma",
     "Prior",
     "as_prior",
+    "one_column",
 ]
 
 
@@ -225,6 +226,13 @@ def as_prior(smoothing: object) -> Prior:
             f"not {smoothing!r}."
         )
     return Laplace(float(smoothing))
+
+
+def one_column(prior: Any, column: int) -> Any:
+    """Take the prior of one of a block's columns."""
+    if isinstance(prior, Laplace) and isinstance(prior.alpha, tuple):
+        return Laplace(prior.alpha[column])
+    return prior
 
 
 def _given(given: Mapping[Label, float], values: Sequence[Label | None], what: str) -> FloatArray:

@@ -13,19 +13,20 @@ from priory.base.errors import InputError, SettingError
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Family, adder_of, counted_values, log_gamma, times
-from priory.families.cells_without import CellPairs, cells_of, log_transforms, rank_transforms
-from priory.families.gaussian import (
+from priory.families.base import Adder, adder_of, counted_values, log_gamma, times
+from priory.families.loo import LooRows, loo_columns
+from priory.families.loo_cells import LooCells, cells_of, log_transforms, rank_transforms
+from priory.families.moments import (
     ClassMoments,
+    NumericTable,
     class_moments,
-    sums_without,
+    loo_sums,
     variance_floor,
 )
-from priory.families.left_out import LeftOut
-from priory.families.parts import Parts, column_parts
 from priory.families.priors import NormalInverseGamma, Prior
+from priory.families.protocols import ClosedFormLoo, Conjugate, InPlace, Parametric
 from priory.families.transforms import Identity, Transform, log_transform, rank_transform
-from priory.kernels.rows_without import add_student_t_without
+from priory.kernels.loo_rows import add_student_t_loo
 from priory.kernels.score import add_student_t
 from priory.statistics.doubledouble import DoubleDouble
 from priory.statistics.tables import CellsTable, MomentsTable, NumbersTable
@@ -38,7 +39,7 @@ __all__ = ["StudentT", "StudentTParameters"]
 
 
 @dataclass(frozen=True)
-class StudentT(Family):
+class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
     """Give the predictive density of a normal under a Normal-Inverse-Gamma prior.
 
         x | k ~ t with 2α dof, location μ and scale² = β(κ + 1) / (ακ), all after the data
@@ -71,14 +72,12 @@ class StudentT(Family):
         """Return the name of the transform, where there is one."""
         return "student-t" if self.transform is None else f"{self.transform}-normal"
 
-    def parameters(
-        self, table: MomentsTable | NumbersTable, prior: NormalInverseGamma
-    ) -> StudentTParameters:
+    def parameters(self, table: NumericTable, prior: NormalInverseGamma) -> StudentTParameters:
         """Return degrees of freedom, location and scale² of each class and column."""
         transform, moments = self.moments(table)
         return _read(moments, prior, transform)
 
-    def n_free(self, table: MomentsTable | NumbersTable, prior: NormalInverseGamma) -> int:
+    def n_free(self, table: NumericTable, prior: NormalInverseGamma) -> int:
         """Return a mean and a variance for each class and column, and what a transform needs.
 
         A logarithm needs its origin and its scale, ranks the place of every cell.
@@ -88,7 +87,7 @@ class StudentT(Family):
             return n + len(table.cells.keys)
         return n + (2 if self.transform == "log" else 0)
 
-    def log_evidence(self, table: MomentsTable | NumbersTable, prior: NormalInverseGamma) -> float:
+    def log_evidence(self, table: NumericTable, prior: NormalInverseGamma) -> float:
         """Return that of the (transformed) numbers under the Normal-Inverse-Gamma."""
         transform, moments = self.moments(table)
         result = moments.log_evidence(prior)
@@ -99,7 +98,7 @@ class StudentT(Family):
 
     def posterior(
         self,
-        table: MomentsTable | NumbersTable,
+        table: NumericTable,
         prior: NormalInverseGamma,
         block: Block,
         column: str,
@@ -108,7 +107,7 @@ class StudentT(Family):
         """Return what is believed of mean and variance, of the transformed numbers if any."""
         return self.moments(table)[1].belief(prior, block.columns.index(column), classes)
 
-    def moments(self, table: MomentsTable | NumbersTable) -> tuple[Transform, ClassMoments]:
+    def moments(self, table: NumericTable) -> tuple[Transform, ClassMoments]:
         """Return the transform, and the moments of the transformed numbers."""
         if self.transform is None:
             return Identity(), class_moments(table.moments)
@@ -135,29 +134,22 @@ class StudentT(Family):
         counted = replace(moments, passed=moments.scatter)
         return Numbers(np.append(t, np.nan)[places][:, None]), counted
 
-    def add_log_likelihood(
-        self, column: Numbers, parameters: StudentTParameters, out: FloatArray
-    ) -> None:
+    def adder(self, column: Numbers, parameters: StudentTParameters) -> Adder:
         """Add the log density of every column that is not missing."""
-        dof, scale2 = parameters.dof, parameters.scale2
-        values = column.values
-        if self.transform is not None:
-            values = parameters.transform(values[:, 0])[:, None]
-        add_student_t(
-            values,
-            parameters.location,
-            1 / (dof * scale2),
-            (dof + 1) / 2,
-            parameters.log_norm,
-            out,
-        )
+        dof, location, log_norm = parameters.dof, parameters.location, parameters.log_norm
+        precision, power = 1 / (dof * parameters.scale2), (dof + 1) / 2
+        transform = None if self.transform is None else parameters.transform
 
-    def adder_without(
-        self,
-        column: Numbers,
-        left_out: LeftOut,
-        table: MomentsTable | NumbersTable,
-        prior: NormalInverseGamma,
+        def add(rows: slice, out: FloatArray) -> None:
+            values = column.values[rows]
+            if transform is not None:
+                values = transform(values[:, 0])[:, None]
+            add_student_t(values, location, precision, power, log_norm, out)
+
+        return add
+
+    def loo_adder(
+        self, column: Numbers, loo: LooRows, table: NumericTable, prior: NormalInverseGamma
     ) -> Adder:
         """Take x from the sums of its own class, and of the column as a whole.
 
@@ -167,28 +159,15 @@ class StudentT(Family):
         if self.transform is not None:
             if not isinstance(table, NumbersTable):
                 self.moments(table)  # says why not
-            return self._transformed_without(column, left_out, table.cells, prior)  # type: ignore[union-attr]
+            return self._loo_transformed(column, loo, table.cells, prior)  # type: ignore[union-attr]
         moments = table.moments
+        return loo_columns(column, loo, lambda j, x, some: _loo_scores(moments, j, x, some, prior))
 
-        def add(rows: slice, out: FloatArray) -> None:
-            values, some = column.values[rows], left_out.take(rows)
-            for j in range(values.shape[1]):
-                x = values[:, j].astype(np.float64)
-                there = ~np.isnan(x)
-                if there.all():
-                    _add_without(moments, j, x, some, prior, out)
-                    continue
-                part = np.zeros((int(there.sum()), out.shape[1]))
-                _add_without(moments, j, x[there], some.take(there), prior, part)
-                out[there] += part
-
-        return add
-
-    def _transformed_without(
-        self, column: Numbers, left_out: LeftOut, cells: CellsTable, prior: NormalInverseGamma
+    def _loo_transformed(
+        self, column: Numbers, loo: LooRows, cells: CellsTable, prior: NormalInverseGamma
     ) -> Adder:
         x = column.values[:, 0].astype(np.float64)
-        pairs = CellPairs.of(cells, x, left_out)
+        pairs = LooCells.of(cells, x, loo)
         scores = np.zeros((len(x), len(cells.weight)))
         scores[pairs.never] = np.nan
         make = log_transforms if self.transform == "log" else rank_transforms
@@ -212,7 +191,7 @@ class StudentT(Family):
     def estimates(
         self,
         block: Block,
-        table: MomentsTable | NumbersTable,
+        table: NumericTable,
         prior: NormalInverseGamma,
         parameters: StudentTParameters,
     ) -> Iterator[Estimates]:
@@ -229,12 +208,6 @@ class StudentT(Family):
             ("degrees of freedom", parameters.dof),
         ):
             yield Estimates(name, none, of.T, total=n, columns=columns)
-
-    def parts(
-        self, block: Block, row: Numbers, parameters: StudentTParameters, n_classes: int
-    ) -> Parts | None:
-        """Return a line for each of several columns."""
-        return column_parts(self, block, row, parameters, n_classes)
 
     def sample(
         self, parameters: StudentTParameters, y: CodeArray, rng: np.random.Generator
@@ -254,9 +227,14 @@ class StudentTParameters:
     scale2: FloatArray
     transform: Transform
 
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.location)
+
     @cached_property
     def log_norm(self) -> FloatArray:
-        """Return log Γ((ν+1)/2) − log Γ(ν/2) − ½ log νπs²."""
+        """Log Γ((ν+1)/2) − log Γ(ν/2) − ½ log νπs²."""
         dof, scale2 = self.dof, self.scale2
         distinct_dof, where = np.unique(dof, return_inverse=True)
         gammas = log_gamma((distinct_dof + 1) / 2) - log_gamma(distinct_dof / 2)
@@ -283,29 +261,25 @@ def _read(
     return StudentTParameters(2 * after.alpha, after.mean, scale2, transform)
 
 
-def _add_without(
-    table: MomentsTable,
-    column: int,
-    x: FloatArray,
-    left_out: LeftOut,
-    prior: NormalInverseGamma,
-    out: FloatArray,
-) -> None:
-    """Add the log densities of numbers, each left out of its class and of the column."""
-    whole = sums_without(table.pooled(), column, x, left_out, left_out.y * 0)
-    own = sums_without(table, column, x, left_out, left_out.y)
+def _loo_scores(
+    table: MomentsTable, column: int, x: FloatArray, loo: LooRows, prior: NormalInverseGamma
+) -> FloatArray:
+    """Give the log densities of numbers, each left out of its class and of the column."""
+    whole = loo_sums(table.pooled(), column, x, loo, loo.y * 0)
+    own = loo_sums(table, column, x, loo, loo.y)
     every = class_moments(table)
     guess = whole.mean if prior.mean is None else np.full(len(x), prior.mean)
     spread = np.maximum(whole.variance, variance_floor(whole.variance))
     beta = prior.alpha * spread if prior.beta is None else np.full(len(x), prior.beta)
     n, mean, variance = (of[:, column] for of in (every.n, every.mean, every.variance))
-    if left_out.weight is None:  # then all of a class have as many others
-        gammas = _gammas(prior, np.maximum(n - 1.0, 0.0))[left_out.y]
+    if loo.weight is None:  # then all of a class have as many others
+        gammas = _gammas(prior, np.maximum(n - 1.0, 0.0))[loo.y]
     else:
         gammas = _gammas(prior, own.n)
-    add_student_t_without(
+    out = np.zeros((len(x), len(n)))
+    add_student_t_loo(
         x,
-        np.ascontiguousarray(left_out.y, dtype=np.int32),
+        np.ascontiguousarray(loo.y, dtype=np.int32),
         np.column_stack([own.n, own.mean, own.n * own.variance, gammas]),
         np.column_stack([guess, beta]),
         np.column_stack([n, mean, n * variance, _gammas(prior, n)]),
@@ -313,6 +287,7 @@ def _add_without(
         prior.alpha,
         out,
     )
+    return out
 
 
 def _gammas(prior: NormalInverseGamma, n: FloatArray) -> FloatArray:

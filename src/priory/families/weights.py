@@ -19,7 +19,7 @@ import numpy as np
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from priory.families.base import times
 from priory.families.sums import PairSums, Sums
-from priory.kernels.word_scores import WordScores, place_pairs, place_words
+from priory.kernels.word_scores import WordScores, place_pairs
 
 __all__ = ["Weights"]
 
@@ -85,7 +85,7 @@ class Weights:
         else:
             constant = constant * scale
         enough = -(-sums.n_classes // ROW_SHARE) if sums.n_classes > FEW_CLASSES else 0
-        place, starts = place_words(word, kept, enough)
+        place, starts = _places(word, kept, enough)
         whole = place >= 0
         if is_zero:
             rows = np.full((int(whole.sum()), sums.n_classes), -np.inf)
@@ -187,3 +187,17 @@ class Weights:
             weights = self.of(word)
             total += times(n, weights if label is None else weights[np.arange(len(n)), label])
         return total
+
+
+def _places(word: CodeArray, kept: BoolArray, n_row: int) -> tuple[AnyArray, IntArray]:
+    """Give (place, starts) as WordScores has them, of the word of each pair.
+
+    A kept word with at least `n_row` pairs gets a row, the next one; the pairs of the others that
+    are kept get entries.
+    """
+    n_pairs = np.bincount(word, minlength=len(kept))
+    whole = kept & (n_pairs >= n_row)
+    place = np.where(kept, -1, -2).astype(np.int32)
+    place[whole] = np.arange(np.count_nonzero(whole), dtype=np.int32)
+    starts = np.concatenate([[0], np.cumsum(np.where(kept & ~whole, n_pairs, 0))])
+    return place, starts

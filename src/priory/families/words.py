@@ -13,12 +13,13 @@ from priory.base.errors import SettingError
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.data.columns import SparseRows, Texts
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Linear
+from priory.families.base import Adder
 from priory.families.counted import Counted, CountedParameters
-from priory.families.counts_without import CountedPairs, Scores, presence_without
-from priory.families.left_out import LeftOut
-from priory.families.parts import listed
+from priory.families.described import listed
+from priory.families.loo import LooRows
+from priory.families.loo_counts import CountedPairs, Scores, loo_presence
 from priory.families.priors import DiscretePrior
+from priory.families.protocols import Linear
 from priory.families.readouts import bernoulli
 from priory.families.sums import CHUNK, PairSums
 from priory.families.weights import Weights
@@ -177,12 +178,6 @@ class Words(Counted):
         texts = table.documents_weight.sum()
         return 1.0 + np.log((1.0 + texts) / (1.0 + table.per_word(table.weight)))
 
-    def add_log_likelihood(
-        self, column: Texts, parameters: WordsParameters, out: FloatArray
-    ) -> None:
-        """Add the weights of each text's words, in one pass over its bytes."""
-        self.adder(column, parameters)(slice(0, len(column)), out)
-
     def adder(self, column: Texts, parameters: WordsParameters) -> Adder:
         """Split, look up and add the words of a stretch of texts."""
         tf = "binary" if self.readout == "bernoulli" else self.term
@@ -198,20 +193,18 @@ class Words(Counted):
 
         return add
 
-    def scores_without(
-        self, left_out: LeftOut, table: WordsTable, prior: DiscretePrior
-    ) -> Scores | None:
+    def loo_scores(self, loo: LooRows, table: WordsTable, prior: DiscretePrior) -> Scores | None:
         """Take the text's words from the sums of its class; those in too few texts then leave.
 
         Which words a limit of the vocabulary keeps stays as it is.
         """
         if self.readout == "bernoulli":
-            return presence_without(self.pairs(table), prior, left_out)
-        return super().scores_without(left_out, table, prior)
+            return loo_presence(self.pairs(table), prior, loo)
+        return super().loo_scores(loo, table, prior)
 
-    def table_without(self, table: WordsTable, row: Texts, left_out: LeftOut) -> WordsTable:
-        """Return the table without a text; what a limit of the vocabulary kept stays as it was."""
-        rest: WordsTable = super().table_without(table, row, left_out)
+    def loo_table(self, table: WordsTable, row: Texts, loo: LooRows) -> WordsTable:
+        """Take a text out of the table; what a limit of the vocabulary kept stays as it was."""
+        rest: WordsTable = super().loo_table(table, row, loo)
         if table.limit is None or table.n_words <= table.limit:
             return rest
         return rest.only_words(

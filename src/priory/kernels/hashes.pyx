@@ -1,37 +1,14 @@
 """Hashes of rows, a column at a time."""
 
 from libc.math cimport isnan
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint64_t
+from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
-
-ctypedef fused code_t:
-    int8_t
-    int16_t
-    int32_t
-    int64_t
-
 
 cdef inline uint64_t mixed(uint64_t x) noexcept nogil:
     """Return the bits well mixed (the finaliser of splitmix64)."""
     x = (x ^ (x >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
     x = (x ^ (x >> 27)) * <uint64_t> 0x94D049BB133111EB
     return x ^ (x >> 31)
-
-
-def add_codes(uint64_t[::1] hashes, const code_t[::1] codes, const uint64_t[::1] of_code):
-    """Add of_code[codes[i]] to hashes[i]; a gap, which is negative, adds nothing."""
-    cdef Py_ssize_t n = hashes.shape[0], size = of_code.shape[0], i
-    cdef int64_t code
-    if codes.shape[0] != n:
-        raise ValueError(f"There are {n} hashes and {codes.shape[0]} codes.")
-    with nogil:
-        for i in range(n):
-            code = codes[i]
-            if code >= size:
-                with gil:
-                    raise ValueError(f"Code {code} has no hash: there are {size}.")
-            if code >= 0:
-                hashes[i] += of_code[code]
 
 
 def add_numbers(uint64_t[::1] hashes, const double[:] values, uint64_t seed):

@@ -186,23 +186,6 @@ def pack_codes(const numeric[:, ::1] X, packed[:, ::1] out, Py_ssize_t first, in
     return -1
 
 
-def count_codes(const code[:] c, int64_t[::1] rows):
-    """Add one to rows[code]; a negative code counts for nothing."""
-    cdef Py_ssize_t n = c.shape[0], V = rows.shape[0], size = V + 1, i, j
-    cdef int lanes = 4 if size <= SMALL_TABLE else 1, lane
-    cdef int64_t* counted = <int64_t*> calloc(lanes * size, sizeof(int64_t))
-    if counted == NULL:
-        raise MemoryError
-    with nogil:
-        for i in range(n):
-            j = c[i] if c[i] >= 0 else V
-            counted[(i & (lanes - 1)) * size + j] += 1
-        for lane in range(lanes):
-            for i in range(V):
-                rows[i] += counted[lane * size + i]
-        free(counted)
-
-
 def count_joint(columns, sizes, int64_t[::1] rows):
     """Add one to rows[combination] for each row without a gap; return how many have one.
 

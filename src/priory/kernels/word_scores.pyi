@@ -33,9 +33,6 @@ class WordScores:
         zero: bool = False,
     ) -> None: ...
 
-def place_words(
-    word: NDArray[np.int32], kept: NDArray[np.bool_], n_row: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
 def place_pairs(
     word: NDArray[np.int32],
     label: NDArray[np.int32],

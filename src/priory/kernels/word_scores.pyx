@@ -103,36 +103,6 @@ cdef class WordScores:
         )
 
 
-def place_words(const int32_t[::1] word, kept, Py_ssize_t n_row):
-    """Return (place, starts) as WordScores has them, given the word of each pair, in ascending order.
-
-    A word with at least `n_row` pairs gets a row, the next one; of the others that are kept, the pairs
-    have entries.
-    """
-    cdef const uint8_t[::1] kept_ = np.ascontiguousarray(kept, dtype=np.bool_).view(np.uint8)
-    cdef Py_ssize_t V = kept_.shape[0], n = word.shape[0], w, i = 0, first, rows = 0, entries = 0
-    place, starts = np.empty(V, dtype=np.int32), np.empty(V + 1, dtype=np.int64)
-    cdef int32_t[::1] place_ = place
-    cdef int64_t[::1] starts_ = starts
-    starts_[0] = 0
-    for w in range(V):
-        first = i
-        while i < n and word[i] == w:
-            i += 1
-        if not kept_[w]:
-            place_[w] = TEXT_DROPPED
-        elif i - first >= n_row:
-            place_[w] = rows
-            rows += 1
-        else:
-            place_[w] = TEXT_SPARSE
-            entries += i - first
-        starts_[w + 1] = entries
-    if i < n:
-        raise ValueError(f"The word {word[i]} is not below {V}, or not in its order.")
-    return place, starts
-
-
 def place_pairs(
     const int32_t[::1] word,
     const int32_t[::1] label,

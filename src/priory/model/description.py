@@ -20,6 +20,7 @@ from priory.base.typing import FloatArray
 from priory.families import Family
 from priory.families.base import times
 from priory.families.priors import Prior
+from priory.families.protocols import as_parametric
 from priory.model.model import Choice, ClassPrior, Model, presence
 from priory.statistics.statistics import Statistics
 
@@ -186,7 +187,8 @@ def bits_of_classes(log_posterior: FloatArray, codes: Any, weight: FloatArray | 
 
 
 def _length(family: Family, table: Any, prior: Prior | None, parameters: Any) -> tuple[int, float]:
-    return family.n_free(table, prior), -family.log_likelihood_of(table, parameters)
+    counted = as_parametric(family)
+    return counted.n_free(table, prior), -counted.log_likelihood_of(table, parameters)
 
 
 def _bits(nats: float) -> float:

@@ -12,7 +12,7 @@ from priory.base.formatting import number, shown
 from priory.base.html import html_table, html_together
 from priory.base.typing import FloatArray, IntArray, Label
 from priory.data.columns import Frame
-from priory.families.parts import Part, Parts
+from priory.families.described import Part, Parts
 from priory.model.model import Model, Term
 
 __all__ = ["Explanation", "Line", "RowExplanation", "RowFactor", "explain"]
@@ -250,7 +250,7 @@ def _factor(term: Term, row: Any, score: FloatArray, left_out: bool) -> RowFacto
         return RowFactor(*told)
     if term.about == "missing":
         return RowFactor(*told, formula=f"P({name} is {'missing' if value else 'there'} | class)")
-    parts = term.family.parts(block, row, term.parameters, len(score)) or Parts(())
+    parts = term.family.parts(block, row, term.parameters) or Parts(())
     is_one_line = not parts.each and not parts.together
     return RowFactor(
         *told,

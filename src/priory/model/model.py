@@ -35,6 +35,7 @@ from priory.data.schema import Block
 from priory.families import Family
 from priory.families.base import Adder, Lookup
 from priory.families.priors import Laplace, Prior
+from priory.families.protocols import as_linear, sample_block
 from priory.kernels.score import Lookups, argmax_rows, log_normalize, softmax
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable
@@ -323,7 +324,7 @@ class Model:
         for term in self.terms:
             if term.about == "value":
                 drawn = (term.block, term.parameters, y, columns, rng)
-                columns |= term.family.sample_beside(*drawn)
+                columns |= sample_block(term.family, *drawn)
         for term in self.terms:
             if term.about == "missing":
                 name = term.block.columns[-1]
@@ -333,7 +334,10 @@ class Model:
 
     def linear_form(self) -> LinearForm:
         """Return the weights and biases with which every log P(k, x) is a weighted sum."""
-        forms = [term.family.linear(term.block, term.parameters) for term in self.terms]
+        forms = [
+            as_linear(term.family, term.block.title).linear(term.block, term.parameters)
+            for term in self.terms
+        ]
         features = [
             term.title if term.about == "missing" else feature
             for term, form in zip(self.terms, forms, strict=True)

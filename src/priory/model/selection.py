@@ -20,9 +20,10 @@ import numpy as np
 
 from priory.base.errors import NoLikelihoodError, PrioryError
 from priory.data.schema import Block, Kind
-from priory.families import Bernoulli, Family
 from priory.families.base import n_classes
+from priory.families.bernoulli import Bernoulli
 from priory.families.priors import Prior
+from priory.families.protocols import Parametric, as_parametric
 from priory.model.description import bits_of_parameter
 from priory.model.model import Choice, presence
 from priory.statistics.statistics import Statistics
@@ -71,7 +72,10 @@ def worth(
     n_rows = float(statistics.weight.sum())
     try:
         best = max(
-            (_worth(c.family, table.only_classes(seen), c.prior, n_rows) for c in choices),
+            (
+                _worth(as_parametric(c.family), table.only_classes(seen), c.prior, n_rows)
+                for c in choices
+            ),
             key=lambda found: found.saves - found.costs,
         )
     except NoLikelihoodError:
@@ -86,7 +90,7 @@ def worth(
     return best
 
 
-def _worth(family: Family, table: Any, prior: Prior | None, n_rows: float) -> Worth:
+def _worth(family: Parametric, table: Any, prior: Prior | None, n_rows: float) -> Worth:
     """Compute the saving and the cost of parameters per class, compared with pooled ones."""
     pooled = reduce(add, (table.only_classes(np.array([k])) for k in range(n_classes(table))))
     apart, together = (

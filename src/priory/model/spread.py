@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from priory.base.errors import listing
+from priory.families.protocols import Floored
 from priory.model.model import Term
 from priory.statistics.statistics import Statistics
 
@@ -43,6 +44,8 @@ def about_spikes(terms: Iterable[Term], statistics: Statistics) -> dict[str, str
     """
     found = {}
     for term in terms:
+        if not isinstance(term.family, Floored):
+            continue
         vanishing = term.family.vanishing(statistics.tables[term.block.name], term.parameters)
         if vanishing is None or not vanishing.any():
             continue

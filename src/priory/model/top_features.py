@@ -12,6 +12,7 @@ from priory.base.errors import SettingError
 from priory.base.formatting import aligned
 from priory.base.html import html_table, html_together
 from priory.base.typing import FloatArray, Label
+from priory.families.protocols import LinearFamily
 from priory.model.model import Model
 from priory.statistics.statistics import Statistics
 
@@ -85,7 +86,7 @@ def top_features(model: Model, statistics: Statistics, n: int) -> TopFeatures:
         raise SettingError(f"n must be an integer of at least 1, not {n!r}.")
     best: list[list[TopFeature]] = [[] for _ in model.classes]
     for term in model.terms:
-        if term.about != "value":
+        if term.about != "value" or not isinstance(term.family, LinearFamily):
             continue
         table = statistics.tables[term.block.name]
         for features, weights, counts in term.family.features(term.block, table, term.parameters):

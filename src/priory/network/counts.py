@@ -11,10 +11,9 @@ import numpy as np
 
 from priory.base.errors import ForgetError, TooLargeError, listing
 from priory.base.graph import Graph
-from priory.base.labels import label_key, sorted_labels
+from priory.base.labels import count_codes, label_key, sorted_labels
 from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, FloatArray, IntArray
-from priory.kernels.labels import count_codes
 from priory.network.variables import WORTH_A_THREAD, Coded, Domain, Domains, domain_of
 from priory.statistics.combinations import count_combinations
 
@@ -42,9 +41,7 @@ def _counted(
     table, name = count_family(coded, family, weight), family[-1]
     if weight is None and table.sum() == coded.n_rows:
         return table, table.sum(axis=tuple(range(table.ndim - 1))).astype(np.int64)
-    rows = np.zeros(len(coded.domains[name]), dtype=np.int64)
-    count_codes(coded.codes[name], rows)
-    return table, rows
+    return table, count_codes(coded.codes[name], len(coded.domains[name]))
 
 
 def check_cells(variables: tuple[str, ...], sizes: list[int]) -> None:

@@ -10,13 +10,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from priory.base.errors import ExpressionError, InputError, SettingError, did_you_mean, listing
-from priory.base.labels import label_array, label_key, sorted_labels
+from priory.base.labels import count_codes, label_array, label_key, sorted_labels
 from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, Label
 from priory.data.coding import integer_labels
 from priory.data.columns import Labels
 from priory.data.rawtables import RawTable, open_table
-from priory.kernels.labels import count_codes, narrow_codes
+from priory.kernels.labels import narrow_codes
 
 __all__ = [
     "WORTH_A_THREAD",
@@ -151,8 +151,7 @@ def _integers(values: AnyArray) -> Labels:
 def _coded(
     column: Labels, name: str, known: Domain, fixed: bool | Literal["or a gap"]
 ) -> tuple[Domain, AnyArray]:
-    rows = np.zeros(len(column.labels), dtype=np.int64)
-    count_codes(column.codes, rows)
+    rows = count_codes(column.codes, len(column.labels))
     seen = [label for label, n in zip(column.labels, rows.tolist(), strict=True) if n]
     if fixed:
         domain = known

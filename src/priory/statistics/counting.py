@@ -6,12 +6,11 @@ from functools import partial
 
 import numpy as np
 
-from priory.base.labels import label_key
+from priory.base.labels import count_codes, label_key
 from priory.base.parallel import in_parallel, stretches, thread_count, worthwhile
 from priory.base.typing import CodeArray, FloatArray, IntArray, Label
 from priory.data.columns import Column, Frame, Labels
 from priory.data.schema import Block, Schema
-from priory.kernels.labels import count_codes
 from priory.statistics.tables import Table, table_type
 
 __all__ = ["count_classes", "count_tables"]
@@ -22,14 +21,7 @@ MANY_LABELS = 4096
 
 def count_classes(y: Labels) -> tuple[tuple[Label, ...], CodeArray, IntArray]:
     """Find the classes that have rows, in their order, the class of each row, and their rows."""
-    parts = stretches(len(y), 1, thread_count())
-    shares = [np.zeros(len(y.labels), dtype=np.int64) for _ in parts]
-    tasks = [
-        partial(count_codes, y.codes[some], share)
-        for some, share in zip(parts, shares, strict=True)
-    ]
-    in_parallel(tasks, len(parts))
-    counts = np.add.reduce(shares)
+    counts = count_codes(y.codes, len(y.labels))
     seen = np.flatnonzero(counts).tolist()
     order = sorted(seen, key=lambda code: label_key(y.labels[code]))
     classes = tuple(y.labels[code] for code in order)

@@ -16,10 +16,10 @@ import numpy as np
 
 from priory.base.labels import label_token
 from priory.base.parallel import in_parallel, stretches, thread_count
-from priory.base.typing import AnyArray, Label
+from priory.base.typing import AnyArray, CodeArray, Label
 from priory.data.columns import Column, Combined, Counts, Frame, Labels, Numbers, Pairs, SparseRows
 from priory.data.texts import Texts
-from priory.kernels.hashes import add_codes, add_numbers
+from priory.kernels.hashes import add_numbers
 
 __all__ = ["row_hashes"]
 
@@ -41,7 +41,7 @@ def row_hashes(frame: Frame, y: Labels) -> AnyArray:
     prepared = [_prepared(name, column) for name, column in columns]
 
     def add(rows: slice) -> None:
-        add_codes(hashes[rows], np.ascontiguousarray(y.codes[rows]), _of_labels(y, GOLDEN))
+        _add_codes(hashes[rows], y.codes[rows], _of_labels(y, GOLDEN))
         for column, seed, of_code in prepared:
             _add(hashes[rows], column.take(rows), seed, of_code)
 
@@ -62,7 +62,7 @@ def _prepared(name: str, column: Column) -> tuple[Column, np.uint64, AnyArray | 
 def _add(hashes: AnyArray, column: Any, seed: np.uint64, of_code: AnyArray | None) -> None:
     """Add a column to the hashes of the rows."""
     if of_code is not None:
-        add_codes(hashes, np.ascontiguousarray(column.codes), of_code)
+        _add_codes(hashes, column.codes, of_code)
     elif isinstance(column, Numbers):
         for j in range(column.values.shape[1]):
             values = column.values[:, j].astype(np.float64, copy=False)
@@ -70,11 +70,16 @@ def _add(hashes: AnyArray, column: Any, seed: np.uint64, of_code: AnyArray | Non
     elif isinstance(column, Combined):
         for j, part in enumerate(column.parts):
             own = _of_labels(part, _mixed(seed ^ np.uint64(j)))
-            add_codes(hashes, np.ascontiguousarray(part.codes), own)
+            _add_codes(hashes, part.codes, own)
     elif isinstance(column, Texts):
         hashes += _texts(column, seed)
     else:
         hashes += _counts(column, seed)
+
+
+def _add_codes(hashes: AnyArray, codes: CodeArray, of_code: AnyArray) -> None:
+    """Add the hash of each code; a gap, which is −1, adds nothing."""
+    hashes += np.append(of_code, np.uint64(0))[codes]
 
 
 def _of_labels(column: Labels, seed: Any) -> AnyArray:

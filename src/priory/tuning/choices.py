@@ -12,7 +12,7 @@ from priory import families
 from priory.base.errors import SchemaError, SettingError, did_you_mean, listing
 from priory.base.labels import sorted_labels
 from priory.data.schema import Block, Kind, Schema
-from priory.families import Family, as_family
+from priory.families import Family, as_family, families_for
 from priory.families.priors import Laplace, MEstimate, NormalInverseGamma, Prior, as_prior
 from priory.model.model import Choice
 from priory.statistics.statistics import Statistics
@@ -122,8 +122,17 @@ def prior_of(settings: Settings, block: Block, family: Family) -> Prior | None:
     else:
         prior = as_prior(asked)
     if isinstance(settings.smoothing, Mapping) and not isinstance(asked, str):
-        family.check_prior(prior, block)  # it was asked for by name: honour it or refuse
+        _check_prior(family, prior, block)  # it was asked for by name: honour it or refuse
     return prior if isinstance(prior, family.priors) else family.default_prior
+
+
+def _check_prior(family: Family, prior: Prior, block: Block) -> None:
+    """Refuse a prior that a family cannot honour."""
+    if not isinstance(prior, family.priors):
+        wanted = ", ".join(p.__name__ for p in family.priors) or "no prior"
+        raise SettingError(
+            f"smoothing of column {block.title!r} is {prior!r}, but {family.name} takes {wanted}."
+        )
 
 
 def _unselected(settings: Settings, statistics: Statistics) -> dict[str, Choice]:
@@ -154,7 +163,8 @@ def _choice(settings: Settings, block: Block, table: Table) -> Choice:
     if block.kind not in family.kinds:
         raise SettingError(
             f"Column {block.title!r} was counted as {block.kind}, which {family.name} cannot "
-            f"be read out of; it needs {', '.join(family.kinds)}."
+            f"be read out of; it needs {', '.join(family.kinds)}. Families for {block.kind}: "
+            f"{listing(families_for(block.kind), 20)}."
         )
     prior = prior_of(settings, block, family)
     if isinstance(family, families.Categorical) and _counts_declared(settings, block, prior):

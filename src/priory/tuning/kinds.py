@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from priory.base.errors import SchemaError, SettingError, listing
 from priory.data.rawtables import RawTable
 from priory.data.schema import Kind
-from priory.families import NAMED, Family, as_family
+from priory.families import Family, as_family, families_for
 from priory.text.analyzer import Analyzer
 from priory.tuning.settings import Settings
 
@@ -73,7 +73,7 @@ def _kind(family: Family, columns: tuple[str, ...]) -> Kind:
     for kind in family.kinds:
         if kind.is_of_several:
             return kind
-    several = [name for name in NAMED if any(k.is_of_several for k in as_family(name).kinds)]
+    several = families_for(*(kind for kind in Kind if kind.is_of_several))
     raise SettingError(
         f"{family.name} models one column, not the {len(columns)} of {columns!r}. Families for "
         f"several columns: {listing(several, 20)}."

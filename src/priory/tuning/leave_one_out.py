@@ -25,21 +25,22 @@ from priory.base.parallel import in_parallel, stretches, thread_count
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Column, Frame, Labels
 from priory.data.schema import Block
-from priory.families import Bernoulli, Family, Words
-from priory.families.base import Adder, Lookup, log, n_classes
+from priory.families.base import Adder, Family, Lookup, log, n_classes
+from priory.families.bernoulli import Bernoulli
 from priory.families.counted import sparse_rows
-from priory.families.left_out import LeftOut, reduced, tabulate
+from priory.families.loo import LooRows, log_likelihood_loo, loo_adder, reduced, tabulate
 from priory.families.priors import Prior
+from priory.families.words import Words
 from priory.kernels.score import softmax
 from priory.model.model import Choice, ClassPrior, Model, add_up, n_words, presence
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import CountsTable, Table, WordsTable
 
-__all__ = ["Left", "log_joint_folds", "log_joint_without", "term_scores_without"]
+__all__ = ["HeldOutScores", "log_joint_folds", "log_joint_loo", "term_scores_loo"]
 
 
 @dataclass(frozen=True, eq=False)
-class Left:
+class HeldOutScores:
     """Hold P(k | row) of rows, rows × classes, under models that had not learned them."""
 
     labels: Labels
@@ -56,7 +57,7 @@ class Left:
         statistics: Statistics,
         weight: FloatArray | None,
         how: str,
-    ) -> Left:
+    ) -> HeldOutScores:
         """Return them from log P(k, row), which they are written over.
 
         A row impossible under every class gets the prior.
@@ -74,7 +75,7 @@ class Left:
         return cls(labels, log_joint, statistics.classes, weight, how)
 
 
-def log_joint_without(
+def log_joint_loo(
     statistics: Statistics,
     choices: Mapping[str, Choice],
     frame: Frame,
@@ -96,31 +97,31 @@ def log_joint_without(
     >>> frame = read(days, schema)
     >>> statistics = Statistics.count(frame, y, schema)
     >>> choices = {"wind": Choice(Categorical(), Laplace(1.0))}
-    >>> np.exp(log_joint_without(statistics, choices, frame, y)).round(3).tolist()
+    >>> np.exp(log_joint_loo(statistics, choices, frame, y)).round(3).tolist()
     [[0.167, 0.333], [0.167, 0.333], [0.0, 1.0]]
     """
     codes = _codes(y, statistics, frame)
     if weight is not None and not weight.all():  # a row of weight 0 was never counted
         out = np.empty((len(frame), len(statistics.classes)))
         some = weight > 0
-        out[some] = log_joint_without(
+        out[some] = log_joint_loo(
             *(statistics, choices, frame.take(some), y.take(some), weight[some]),
             class_prior,
         )
         model = Model.read(statistics, choices, class_prior)
         out[~some] = model.log_joint(frame.take(~some))
         return out
-    left_out = LeftOut(codes, weight)
+    loo = LooRows(codes, weight)
     if statistics.n_rows == 1:
         raise InputError("One row was learned in all; without it nothing is left to learn from.")
-    adders, n_columns = [_prior_adder(statistics, frame, left_out, class_prior)], 0
+    adders, n_columns = [_prior_adder(statistics, frame, loo, class_prior)], 0
     for name, choice in choices.items():
         block, table = statistics.schema[name], statistics.tables[name]
-        adders.append(_adder(block, choice.family, choice.prior, table, frame[name], left_out))
+        adders.append(_adder(block, choice.family, choice.prior, table, frame[name], loo))
         if choice.missing == "category":
             derived, prior = presence(block, table, statistics.weight, choice.prior)
             gaps = Labels(frame[name].missing.astype(np.int8), (False, True))
-            adders.append(_adder(block, Bernoulli(), prior, derived, gaps, left_out))
+            adders.append(_adder(block, Bernoulli(), prior, derived, gaps, loo))
         n_columns += len(block.columns)
     out = np.empty((len(frame), len(statistics.classes)))
     add_up(adders, np.zeros(out.shape[1]), out, n_columns)
@@ -172,7 +173,7 @@ def log_joint_folds(
     return out
 
 
-def term_scores_without(
+def term_scores_loo(
     block: Block,
     family: Family,
     prior: Prior | None,
@@ -195,12 +196,12 @@ def term_scores_without(
     >>> block, y = Block("x", ("x",), Kind.NUMBERS), np.zeros(2, dtype=np.int32)
     >>> column = Numbers(np.array([[2.0], [4.0]]))
     >>> table = NumbersTable.count(block, column, y, None, 1)
-    >>> term_scores_without(block, Poisson(), Laplace(0.0), table, column, y).round(3).tolist()
+    >>> term_scores_loo(block, Poisson(), Laplace(0.0), table, column, y).round(3).tolist()
     [[-1.227], [0.773]]
     """
     if weight is not None and not weight.all():
-        return family.log_likelihood_without(column, y, weight, table, prior)
-    adder = _adder(block, family, prior, table, column, LeftOut(y, weight))
+        return log_likelihood_loo(family, column, y, weight, table, prior)
+    adder = _adder(block, family, prior, table, column, LooRows(y, weight))
     out = np.empty((len(column), n_classes(table)))
     add_up([adder], np.zeros(n_classes(table)), out, len(block.columns))
     _check_learned(out, None, f" in column {block.title!r}")
@@ -213,10 +214,10 @@ def _adder(
     prior: Prior | None,
     table: Table,
     column: Column,
-    left_out: LeftOut,
+    loo: LooRows,
 ) -> Adder:
     try:
-        return family.adder_without(column, left_out, table, prior)
+        return loo_adder(family, column, loo, table, prior)
     except InputError as error:
         raise type(error)(f"Column {block.title!r}: {error}.") from None
 
@@ -236,7 +237,7 @@ def _codes(y: Labels, statistics: Statistics, frame: Frame) -> CodeArray:
 
 
 def _prior_adder(
-    statistics: Statistics, frame: Frame, left_out: LeftOut, class_prior: ClassPrior
+    statistics: Statistics, frame: Frame, loo: LooRows, class_prior: ClassPrior
 ) -> Adder:
     """Return a function that adds log P(k), without the row where the prior is counted."""
     K, rows, weight = len(statistics.classes), statistics.rows, statistics.weight
@@ -252,7 +253,7 @@ def _prior_adder(
             return log(shares / np.where(total > 0, total, 1.0))
 
         everything = np.zeros(len(frame), dtype=np.int8), np.zeros(1, dtype=np.int32)
-        return Lookup(*tabulate(*everything, 1, K, left_out, scores))
+        return Lookup(*tabulate(*everything, 1, K, loo, scores))
     if isinstance(class_prior, str) and class_prior == "words":
         words = n_words(statistics)
         counted = [
@@ -262,12 +263,12 @@ def _prior_adder(
         ]
 
         def add(some: slice, out: FloatArray) -> None:
-            y = left_out.y[some]
+            y = loo.y[some]
             gone = rows[y] == 1
             taken = np.sum(
                 [_lengths(column.take(some), table) for column, table in counted], axis=0
             )
-            shares = reduced(np.tile(words, (len(y), 1)), y, left_out.amount[some] * taken, gone)
+            shares = reduced(np.tile(words, (len(y), 1)), y, loo.amount[some] * taken, gone)
             out += log(shares / shares.sum(axis=1, keepdims=True))
 
         return add

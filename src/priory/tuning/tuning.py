@@ -26,17 +26,15 @@ from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.data.columns import Frame, Labels
 from priory.data.reading import with_pairs
 from priory.data.schema import Block, Kind
-from priory.families import (
-    Aode,
-    Bernoulli,
-    Categorical,
-    Edge,
-    Family,
-    Histogram,
-    StudentT,
-    Words,
-)
+from priory.families.aode import Aode
+from priory.families.base import Family
+from priory.families.bernoulli import Bernoulli
+from priory.families.categorical import Categorical
+from priory.families.edge import Edge
+from priory.families.histogram import Histogram
 from priory.families.priors import Laplace, MEstimate, Prior
+from priory.families.student_t import StudentT
+from priory.families.words import Words
 from priory.model.model import Choice, presence
 from priory.statistics.hashing import row_hashes
 from priory.statistics.sampling import Sample
@@ -53,7 +51,7 @@ from priory.tuning.calibration import (
     log_loss,
 )
 from priory.tuning.choices import choices_for, prior_of
-from priory.tuning.leave_one_out import term_scores_without
+from priory.tuning.leave_one_out import term_scores_loo
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import Scored, Tuning
 
@@ -325,7 +323,7 @@ class _Sampled:
     @cached_property
     def prior(self) -> FloatArray:
         """Return log P(k) without each row."""
-        prior = _prior_without(self.statistics.weight, self.codes, self.amount)
+        prior = _prior_loo(self.statistics.weight, self.codes, self.amount)
         return prior if prior.shape[1] != 2 else prior[:, 1:] - prior[:, :1]
 
     def scores(self, block: Block, table: Table, choice: Choice) -> tuple[AnyArray, BoolArray]:
@@ -340,7 +338,7 @@ class _Sampled:
             column, table = family.transformed(column, table)  # type: ignore[arg-type]
             family = StudentT()
         given = (block, family, choice.prior, table, column, self.codes, self.amount)
-        scores = term_scores_without(*given)
+        scores = term_scores_loo(*given)
         return _clipped(scores), np.asarray(scores.any(axis=1))
 
     def best(
@@ -380,7 +378,7 @@ class _Sampled:
         derived, prior = presence(block, table, self.statistics.weight, choice.prior)
         column = Labels(missing.astype(np.int8), (False, True))
         given = (block, Bernoulli(), prior, derived, column, self.codes, self.amount)
-        return _clipped(term_scores_without(*given))
+        return _clipped(term_scores_loo(*given))
 
     @cached_property
     def no_loss(self) -> float:
@@ -407,7 +405,7 @@ def _binned(column: Any, cuts: FloatArray) -> Labels:
     return Labels(np.where(np.isnan(x), -1, codes), tuple(range(len(cuts) + 1)))
 
 
-def _prior_without(n: FloatArray, y: CodeArray, amount: FloatArray | None) -> FloatArray:
+def _prior_loo(n: FloatArray, y: CodeArray, amount: FloatArray | None) -> FloatArray:
     """Return log (n_k − [k = y] + 1) / (n − 1 + K): a class of one row does not vanish with it."""
     gone = np.ones(len(y)) if amount is None else amount
     left = np.tile(n, (len(y), 1))

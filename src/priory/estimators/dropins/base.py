@@ -25,7 +25,7 @@ from priory.data.schema import NumberedColumns, Schema
 from priory.families.priors import Laplace, Prior
 from priory.model.model import Choice, ClassPrior, Model
 from priory.statistics.statistics import Statistics
-from priory.tuning.leave_one_out import Left, log_joint_folds, log_joint_without
+from priory.tuning.leave_one_out import HeldOutScores, log_joint_folds, log_joint_loo
 
 __all__ = ["Discrete", "DropIn", "Generative", "as_floats", "is_plain_target"]
 
@@ -163,7 +163,9 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._in_dtype(self._model().log_joint(self._read(X)))
 
     @in_own_threads
-    def held_out(self, X: Any, y: Any, sample_weight: Any = None, folds: Any = None) -> Left:
+    def held_out(
+        self, X: Any, y: Any, sample_weight: Any = None, folds: Any = None
+    ) -> HeldOutScores:
         """Score rows that were learned by models that had not learned the row, or its fold."""
         self._check_fitted()
         X, labels, _ = self._validated(X, y, reset=False)
@@ -172,11 +174,11 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         given = (statistics, self._choices(statistics), self._frame(X, statistics.schema), labels)
         how = (self._class_prior(),)
         if folds is None:
-            joint, told = log_joint_without(*given, weight, *how), "exact leave-one-out"
+            joint, told = log_joint_loo(*given, weight, *how), "exact leave-one-out"
         else:
             joint = log_joint_folds(*given, folds, weight, *how)
             told = f"{len(set(folds))}-fold"
-        return Left.of_joint(joint, labels, statistics, weight, told)
+        return HeldOutScores.of_joint(joint, labels, statistics, weight, told)
 
     # What was learned
 

@@ -17,7 +17,8 @@ from priory.data.schema import Schema
 from priory.estimators.dropins.base import Generative, as_floats
 from priory.estimators.dropins.categorical import a_block_each, a_column_each, choice_each, count_of
 from priory.estimators.dropins.counts import OverCounts, as_counts
-from priory.families import Bernoulli, Family
+from priory.families.base import Family
+from priory.families.bernoulli import Bernoulli
 from priory.model.model import Choice
 from priory.statistics.statistics import Statistics
 

@@ -14,7 +14,7 @@ from priory.data.coding import code_columns
 from priory.data.columns import Frame
 from priory.data.schema import Block, Kind, Schema
 from priory.estimators.dropins.base import Discrete, Generative
-from priory.families import Categorical
+from priory.families.categorical import Categorical
 from priory.families.priors import Laplace, Prior
 from priory.model.model import Choice
 from priory.statistics.statistics import Statistics

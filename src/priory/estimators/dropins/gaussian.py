@@ -15,8 +15,8 @@ from priory.base.typing import AnyArray, FloatArray, Label
 from priory.data.columns import Frame, Labels, Numbers
 from priory.data.schema import Block, Kind, Schema
 from priory.estimators.dropins.base import Generative, as_floats, is_plain_target
-from priory.families import Gaussian
-from priory.families.gaussian import class_moments
+from priory.families.gaussian import Gaussian
+from priory.families.moments import class_moments
 from priory.model.model import Choice, ClassPrior
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import MomentsTable

@@ -1,7 +1,7 @@
 /* The scores of a text, or of any row of counts, under the sums of all but itself. Everything here runs without
  * Python. */
-#ifndef PRIORY_WORDS_WITHOUT_H
-#define PRIORY_WORDS_WITHOUT_H
+#ifndef PRIORY_LOO_WORDS_H
+#define PRIORY_LOO_WORDS_H
 
 #include "elementary.h"
 
@@ -37,7 +37,7 @@ typedef struct {
     const double *with_word;      /* idf, of each word: the weight of the texts that have it; or NULL */
     const double *log1p_with_word;
     double all_texts;
-} left_sums;
+} loo_sums;
 
 /* The words of one text that stay when it leaves. */
 typedef struct {
@@ -58,7 +58,7 @@ typedef struct {
     double pseudo_gone; /* Σ a of the words that leave, where it is given */
     int64_t n_leaving;  /* words that leave */
     int64_t is_learned; /* whether the sums can hold this text */
-} left_text;
+} loo_scores;
 
 PRIORY_CLONES static void logs_of(double *restrict u, ptrdiff_t n)
 {
@@ -72,7 +72,7 @@ PRIORY_INLINE double positive(double a)
 }
 
 /* Return the pair of a word and a class, −1 for none. */
-static inline int64_t pair_of(const left_sums *s, int32_t word, int32_t label)
+static inline int64_t pair_of(const loo_sums *s, int32_t word, int32_t label)
 {
     const int32_t *labels = s->labels + s->words[word].start;
     int64_t n = s->words[word].n, at = 0;
@@ -90,7 +90,7 @@ PRIORY_INLINE void prefetch_pairs(const double *of_pairs, const left_word *word)
 }
 
 /* Add times · (values[j] − minus) to the class of each of a word's pairs. */
-PRIORY_INLINE void add_to_classes(const left_sums *s, int32_t word, const double *restrict values, double minus,
+PRIORY_INLINE void add_to_classes(const loo_sums *s, int32_t word, const double *restrict values, double minus,
                                   double times, double *restrict out)
 {
     int64_t start = s->words[word].start, n = s->words[word].n;
@@ -104,7 +104,7 @@ PRIORY_INLINE void add_to_classes(const left_sums *s, int32_t word, const double
 }
 
 /* Count a word for each class that has it. */
-static void count_classes(const left_sums *s, int32_t word, int64_t *restrict hits)
+static void count_classes(const loo_sums *s, int32_t word, int64_t *restrict hits)
 {
     const int32_t *labels = s->labels + s->words[word].start;
     for (int64_t j = 0; j < s->words[word].n; j++)
@@ -112,10 +112,10 @@ static void count_classes(const left_sums *s, int32_t word, int64_t *restrict hi
 }
 
 /* Part the words of a text into those that stay and those that leave with it. */
-static left_text part_words(const left_sums *s, const int32_t *words, int64_t n, int32_t y, double amount,
+static loo_scores part_words(const loo_sums *s, const int32_t *words, int64_t n, int32_t y, double amount,
                             left_words *t, double *restrict gone)
 {
-    left_text text = {0.0, 0.0, 0.0, 0.0, 0.0, 0, 1};
+    loo_scores text = {0.0, 0.0, 0.0, 0.0, 0.0, 0, 1};
     double squares = 0.0, staying_squares = 0.0, off = 0.0;
     double lift = s->with_word ? 1.0 + log1p(positive(s->all_texts - amount)) : 1.0;
     t->n = 0;
@@ -168,7 +168,7 @@ static left_text part_words(const left_sums *s, const int32_t *words, int64_t n,
 }
 
 /* Weigh the words that stay by their idf, which the text's leaving changes for all classes. */
-static void weigh_words(const left_sums *s, double amount, left_words *t, double *restrict gone)
+static void weigh_words(const loo_sums *s, double amount, left_words *t, double *restrict gone)
 {
     double lift = 1.0 + log1p(positive(s->all_texts - amount));
     for (int64_t i = 0; i < t->n; i++) {
@@ -182,7 +182,7 @@ static void weigh_words(const left_sums *s, double amount, left_words *t, double
 }
 
 /* Write the pseudo-count of each word that stays. */
-static void smooth_words(const left_sums *s, double everything, int64_t words, left_words *t)
+static void smooth_words(const loo_sums *s, double everything, int64_t words, left_words *t)
 {
     double each = s->m, share = 0.0;
     if (s->pseudo == PSEUDO_UNIFORM)
@@ -196,7 +196,7 @@ static void smooth_words(const left_sums *s, double everything, int64_t words, l
 
 /* Sum x·log (n + a) of the text's own class, or of its complement, which loses nothing. Without a prior a
  * word may be impossible; the complement has one. */
-static void score_own(const left_sums *s, const left_words *t, left_text *text)
+static void score_own(const loo_sums *s, const left_words *t, loo_scores *text)
 {
     int is_possible = 1;
     for (int64_t i = 0; i < t->n; i++) {
@@ -225,7 +225,7 @@ static void score_own(const left_sums *s, const left_words *t, left_text *text)
 }
 
 /* Sum x·log N, N what all classes but the text together have of each word. */
-static double score_pooled(const left_sums *s, const left_words *t)
+static double score_pooled(const loo_sums *s, const left_words *t)
 {
     double sum = 0.0;
     for (int64_t i = 0; i < t->n; i++) {
@@ -237,7 +237,7 @@ static double score_pooled(const left_sums *s, const left_words *t)
 }
 
 /* Add what does not depend on the text but through x. */
-PRIORY_CLONES static void score_fixed(const left_sums *s, const left_words *t, double *restrict out)
+PRIORY_CLONES static void score_fixed(const loo_sums *s, const left_words *t, double *restrict out)
 {
     for (int64_t i = 0; i < t->n; i++) {
         if (i + WITHOUT_AHEAD < t->n)
@@ -248,7 +248,7 @@ PRIORY_CLONES static void score_fixed(const left_sums *s, const left_words *t, d
 
 /* Add x·log (n + a), or of the complement without the text, for every class: the logarithm for a
  * class without the word, and what that of each pair is more. */
-PRIORY_CLONES static void score_changed(const left_sums *s, const left_words *t, double *restrict out)
+PRIORY_CLONES static void score_changed(const loo_sums *s, const left_words *t, double *restrict out)
 {
     int64_t room = s->K > WITHOUT_BLOCK ? s->K : WITHOUT_BLOCK, first = 0;
     int is_complement = s->score == SCORE_COMPLEMENT;
@@ -305,10 +305,10 @@ PRIORY_CLONES static void score_changed(const left_sums *s, const left_words *t,
 /* Add to `out`, for every class, what the words that stay add before the sums they are shares of are
  * known; of the own class that is in the result. Add what the sums lose by the words that leave to `gone`.
  * `t->x` comes with how often the text has each word. */
-PRIORY_UNUSED static left_text text_without(const left_sums *s, const int32_t *words, int64_t n, int32_t y,
+PRIORY_UNUSED static loo_scores loo_text(const loo_sums *s, const int32_t *words, int64_t n, int32_t y,
                                             double amount, left_words *t, double *out, double *gone)
 {
-    left_text text = part_words(s, words, n, y, amount, t, gone);
+    loo_scores text = part_words(s, words, n, y, amount, t, gone);
     double everything = s->everything;
     if (s->with_word)
         weigh_words(s, amount, t, gone);

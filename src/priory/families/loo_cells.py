@@ -14,19 +14,19 @@ import numpy as np
 
 from priory.base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from priory.families.base import Lookup
-from priory.families.gaussian import ClassMoments
-from priory.families.left_out import LeftOut, distinct
+from priory.families.loo import LooRows, distinct
+from priory.families.moments import ClassMoments
 from priory.statistics.cells import key_of
 from priory.statistics.tables import CellsTable
 
 __all__ = [
-    "CellPairs",
-    "CellsWithout",
     "LogTransforms",
+    "LooCellTables",
+    "LooCells",
     "RankTransforms",
-    "cell_without",
     "cells_of",
     "log_transforms",
+    "loo_cell_table",
     "rank_transforms",
 ]
 
@@ -35,7 +35,7 @@ BATCH = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class CellPairs:
+class LooCells:
     """Hold the distinct cells, classes and weights of the rows of a column, and each row's."""
 
     cells: CellsTable
@@ -50,23 +50,23 @@ class CellPairs:
     """The rows that have a number which was never learned."""
 
     @classmethod
-    def of(cls, cells: CellsTable, x: FloatArray, left_out: LeftOut) -> CellPairs:
+    def of(cls, cells: CellsTable, x: FloatArray, loo: LooRows) -> LooCells:
         """Return the pairs of a column's rows."""
-        amounts, which = left_out.ways
+        amounts, which = loo.ways
         shape = (len(cells.keys), len(amounts), len(cells.weight))
         cell = cells_of(cells, x)
         learned = cell >= 0
         if len(cells.keys):
-            learned &= cells.rows[left_out.y, cell] > 0
+            learned &= cells.rows[loo.y, cell] > 0
         rows = np.flatnonzero(learned)
-        combined = (cell * shape[1] + which) * shape[2] + left_out.y
+        combined = (cell * shape[1] + which) * shape[2] + loo.y
         size = int(np.prod(shape))
         pairs, pair = distinct(combined[rows], max(size, 1))
         at, way, y = np.unravel_index(pairs, shape) if size else (pairs, pairs, pairs)
         never = np.flatnonzero(~learned & (cell != -1))
         return cls(cells, rows, pair, at, y, amounts[way], never)
 
-    def batches(self) -> Iterator[tuple[CellsWithout, IntArray, IntArray]]:
+    def batches(self) -> Iterator[tuple[LooCellTables, IntArray, IntArray]]:
         """Return some tables at a time, the rows they are for, and which is each row's."""
         order = np.argsort(self.pair, kind="stable")
         sorted_pairs = self.pair[order]
@@ -74,7 +74,7 @@ class CellPairs:
             some = slice(first, first + BATCH)
             ends = np.searchsorted(sorted_pairs, [first, first + BATCH])
             mine = order[ends[0] : ends[1]]
-            left = CellsWithout(self.cells, self.at[some], self.y[some], self.amount[some])
+            left = LooCellTables(self.cells, self.at[some], self.y[some], self.amount[some])
             yield left, self.rows[mine], self.pair[mine] - first
 
     def tables(self) -> Iterator[tuple[CellsTable, IntArray]]:
@@ -82,7 +82,7 @@ class CellPairs:
         order = np.argsort(self.pair, kind="stable")
         ends = np.searchsorted(self.pair[order], np.arange(len(self.at) + 1))
         for i in range(len(self.at)):
-            yield cell_without(self.cells, *self.one(i)), self.rows[order[ends[i] : ends[i + 1]]]
+            yield loo_cell_table(self.cells, *self.one(i)), self.rows[order[ends[i] : ends[i + 1]]]
 
     def one(self, i: int) -> tuple[int, int, float]:
         """Return the cell, the class and the weight of one pair."""
@@ -102,7 +102,7 @@ class CellPairs:
 
 
 @dataclass(frozen=True, eq=False)
-class CellsWithout:
+class LooCellTables:
     """Hold some tables of cells, each the same one with a number of one cell and class left out."""
 
     cells: CellsTable
@@ -190,7 +190,7 @@ class RankTransforms:
     """Hold the rank transform of each table, by the quantiles of its cells."""
 
     cells: FloatArray
-    left: CellsWithout
+    left: LooCellTables
     points: FloatArray
 
     def __call__(self, table: IntArray, x: FloatArray) -> FloatArray:
@@ -206,7 +206,7 @@ class RankTransforms:
         return t_low + slope * (x - self.points[low]) * (width > 0)
 
 
-def log_transforms(left: CellsWithout) -> LogTransforms:
+def log_transforms(left: LooCellTables) -> LogTransforms:
     """Return what `transforms.log_transform` makes of each table."""
     values, lower, last = left.cells.values, left.cells.lower, len(left.cells.keys) - 1
     first_gone = left.gone & (left.at == 0)
@@ -225,7 +225,7 @@ def log_transforms(left: CellsWithout) -> LogTransforms:
     return LogTransforms(t, least, scale)
 
 
-def rank_transforms(left: CellsWithout) -> RankTransforms:
+def rank_transforms(left: LooCellTables) -> RankTransforms:
     """Return what `transforms.rank_transform` makes of each table."""
     from scipy.special import ndtri  # a thousand tables are too many for the standard library's
 
@@ -245,7 +245,7 @@ def cells_of(cells: CellsTable, x: AnyArray) -> IntArray:
     return np.where(gap, -1, np.where(cells.keys[places] == keys, places, -2))
 
 
-def cell_without(cells: CellsTable, at: int, y: int, amount: float) -> CellsTable:
+def loo_cell_table(cells: CellsTable, at: int, y: int, amount: float) -> CellsTable:
     """Return the cells with one number taken out."""
     rows, weight = cells.rows.copy(), cells.weight.copy()
     rows[y, at] -= 1

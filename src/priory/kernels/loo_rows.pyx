@@ -18,7 +18,7 @@ cdef extern from "densities.h" nogil:
         const double*, const double*, const double*, const double*, double*,
     )
 
-cdef extern from "rows_without.h" nogil:
+cdef extern from "loo_rows.h" nogil:
     ctypedef struct own_sums:
         pass
     ctypedef struct pooled_sums:
@@ -164,7 +164,7 @@ cdef class GaussianSums:
         return lost
 
 
-def add_student_t_without(
+def add_student_t_loo(
     const double[::1] x, const int32_t[::1] y, const double[:, ::1] own, const double[:, ::1] pooled,
     const double[:, ::1] of_class, double kappa, double alpha, double[:, ::1] out,
 ):

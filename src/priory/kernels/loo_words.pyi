@@ -3,7 +3,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-class LeftTexts(NamedTuple):
+class LooTexts(NamedTuple):
     scores: NDArray[np.float64]
     gone: NDArray[np.float64]
     own: NDArray[np.float64]
@@ -14,7 +14,7 @@ class LeftTexts(NamedTuple):
     n_leaving: NDArray[np.int64]
     is_learned: NDArray[np.bool_]
 
-class LeftSums:
+class LooSums:
     def __init__(
         self,
         starts: ArrayLike,
@@ -43,4 +43,4 @@ class LeftSums:
         tf: NDArray[np.int32] | NDArray[np.float64],
         y: NDArray[np.int32],
         weights: NDArray[np.float64],
-    ) -> LeftTexts: ...
+    ) -> LooTexts: ...

@@ -1,4 +1,4 @@
-"""The lines that a factor of many words or columns is the product of."""
+"""How a factor is shown to people: as a formula, and as the lines that it is the product of."""
 
 from __future__ import annotations
 
@@ -40,10 +40,8 @@ class Parts(NamedTuple):
     noun: str = "columns"
 
 
-def column_parts(
-    family: Family, block: Block, row: Numbers, parameters: Any, n_classes: int
-) -> Parts | None:
-    """Return a line for each column of a block of numbers that are independent given the class."""
+def column_parts(family: Family, block: Block, row: Numbers, parameters: Any) -> Parts | None:
+    """List a line for each column of a block of numbers that are independent given the class."""
     x = row.values[0]
     if len(x) == 1:
         return None
@@ -53,7 +51,7 @@ def column_parts(
         places = there[first : first + BATCH]
         alone = np.full((len(places), len(x)), np.nan)
         alone[np.arange(len(places)), places] = x[places]
-        scores = family.log_likelihood(Numbers(alone), parameters, n_classes)
+        scores = family.log_likelihood(Numbers(alone), parameters)
         if family.base_measure_in_joint:
             scores += family.log_base_measure(Numbers(alone), parameters)[:, None]
         each += [
@@ -65,7 +63,7 @@ def column_parts(
 
 
 def assigned(block: Block, values: Sequence[Any]) -> str:
-    """Return columns and their values as a formula has them; what is missing is summed out."""
+    """Write columns and their values as a formula has them; what is missing is summed out."""
     pairing = block.pairing
     return ", ".join(
         f"{column} = {shown(value)}" if pairing is None else f"{column} {pairing.shown(j, value)}"
@@ -75,7 +73,7 @@ def assigned(block: Block, values: Sequence[Any]) -> str:
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
-    """Return some names in a line, and how many more there are.
+    """Write some names in a line, and how many more there are.
 
     >>> listed(["a", "b", "c"], most=2)
     'a, b and 1 more'

@@ -20,20 +20,20 @@ import numpy as np
 
 from priory.base.typing import CodeArray, FloatArray, IntArray
 from priory.data.columns import SparseRows
-from priory.families.left_out import LeftOut
+from priory.families.loo import LooRows
 from priory.families.priors import DiscretePrior, Laplace, MEstimate
 from priory.families.sums import Sums
+from priory.kernels.loo_words import LooSums, LooTexts
 from priory.kernels.score import add_counts_csr
-from priory.kernels.words_without import LeftSums, LeftTexts
 from priory.statistics.tables import CountsTable
 
-__all__ = ["CountedPairs", "Scores", "presence_without", "shares_without"]
+__all__ = ["CountedPairs", "Scores", "loo_presence", "loo_shares"]
 
 TINY = np.finfo(np.float64).tiny
 ROUNDING = 1e-12
 """What subtracting weights leaves of a sum of nothing, at most."""
 
-Scores: TypeAlias = Callable[[SparseRows, LeftOut], FloatArray]
+Scores: TypeAlias = Callable[[SparseRows, LooRows], FloatArray]
 """The scores of some rows that are left out, NaN for one that the sums cannot hold."""
 
 
@@ -94,17 +94,17 @@ class CountedPairs:
         read_out = self.having > 0
         return slice(None) if read_out.all() else read_out[self.word]
 
-    def left_sums(self, n: FloatArray, term: Any, score: Any, pseudo: Any, **more: Any) -> LeftSums:
+    def loo_sums(self, n: FloatArray, term: Any, score: Any, pseudo: Any, **more: Any) -> LooSums:
         """Hand the pairs to the kernel."""
         starts = np.searchsorted(self.word, np.arange(len(self.having) + 1))
         given = (starts, self.label, self.rows, n, self.per_word(n), self.having)
-        return LeftSums(*given, len(self.of_class), self.least, term, score, pseudo, **more)
+        return LooSums(*given, len(self.of_class), self.least, term, score, pseudo, **more)
 
-    def own_bias(self, absent: float, left_out: LeftOut) -> Callable[[LeftOut], FloatArray]:
+    def own_bias(self, absent: float, loo: LooRows) -> Callable[[LooRows], FloatArray]:
         """Take Σ_w log (rows of y − a without w + a_0) for the class and the amount of each row."""
-        amounts, _ = left_out.ways
+        amounts, _ = loo.ways
         used = np.zeros((len(amounts), len(self.of_class)), dtype=np.bool_)
-        used[np.searchsorted(amounts, left_out.amount), left_out.y] = True
+        used[np.searchsorted(amounts, loo.amount), loo.y] = True
         label = self.label[self._is_read_out]
         n = self.weight[self._is_read_out][np.argsort(label, kind="stable")]
         ends = np.cumsum(np.bincount(label, minlength=len(self.of_class)))
@@ -120,7 +120,7 @@ class CountedPairs:
         return lambda left: bias[np.searchsorted(amounts, left.amount), left.y]
 
 
-def shares_without(
+def loo_shares(
     pairs: CountedPairs,
     sums: Sums,
     readout: Literal["multinomial", "complement"],
@@ -147,11 +147,11 @@ def shares_without(
         with_word, all_rows = pairs.per_word(pairs.weight), float(pairs.of_class.sum())
         more |= {"with_word": with_word, "all_texts": all_rows}
         logged = pairs.per_class(n * np.log1p(with_word)[pairs.word])
-    left_sums = pairs.left_sums(n, pairs.term, "fixed" if is_fixed else readout, kind, **more)
+    loo_sums = pairs.loo_sums(n, pairs.term, "fixed" if is_fixed else readout, kind, **more)
     weights = _NormalizedWeights(pairs, sums, given, kind, more) if norm else None
 
-    def scores(rows: SparseRows, left: LeftOut) -> FloatArray:
-        found = _without(left_sums, rows, left)
+    def scores(rows: SparseRows, left: LooRows) -> FloatArray:
+        found = _left(loo_sums, rows, left)
         scores, own = found.scores, (np.arange(len(left)), left.y)
         if is_fixed:
             scores += found.weight[:, None] * np.log(m)
@@ -191,11 +191,11 @@ class _NormalizedWeights:
     ) -> None:
         others = np.maximum(sums.total - sums.grid + given, TINY)
         self.log_others = np.ascontiguousarray(np.log(others).T)
-        self.left_sums = pairs.left_sums(pairs.n, "unit", "complement", kind, **more)
+        self.loo_sums = pairs.loo_sums(pairs.n, "unit", "complement", kind, **more)
 
-    def sums(self, rows: SparseRows, left: LeftOut, log_rest: FloatArray) -> FloatArray:
+    def sums(self, rows: SparseRows, left: LooRows, log_rest: FloatArray) -> FloatArray:
         """Take the words of each row as they are without it, the others as they were."""
-        found = _without(self.left_sums, rows, left)
+        found = _left(self.loo_sums, rows, left)
         found.scores[np.arange(len(left)), left.y] = found.own
         before = np.zeros_like(found.scores)
         ones = np.ones_like(rows.data)
@@ -205,7 +205,7 @@ class _NormalizedWeights:
         return np.where(total != 0, total, 1.0)  # of a single word all weights are 0
 
 
-def presence_without(pairs: CountedPairs, prior: DiscretePrior, left_out: LeftOut) -> Scores | None:
+def loo_presence(pairs: CountedPairs, prior: DiscretePrior, loo: LooRows) -> Scores | None:
     """Score rows by the Bernoulli of words, also those a row lacks; None without a closed form."""
     if isinstance(prior, MEstimate) and prior.p == "marginal":
         return None  # then a row's leaving changes what is believed of every word
@@ -220,11 +220,11 @@ def presence_without(pairs: CountedPairs, prior: DiscretePrior, left_out: LeftOu
     deltas = np.log(n + present) - log_off[label] - leaves - never[label]
     bias = n_words * log_off + pairs.per_class(leaves)
     more = {"m": present, "leaves": leaves, "deltas": deltas, "texts_of": of_class + absent}
-    left_sums = pairs.left_sums(n, "binary", "fixed", "same", **more)
-    own_bias = pairs.own_bias(absent, left_out)
+    loo_sums = pairs.loo_sums(n, "binary", "fixed", "same", **more)
+    own_bias = pairs.own_bias(absent, loo)
 
-    def scores(rows: SparseRows, left: LeftOut) -> FloatArray:
-        found = _without(left_sums, rows, left)
+    def scores(rows: SparseRows, left: LooRows) -> FloatArray:
+        found = _left(loo_sums, rows, left)
         scores, own = found.scores, (np.arange(len(left)), left.y)
         left_words = n_words - found.n_leaving
         scores += bias - found.gone + found.weight[:, None] * never
@@ -248,7 +248,7 @@ def _smoothing(prior: DiscretePrior, sums: Sums) -> tuple[str, float, FloatArray
     return "given", float(given.sum()), given
 
 
-def _without(left_sums: LeftSums, rows: SparseRows, left: LeftOut) -> LeftTexts:
+def _left(loo_sums: LooSums, rows: SparseRows, left: LooRows) -> LooTexts:
     indptr = np.ascontiguousarray(rows.indptr, dtype=np.int64)
     words = np.ascontiguousarray(rows.indices, dtype=np.int32)
-    return left_sums.without(indptr, words, rows.data, left.y, left.amount)
+    return loo_sums.without(indptr, words, rows.data, left.y, left.amount)

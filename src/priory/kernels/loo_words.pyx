@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 import numpy as np
 
-cdef extern from "words_without.h" nogil:
+cdef extern from "loo_words.h" nogil:
     enum:
         WITHOUT_BLOCK
 
@@ -16,7 +16,7 @@ cdef extern from "words_without.h" nogil:
         int32_t texts
         double total
 
-    ctypedef struct left_sums:
+    ctypedef struct loo_sums:
         int64_t K
         const left_word* words
         const int32_t* labels
@@ -45,12 +45,12 @@ cdef extern from "words_without.h" nogil:
         double* pairs
         int64_t* hits
 
-    ctypedef struct left_text:
+    ctypedef struct loo_scores:
         double weight, taken, own, pooled, pseudo_gone
         int64_t n_leaving, is_learned
 
-    left_text text_without(
-        const left_sums*, const int32_t*, int64_t, int32_t, double, left_words*, double*, double*
+    loo_scores loo_text(
+        const loo_sums*, const int32_t*, int64_t, int32_t, double, left_words*, double*, double*
     )
 
 TERMS = ("count", "log", "binary", "unit")
@@ -61,10 +61,10 @@ ctypedef fused amount:
     int32_t
     double
 
-LeftTexts = namedtuple(
-    "LeftTexts", "scores gone own pooled weight taken pseudo_gone n_leaving is_learned", module=__name__
+LooTexts = namedtuple(
+    "LooTexts", "scores gone own pooled weight taken pseudo_gone n_leaving is_learned", module=__name__
 )
-LeftTexts.__doc__ = """What was worked out of texts that were left out, each of its own sums.
+LooTexts.__doc__ = """What was worked out of texts that were left out, each of its own sums.
 
     scores        (texts, K) Σ x·log (n + a) of the words that stay; of the own class it means nothing
     gone          (texts, K) what the sums of each class lose with the words that leave
@@ -78,7 +78,7 @@ LeftTexts.__doc__ = """What was worked out of texts that were left out, each of 
 """
 
 
-cdef class LeftSums:
+cdef class LooSums:
     """The sums of texts per word and class that occur together, by word, then class.
 
     starts (int64, V + 1), labels (int32), rows (int64), n     the pairs: texts, and what was counted
@@ -97,7 +97,7 @@ cdef class LeftSums:
     It never changes, and threads may share it.
     """
 
-    cdef left_sums at
+    cdef loo_sums at
     cdef list held
     cdef Py_ssize_t n_words
 
@@ -154,7 +154,7 @@ cdef class LeftSums:
         self, const int64_t[::1] indptr, const int32_t[::1] words, const amount[::1] tf,
         const int32_t[::1] y, const double[::1] weights,
     ):
-        """Return the LeftTexts of a matrix of counts: each goes, with its weight."""
+        """Return the LooTexts of a matrix of counts: each goes, with its weight."""
         cdef Py_ssize_t n = y.shape[0], i, j, a, b, longest, K = self.at.K
         if indptr.shape[0] != n + 1 or weights.shape[0] != n:
             raise ValueError(f"There are {n} classes: indptr must be one longer, weights as long.")
@@ -162,7 +162,7 @@ cdef class LeftSums:
             raise ValueError(f"Words must be from 0 to {self.n_words - 1}, and each have a tf.")
         if n and not 0 <= np.min(y) <= np.max(y) < K:
             raise ValueError(f"y must be from 0 to {K - 1}.")
-        out = LeftTexts(
+        out = LooTexts(
             np.zeros((n, K)), np.zeros((n, K)), *(np.empty(n) for _ in range(5)), np.empty(n, np.int64),
             np.empty(n, np.bool_),
         )
@@ -178,7 +178,7 @@ cdef class LeftSums:
         cdef double[::1] pairs = np.empty(max(WITHOUT_BLOCK, K))
         cdef int64_t[::1] hits = np.zeros(K, np.int64)
         cdef left_words t
-        cdef left_text text
+        cdef loo_scores text
         t.word, t.own, t.x, t.taken = &word[0], &own_pair[0], &room[0, 0], &room[1, 0]
         t.idf, t.pseudo, t.logs, t.pairs = &room[2, 0], &room[3, 0], &room[4, 0], &pairs[0]
         t.hits = &hits[0]
@@ -187,7 +187,7 @@ cdef class LeftSums:
                 a, b = indptr[i], indptr[i + 1]
                 for j in range(b - a):
                     t.x[j] = tf[a + j]
-                text = text_without(&self.at, &words[a], b - a, y[i], weights[i], &t, &scores[i, 0], &gone[i, 0])
+                text = loo_text(&self.at, &words[a], b - a, y[i], weights[i], &t, &scores[i, 0], &gone[i, 0])
                 own[i], pooled[i], weight[i], taken[i] = text.own, text.pooled, text.weight, text.taken
                 pseudo_gone[i] = text.pseudo_gone
                 n_leaving[i], is_learned[i] = text.n_leaving, text.is_learned

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.kernels.words_without import LeftSums
+from priory.kernels.loo_words import LooSums
 
 K, V = 3, 5
 
@@ -22,7 +22,7 @@ def csr(matrix):
     return indptr, words.astype(np.int32), matrix[rows, words].astype(np.int32)
 
 
-def left_sums(tf, x, y, **options):
+def loo_sums(tf, x, y, **options):
     grid, rows = np.zeros((V, K)), np.zeros((V, K), dtype=np.int64)
     for i, k in enumerate(y):
         grid[:, k] += x[i]
@@ -30,7 +30,7 @@ def left_sums(tf, x, y, **options):
     words, labels = np.nonzero(rows)
     starts = np.searchsorted(words, np.arange(V + 1))
     pairs = (labels, rows[words, labels], grid[words, labels])
-    return grid, rows, LeftSums(starts, *pairs, grid.sum(axis=1), rows.sum(axis=1), K, **options)
+    return grid, rows, LooSums(starts, *pairs, grid.sum(axis=1), rows.sum(axis=1), K, **options)
 
 
 @given(
@@ -49,7 +49,7 @@ def test_against_a_twin(rows, term, score, pseudo, least):
     given = np.linspace(0.1, 2.0, V)
     if pseudo == "given":
         options["given"] = given
-    grid, n_rows, sums = left_sums(tf, x, y, **options)
+    grid, n_rows, sums = loo_sums(tf, x, y, **options)
     found = sums.without(*csr(tf), y, np.ones(len(y)))
     assert found.is_learned.all()
     for i, k in enumerate(y):
@@ -82,7 +82,7 @@ def test_against_a_twin(rows, term, score, pseudo, least):
 def test_rows_of_counts_without_a_prior(rows, factor):
     x = factor * np.array([counts for counts, _ in rows])
     y = np.array([k for _, k in rows], np.int32)
-    grid, _, sums = left_sums(x, x, y, least=0, m=0.0)
+    grid, _, sums = loo_sums(x, x, y, least=0, m=0.0)
     indptr, words, _ = csr(x)
     found = sums.without(indptr, words, x[x > 0], y, np.ones(len(y)))
     assert found.is_learned.all() and not found.n_leaving.any()
@@ -100,7 +100,7 @@ def test_rows_of_counts_without_a_prior(rows, factor):
 def test_a_text_that_the_sums_do_not_hold_is_marked():
     tf = np.array([[1, 2, 0, 0, 0], [0, 1, 1, 0, 0]])
     y = np.array([0, 1], dtype=np.int32)
-    _, _, sums = left_sums(
+    _, _, sums = loo_sums(
         np.repeat(tf, 2, axis=0), np.repeat(tf, 2, axis=0).astype(float), y.repeat(2)
     )
     one = np.ones(2)
@@ -111,7 +111,7 @@ def test_a_text_that_the_sums_do_not_hold_is_marked():
 
 def test_no_texts_and_no_words():
     nothing = np.zeros(0)
-    sums = LeftSums([0], nothing, nothing, nothing, nothing, nothing, 2)
+    sums = LooSums([0], nothing, nothing, nothing, nothing, nothing, 2)
     none = csr(np.zeros((2, 0), dtype=int))
     found = sums.without(*none, np.zeros(2, np.int32), np.ones(2))
     assert found.scores.tolist() == [[0.0, 0.0]] * 2 and found.n_leaving.tolist() == [0, 0]
@@ -140,9 +140,9 @@ def test_sums_that_do_not_fit(changed, message):
         "texts": [1, 1],
         "n_classes": 2,
     }
-    sums = LeftSums(**given)
+    sums = LooSums(**given)
     with pytest.raises(ValueError, match=message):
-        LeftSums(**given | changed)
+        LooSums(**given | changed)
     one, y = np.ones(1), np.zeros(1, np.int32)
     words, starts = np.zeros(1, np.int32), np.array([0, 1])
     with pytest.raises(ValueError, match="There are 1 classes"):

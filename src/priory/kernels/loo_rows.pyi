@@ -20,7 +20,7 @@ class GaussianSums:
         self, X: Floats, y: NDArray[np.int32], amount: Numbers, out: Table
     ) -> NDArray[np.bool_]: ...
 
-def add_student_t_without(
+def add_student_t_loo(
     x: Numbers,
     y: NDArray[np.int32],
     own: Table,

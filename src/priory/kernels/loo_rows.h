@@ -1,6 +1,6 @@
 /* Gaussian densities of rows that are left out of their own class. */
-#ifndef PRIORY_ROWS_WITHOUT_H
-#define PRIORY_ROWS_WITHOUT_H
+#ifndef PRIORY_LOO_ROWS_H
+#define PRIORY_LOO_ROWS_H
 
 #include "densities.h"
 
