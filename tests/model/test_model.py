@@ -11,7 +11,7 @@ from priory.base.errors import ImpossibleEvidenceWarning, InputError, NotLinearE
 from priory.families import Bernoulli
 from priory.families.priors import Laplace
 from priory.model import Model
-from priory.model.model import Choice
+from priory.model.term import Choice
 from priory.tuning.choices import choices_for
 
 X = {

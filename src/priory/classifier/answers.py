@@ -21,7 +21,9 @@ from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Frame, Labels
 from priory.data.rawtables import open_table
 from priory.data.reading import check_lengths, read_labels, read_weights
-from priory.model.model import LinearForm, Model, presence
+from priory.model.linear_form import LinearForm
+from priory.model.model import Model
+from priory.model.term import presence
 
 # What a prediction does not need is imported where it is used: from the shell, a prediction would
 # wait for it longer than it takes.

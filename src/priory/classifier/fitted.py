@@ -21,7 +21,8 @@ from priory.data.columns import Frame, Labels
 from priory.data.rawtables import RawTable, open_table
 from priory.data.reading import check_lengths, read, read_labels, read_weights
 from priory.data.schema import Schema
-from priory.model.model import Choice, Model
+from priory.model.model import Model
+from priory.model.term import Choice
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.tuning.choices import choices_for, names_rows, not_selected, reads_codes

@@ -14,7 +14,7 @@ from priory.base.errors import SettingError, UnknownFamilyError, did_you_mean, l
 from priory.base.labels import label_key
 from priory.data.schema import Schema
 from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
-from priory.model.model import Choice
+from priory.model.term import Choice
 from priory.text.analyzer import Analyzer
 from priory.tuning.tuned import Tuning
 

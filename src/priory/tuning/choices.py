@@ -14,7 +14,7 @@ from priory.base.labels import sorted_labels
 from priory.data.schema import Block, Kind, Schema
 from priory.families import Family, as_family, families_for
 from priory.families.priors import Laplace, MEstimate, NormalInverseGamma, Prior, as_prior
-from priory.model.model import Choice
+from priory.model.term import Choice
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable, NumbersTable, Table
 from priory.tuning.settings import Settings

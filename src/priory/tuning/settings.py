@@ -13,7 +13,7 @@ from priory.data.pairing import MOST_PARENTS
 from priory.data.schema import Block, Kind, Schema
 from priory.families import Family, as_family
 from priory.families.priors import as_prior
-from priory.model.model import ClassPrior
+from priory.model.class_prior import ClassPrior
 from priory.text.analyzer import Analyzer, as_analyzer
 
 __all__ = ["TEXTBOOK", "Settings"]

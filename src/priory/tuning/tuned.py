@@ -9,7 +9,8 @@ import numpy as np
 
 from priory.base.labels import label_key
 from priory.base.typing import CodeArray, FloatArray, IntArray, Label
-from priory.model.model import Choice, Model, Term
+from priory.model.model import Model
+from priory.model.term import Choice, Term
 from priory.statistics.statistics import Statistics
 from priory.tuning.calibration import Weights
 

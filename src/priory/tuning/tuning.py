@@ -35,7 +35,7 @@ from priory.families.histogram import Histogram
 from priory.families.priors import Laplace, MEstimate, Prior
 from priory.families.student_t import StudentT
 from priory.families.words import Words
-from priory.model.model import Choice, presence
+from priory.model.term import Choice, presence
 from priory.statistics.hashing import row_hashes
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
