@@ -662,7 +662,7 @@ def test_min_count_of_counts(path):
 
 @pytest.mark.parametrize("wrong", [-1, 2.5, True, "a"])
 def test_min_count_is_a_whole_number(path, wrong):
-    with pytest.raises(SettingError, match=r"min_count must be a whole number of at least 0"):
+    with pytest.raises(SettingError, match=r"min_count must be an integer of at least 0"):
         model().save(path, min_count=wrong)
 
 

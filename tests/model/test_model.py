@@ -263,7 +263,7 @@ class TestSample:
 
     @pytest.mark.parametrize("wrong", [-1, 2.5, True, "3"])
     def test_wrong_number(self, classifier, wrong):
-        with pytest.raises(SettingError, match=r"n must be a whole number of at least 0, not"):
+        with pytest.raises(SettingError, match=r"n must be an integer of at least 0, not"):
             classifier.sample(wrong)
 
     def test_unknown_class(self, classifier):

@@ -37,7 +37,7 @@ TEXTS = COLUMNS[:4]
 
 
 class DamageError(Exception):
-    """Say what is wrong inside of a file."""
+    """Something inside of a file is wrong."""
 
 
 def check_types(schema: Any) -> None:

@@ -15,7 +15,7 @@ from priory.data.rawtables import RawTable
 from priory.data.schema import Kind
 from priory.model.explanation import RowExplanation
 from priory.model.information import column_information
-from priory.tuning.choices import names_rows
+from priory.tuning.choices import is_identifier
 
 __all__ = [
     "drawn",
@@ -155,7 +155,7 @@ def _giveaways(classifier: Classifier) -> list[dict[str, Any]]:
         {"column": name, "right": round(found.right, 6)}
         for name, found in column_information(statistics).items()
         if found.gives_class_away
-        and not names_rows(statistics.schema[name], statistics.tables[name])
+        and not is_identifier(statistics.schema[name], statistics.tables[name])
         and found.values * 10 <= statistics.n_rows
     ]
 
