@@ -145,7 +145,7 @@ class Fitted(Answers):
         why = {name: str(found) for name, found in not_selected(settings, statistics).items()}
         for block in schema.counted:
             if is_identifier(block, tables[block.name]):
-                why[block.name] = "unique identifier: hardly two rows alike"
+                why[block.name] = "hardly two rows alike: a unique identifier"
             elif reads_codes(settings, block, tables[block.name]):
                 why[block.name] = f"{block.why}: few small integers, read as categories"
         blocks = tuple(replace(b, why=why.get(b.name, b.why)) for b in schema)

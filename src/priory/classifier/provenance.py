@@ -85,15 +85,7 @@ class Provenance:
 
     def to_dict(self) -> dict[str, Any]:
         """Write the provenance as plain JSON values."""
-        return {
-            "target": self.target,
-            "weight": self.weight,
-            "dropped": list(self.dropped),
-            "sources": [asdict(source) for source in self.sources],
-            "min_count": self.min_count,
-            "figures": None if self.figures is None else asdict(self.figures),
-            "estimator": self.estimator,
-        }
+        return {**asdict(self), "dropped": list(self.dropped)}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Provenance:

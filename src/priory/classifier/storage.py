@@ -393,31 +393,28 @@ def _settings(plain: Any) -> Settings:
         raise ModelFileError(
             f"has a setting {listing(strange)} that this priory does not know. Upgrade priory."
         )
-    try:
+    with _refusing("its settings cannot be honoured"):
         return Settings(**{name: from_plain(value) for name, value in plain.items()})
-    except UnknownFamilyError as error:
-        raise _unregistered(error) from None
-    except (SettingError, InputError, *_MISTAKES) as error:
-        raise DamageError(f"its settings cannot be honoured: {str(error).rstrip('.')}") from None
 
 
 def _tuning(plain: Any, schema: Schema) -> Tuning | None:
-    if plain is None:
-        return None
+    with _refusing("its tuning cannot be honoured"):
+        return None if plain is None else tuning_from_plain(plain, schema)
+
+
+@contextlib.contextmanager
+def _refusing(what: str) -> Iterator[None]:
+    """Say of which part of the file a mistake is."""
     try:
-        return tuning_from_plain(plain, schema)
+        yield
     except UnknownFamilyError as error:
-        raise _unregistered(error) from None
-    except (SettingError, InputError, *_MISTAKES) as error:
+        raise ModelFileError(
+            f"names a family that is not registered. {error} A file holds no code: define the "
+            "family and give it to priory.families.register before loading."
+        ) from None
+    except (SettingError, InputError, zlib.error, *_MISTAKES) as error:
         reason = str(error).rstrip(".") or type(error).__name__
-        raise DamageError(f"its tuning cannot be honoured: {reason}") from None
-
-
-def _unregistered(error: UnknownFamilyError) -> ModelFileError:
-    return ModelFileError(
-        f"names a family that is not registered. {error} A file holds no code: define the family "
-        "and give it to priory.families.register before loading."
-    )
+        raise DamageError(f"{what}: {reason:.300}") from None
 
 
 def _moved(plain: Any) -> float:
@@ -439,11 +436,8 @@ def _sample(plain: Any, statistics: Statistics) -> Sample | None:
         return None
     from priory.classifier.sample_storage import sample_from_plain
 
-    try:
+    with _refusing("its sample cannot be read"):
         return sample_from_plain(plain, statistics.schema, statistics.classes)
-    except (SettingError, InputError, zlib.error, *_MISTAKES) as error:
-        reason = str(error).rstrip(".") or type(error).__name__
-        raise DamageError(f"its sample cannot be read: {reason:.200}") from None
 
 
 def _no_constant(name: str) -> Any:

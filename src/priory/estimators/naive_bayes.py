@@ -321,13 +321,15 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _take(self, classifier: Classifier, X: Any, raw: RawTable, y: Any) -> None:
         """Become fitted: keep the classifier and what scikit-learn wants to know."""
-        self.classifier_ = classifier
-        self.n_features_in_ = len(raw.names)
+        self._become(classifier, list(raw.names), raw.named)
         self._y_dtype = getattr(y, "dtype", None)
-        self._container = _container(X, raw)
-        self._column_types = column_types(X)
-        if raw.named:
-            self.feature_names_in_ = np.array(raw.names, dtype=object)
+        self._container, self._column_types = _container(X, raw), column_types(X)
+
+    def _become(self, classifier: Classifier, columns: list[str], named: bool) -> None:
+        self.classifier_ = classifier
+        self.n_features_in_ = len(columns)
+        if named:
+            self.feature_names_in_ = np.array(columns, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
@@ -339,11 +341,8 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             dtype is not None and dtype.kind not in "iuf"
         ):
             raise ValueError(f"{table!r:.40} of {y!r:.40} is no data that was learned")
-        self.classifier_ = classifier
-        self.n_features_in_ = len(schema.columns)
+        self._become(classifier, list(schema.columns), schema.named)
         self._y_dtype, self._container, self._column_types = dtype, table, None
-        if schema.named:
-            self.feature_names_in_ = np.array(list(schema.columns), dtype=object)
 
     def _to_plain(self) -> dict[str, Any] | None:
         """Write what the constructor and `adopt` need as plain JSON values."""

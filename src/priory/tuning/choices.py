@@ -118,21 +118,21 @@ def prior_of(settings: Settings, block: Block, family: Family) -> Prior | None:
             prior = SOUND_FOR_EDGES
     else:
         prior = as_prior(asked)
-    if isinstance(settings.smoothing, Mapping) and not isinstance(asked, str):
-        _check_prior(family, prior, block)  # it was asked for by name: honour it or refuse
-    return prior if isinstance(prior, family.priors) else family.default_prior
-
-
-def _check_prior(family: Family, prior: Prior, block: Block) -> None:
-    if not isinstance(prior, family.priors):
+    if isinstance(prior, family.priors):
+        return prior
+    if isinstance(settings.smoothing, Mapping) and not isinstance(asked, str):  # asked for by name
         wanted = ", ".join(p.__name__ for p in family.priors) or "no prior"
         raise SettingError(
             f"smoothing of column {block.title!r} is {prior!r}, but {family.name} takes {wanted}."
         )
+    return family.default_prior
 
 
 def _unselected(settings: Settings, statistics: Statistics) -> dict[str, Choice]:
-    _check_names(settings, statistics)
+    for setting in ("families", "smoothing", "missing", "unseen", "text"):
+        value = getattr(settings, setting)
+        for key in value if isinstance(value, Mapping) else ():
+            _check_key(setting, key, statistics.schema)
     covered = settings.covered(statistics.schema)
     return {
         block.name: _choice(settings, block, statistics.tables[block.name])
@@ -165,7 +165,8 @@ def _choice(settings: Settings, block: Block, table: Table) -> Choice:
     prior = prior_of(settings, block, family)
     if isinstance(family, families.Categorical) and _counts_declared(settings, block, prior):
         family = replace(family, values=sorted_labels([*family.values, *block.values]))
-    return Choice(family, prior, _untuned(settings.missing_of(block)))
+    missing = settings.missing_of(block)
+    return Choice(family, prior, "skip" if missing == "auto" else missing)
 
 
 def _counts_declared(settings: Settings, block: Block, prior: Prior | None) -> bool:
@@ -193,7 +194,10 @@ def _family(settings: Settings, block: Block, table: Table) -> Family:
     if block.kind is Kind.WORDS:
         family = _of_words(family)
     if block.kind is Kind.SCATTER:
-        return _shrunk(settings, block, family)
+        if isinstance(family, families.MultivariateGaussian) and family.shrinkage is None:
+            is_auto = settings.is_auto("smoothing", block)
+            return replace(family, shrinkage="auto" if is_auto else 0.0)
+        return family
     unseen = settings.of_block("unseen", block, "skip")
     if unseen != "skip" and isinstance(family, families.Categorical):
         return replace(family, unseen=unseen)
@@ -203,20 +207,6 @@ def _family(settings: Settings, block: Block, table: Table) -> Family:
             "unseen values; categorical does."
         )
     return family
-
-
-def _shrunk(settings: Settings, block: Block, family: Family) -> Family:
-    """Give a multivariate Gaussian the shrinkage that the smoothing means."""
-    if not isinstance(family, families.MultivariateGaussian) or family.shrinkage is not None:
-        return family
-    return replace(family, shrinkage="auto" if settings.is_auto("smoothing", block) else 0.0)
-
-
-def _check_names(settings: Settings, statistics: Statistics) -> None:
-    for setting in ("families", "smoothing", "missing", "unseen", "text"):
-        value = getattr(settings, setting)
-        for key in value if isinstance(value, Mapping) else ():
-            _check_key(setting, key, statistics.schema)
 
 
 def _check_key(setting: str, key: str | tuple[str, ...], schema: Schema) -> None:
@@ -251,14 +241,9 @@ def _plain(block: Block, table: Table) -> str:
     if isinstance(table, LabelsTable):
         booleans = all(isinstance(label, bool) for label in table.labels)
         return "bernoulli" if booleans and table.labels else "categorical"
-    others = {
-        Kind.COUNTS: "multinomial",
-        Kind.SCATTER: "multivariate-gaussian",
-        Kind.NUMBERS: "gaussian",
-        Kind.MOMENTS: "gaussian",
-        Kind.WORDS: "multinomial",
-    }
-    return others[block.kind]
+    if block.kind is Kind.SCATTER:
+        return "multivariate-gaussian"
+    return "gaussian" if block.kind in (Kind.NUMBERS, Kind.MOMENTS) else "multinomial"
 
 
 def _of_words(family: Family) -> Family:
@@ -267,7 +252,3 @@ def _of_words(family: Family) -> Family:
 
     name: Any = family.name
     return Words(name) if name in READOUTS else family
-
-
-def _untuned(missing: str) -> Any:
-    return "skip" if missing == "auto" else missing

@@ -39,7 +39,7 @@ from priory.model.term import Choice, presence
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import CountsTable, Table, WordsTable
 
-__all__ = ["HeldOutScores", "log_joint_folds", "log_joint_loo", "term_scores_loo"]
+__all__ = ["HeldOutScores", "class_codes", "log_joint_folds", "log_joint_loo", "term_scores_loo"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +228,12 @@ def term_scores_loo(
     return out
 
 
+def class_codes(y: Labels, statistics: Statistics) -> CodeArray:
+    """Find the place of each row's class among those learned; −1 where it is none of them."""
+    places = [statistics.places.get(label_key(label), -1) for label in y.labels]
+    return np.array([*places, -1], dtype=np.int32)[y.codes]
+
+
 def _adder(
     block: Block,
     family: Family,
@@ -246,14 +252,13 @@ def _codes(y: Labels, statistics: Statistics, frame: Frame) -> CodeArray:
     """Find the position of each row's class among the classes that were learned."""
     if len(y) != len(frame):
         raise InputError(f"y has {len(y)} rows, the data have {len(frame)}.")
-    places = [statistics.places.get(label_key(label), -1) for label in y.labels]
-    never = [label for label, place in zip(y.labels, places, strict=True) if place < 0]
+    never = [label for label in y.labels if label_key(label) not in statistics.places]
     if never:
         raise ForgetError(
             f"Class {listing(never)} was never learned, so its rows cannot be left out. Classes: "
             f"{listing(statistics.classes)}."
         )
-    return np.array([*places, -1], dtype=np.int32)[y.codes]
+    return class_codes(y, statistics)
 
 
 def _prior_adder(

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from priory.base.errors import PrioryError
-from priory.base.labels import label_key
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.data.columns import Frame, Labels
 from priory.data.reading import with_pairs
@@ -51,7 +50,7 @@ from priory.tuning.calibration import (
     log_loss,
 )
 from priory.tuning.choices import choices_for, prior_of
-from priory.tuning.leave_one_out import term_scores_loo
+from priory.tuning.leave_one_out import class_codes, term_scores_loo
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import SampleScores, Tuning
 
@@ -122,7 +121,9 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     of_values = sum(about == "value" for _, about in names)
     known = Rows(rows.prior, rows.codes, rows.weight, speaking / max(of_values, 1))
     weights, scored = _weighted(settings.weights, names, terms, known, sample)
-    bias = _every_class(weights.bias, len(statistics.classes))
+    bias = weights.bias
+    if K == 2:  # half of the log-odds for one class, half against the other
+        bias = np.array([-bias[0] / 2, bias[0] / 2])
     return Tuning(
         chosen,
         dict(zip(names, weights.terms.tolist(), strict=True)),
@@ -150,7 +151,7 @@ def log_joint_cross_fitted(
     assert tuning.scored is not None
     folds = tuning.scored.folds
     scaled = tuning.weighed(statistics)
-    codes = _codes(y, statistics)
+    codes = class_codes(y, statistics)
     amount = None if weight is None else weight * tuning.scale
     rows = _Sampled(scaled, frame, codes, amount, np.ones(len(codes)))
     fold = _folds(row_hashes(frame, y))
@@ -180,12 +181,6 @@ def _folds(hashes: AnyArray) -> CodeArray:
     copy = np.empty(len(order), dtype=np.int64)
     copy[order] = np.arange(len(order)) - starts
     return ((hashes % np.uint64(FOLDS)).astype(np.int64) + copy) % FOLDS
-
-
-def _codes(y: Labels, statistics: Statistics) -> CodeArray:
-    """Find the place of each row's class; classes without rows need none."""
-    places = [statistics.places.get(label_key(label), -1) for label in y.labels]
-    return np.array([*places, -1], dtype=np.int32)[y.codes]
 
 
 def _weighted(
@@ -222,11 +217,6 @@ def _weighted(
     return weights, SampleScores(rows.y[pieces.row], scores, pieces.copies, weight, folds)
 
 
-def _every_class(bias: FloatArray, n_classes: int) -> FloatArray:
-    """Spread the bias over the classes; of two, half of the log-odds for and half against."""
-    return bias if len(bias) == n_classes else np.array([-bias[0] / 2, bias[0] / 2])
-
-
 def candidates(
     settings: Settings, block: Block, table: Table, default: Choice, is_wide: bool = False
 ) -> Sequence[Choice]:
@@ -235,12 +225,17 @@ def candidates(
     if not settings.is_auto("families", block):
         return smoothed
     if block.kind is Kind.LABELS:
-        return [replace(choice, family=_labels_family(default.family)) for choice in smoothed]
+        if isinstance(default.family, Categorical):
+            return smoothed
+        return [replace(choice, family=Categorical()) for choice in smoothed]
     if block.kind is Kind.NUMBERS:
         n_values = len(table.cells.keys)  # type: ignore[attr-defined]
         found = [*_of_numbers(settings, block, n_values, is_wide)]
         if _are_codes(table):
-            found += [(Categorical(), prior) for prior in _of_codes(settings, block)]
+            priors: list[Prior | None] = [MEstimate(2.0, "marginal"), MEstimate(16.0, "marginal")]
+            if not settings.is_auto("smoothing", block):
+                priors = [prior_of(settings, block, Categorical())]
+            found += [(Categorical(), prior) for prior in priors]
         return [replace(default, family=family, prior=prior) for family, prior in found]
     if block.kind is Kind.WORDS:
         readouts = (Words("multinomial"), Words("multinomial", "log"), Words("complement", "log"))
@@ -251,18 +246,11 @@ def candidates(
 def _priors(settings: Settings, block: Block, default: Choice) -> Sequence[Prior | None]:
     if not settings.is_auto("smoothing", block) or MEstimate not in default.family.priors:
         return [default.prior]
-    if isinstance(
-        default.family, Edge | Aode
-    ):  # an edge is judged with others; all pairs take long
+    if isinstance(default.family, Edge | Aode):  # judged with others; all pairs take long
         return [default.prior]
     if block.kind in (Kind.WORDS, Kind.COUNTS):
         return [Laplace(alpha) for alpha in ALPHAS]
     return [MEstimate(m, "marginal") for m in STRENGTHS]
-
-
-def _labels_family(default: Family) -> Family:
-    """Choose a family of labels; booleans are two values like any others."""
-    return default if isinstance(default, Categorical) else Categorical()
 
 
 def _of_numbers(
@@ -292,12 +280,6 @@ def _are_codes(table: Any) -> bool:
     return bool(few and cells.level == 0 and (cells.lower == np.floor(cells.lower)).all())
 
 
-def _of_codes(settings: Settings, block: Block) -> list[Prior | None]:
-    if not settings.is_auto("smoothing", block):
-        return [prior_of(settings, block, Categorical())]
-    return [MEstimate(2.0, "marginal"), MEstimate(16.0, "marginal")]
-
-
 @dataclass(frozen=True, eq=False)
 class _Sampled:
     """The sampled rows; their scores are of each class, or the log-odds of two."""
@@ -312,7 +294,7 @@ class _Sampled:
 
     @classmethod
     def of(cls, statistics: Statistics, sample: Sample, scale: float) -> _Sampled:
-        codes, K = _codes(sample.y, statistics), len(statistics.classes)
+        codes, K = class_codes(sample.y, statistics), len(statistics.classes)
         weight = sample.weight * scale
         amount = None if (weight == sample.rows).all() else weight / sample.rows
         there = np.bincount(codes, weight, K)
