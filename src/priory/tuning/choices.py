@@ -40,7 +40,7 @@ SOUND_FOR_EDGES = MEstimate(5.0, "marginal")
 
 SOUND_READOUT: Any = {"readout": "complement", "term": "log"}
 SOUND_FOR_WORDS = Laplace(0.3)
-"""What "auto" means for words until it is tuned: the read-out that does best on most texts."""
+"""What "auto" means for words until it is tuned: what does best on most texts."""
 
 
 def choices_for(settings: Settings, statistics: Statistics) -> dict[str, Choice]:
