@@ -38,7 +38,7 @@ def text(name: str, graph: Graph, domains: Domains, tables: Mapping[str, FloatAr
             f"  type discrete [ {len(words)} ] {{ {', '.join(words)} }};",
         ]
         if not all(isinstance(value, str) for value in domains[node]):
-            # Other programs read words; this line tells us which were numbers or truths.
+            # Other programs read words; this line tells us which were numbers or booleans.
             labels = json.dumps(list(domains[node])).replace(";", "\\u003b")
             lines.append(f"  property {LABELS} {labels} ;")
         lines.append("}")
@@ -126,7 +126,7 @@ class _Parser:
         if not words:
             self._fail(f"variable {name!r} has no values")
         if name in self.domains:
-            self._fail(f"variable {name!r} stands twice")
+            self._fail(f"variable {name!r} is given twice")
         if labels is not None and [_shown(v) for v in labels] != list(words):
             labels = None
         self.words[name], self.domains[name] = words, labels or words
@@ -143,7 +143,7 @@ class _Parser:
         if not size.isdecimal() or int(size) != len(words):
             self._fail(f"{size} values are announced, {len(words)} are there")
         if len(set(words)) < len(words):
-            self._fail(f"a value stands twice: {listing(words)}")
+            self._fail(f"a value is given twice: {listing(words)}")
         return words
 
     def _property(self) -> Domain | None:
@@ -167,7 +167,7 @@ class _Parser:
         elif token != ")":
             self._fail(f"expected | or ), not {token!r}")
         if name in self.tables:
-            self._fail(f"the probability of {name!r} stands twice")
+            self._fail(f"the probability of {name!r} is given twice")
         shape = tuple(len(self.words[v]) for v in (*parents, name))
         table = np.full(shape, np.nan)
         default: list[float] | None = None
