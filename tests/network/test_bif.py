@@ -109,7 +109,7 @@ def test_other_ways_to_write_it():
             HEAD
             + "probability ( a | b ) { default 0.5, 0.5; }"
             + "probability ( b | a ) { default 1, 0, 0; }",
-            "circle",
+            "cycle",
         ),
     ],
 )

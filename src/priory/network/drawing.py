@@ -1,11 +1,11 @@
-"""A network as a picture: layers from parents to children, laid out here, written as SVG."""
+"""A network as a picture in SVG: layers from parents to children."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from priory.base.graph import Graph
 from priory.base.typing import Label
@@ -41,7 +41,7 @@ class _Box:
 
 
 def svg(graph: Graph, bars: Mapping[str, Mapping[Label, float]], known: set[str]) -> str:
-    """Return the picture of a graph; `bars` are the probabilities to show in each node."""
+    """Draw a graph; `bars` are the probabilities to show in each node."""
     boxes, layers, edges = _layers(graph, bars)
     _arrange(layers)
     height = _place(layers)
@@ -61,7 +61,7 @@ def svg(graph: Graph, bars: Mapping[str, Mapping[Label, float]], known: set[str]
 def _layers(
     graph: Graph, bars: Mapping[str, Mapping[Label, float]]
 ) -> tuple[dict[str, _Box], list[list[_Box]], list[list[_Box]]]:
-    """Return the boxes by name and by layer, and for each edge the boxes it passes."""
+    """Make the boxes by name and by layer, and for each edge the boxes it passes."""
     depth: dict[str, int] = {}
     for name in graph.order:
         depth[name] = max((depth[p] + 1 for p in graph.parents[name]), default=0)
@@ -88,7 +88,7 @@ def _layers(
 
 
 def _width(text: str) -> float:
-    """Return about how wide a text is; nobody measures it before the reader's own fonts do."""
+    """Guess how wide a text is: the fonts are the reader's."""
     return sum(9.2 if letter.isupper() else 7.2 for letter in text)
 
 
@@ -111,9 +111,8 @@ def _arrange(layers: Sequence[list[_Box]]) -> None:
             place = {id(box): i for other in layers for i, box in enumerate(other)}
 
             def middle(box: _Box, place: dict[int, int] = place, down: bool = down) -> float:
-                near = box.up if down else box.down
-                own = place[id(box)]
-                return sum(place[id(n)] for n in near) / len(near) if near else own
+                near = (box.up if down else box.down) or [box]
+                return sum(place[id(n)] for n in near) / len(near)
 
             layer.sort(key=middle)
         crossings = _crossings(layers)
@@ -124,18 +123,17 @@ def _arrange(layers: Sequence[list[_Box]]) -> None:
 
 
 def _crossings(layers: Sequence[Sequence[_Box]]) -> int:
-    """Return how many pairs of edges cross between neighbouring layers."""
+    """Count the pairs of edges that cross between neighbouring layers."""
     total = 0
     for upper, lower in pairwise(layers):
         place = {id(box): i for i, box in enumerate(lower)}
-        ends = [sorted(place[id(n)] for n in box.down) for box in upper]
-        flat = [end for some in ends for end in some]
-        total += sum(a > b for i, a in enumerate(flat) for b in flat[i + 1 :])
+        ends = [end for box in upper for end in sorted(place[id(n)] for n in box.down)]
+        total += sum(a > b for a, b in combinations(ends, 2))
     return total
 
 
 def _place(layers: Sequence[Sequence[_Box]]) -> float:
-    """Give every box its place: near its neighbours, none over another; return the height."""
+    """Place every box near its neighbours, none over another; give the height."""
     y = float(PAD)
     for layer in layers:
         tallest = max((box.height for box in layer), default=0.0)
@@ -146,8 +144,7 @@ def _place(layers: Sequence[Sequence[_Box]]) -> float:
         y += tallest + LAYER_GAP
     for sweep in range(SWEEPS * 2):
         for layer in layers if sweep % 2 else layers[::-1]:
-            wanted = [_middle(box) for box in layer]
-            _settle(layer, wanted)
+            _settle(layer, [_middle(box) for box in layer])
     left = min((box.x - box.width / 2 for layer in layers for box in layer), default=0.0)
     for layer in layers:
         for box in layer:
@@ -156,8 +153,8 @@ def _place(layers: Sequence[Sequence[_Box]]) -> float:
 
 
 def _middle(box: _Box) -> float:
-    near = [*box.up, *box.down]
-    return sum(n.x for n in near) / len(near) if near else box.x
+    near = [*box.up, *box.down] or [box]
+    return sum(n.x for n in near) / len(near)
 
 
 def _settle(layer: Sequence[_Box], wanted: Sequence[float]) -> None:

@@ -196,8 +196,8 @@ class JointTable:
         domains = {name: self.values[name] for name in names}
         columns = [self._columns[name] for name in names]
         codes, where = distinct_combinations(columns, [*map(len, domains.values())])
-        p = np.bincount(where, self._p, len(codes))
-        counts = None if self._counts is None else np.bincount(where, self._counts, len(codes))
+        p = np.zeros(len(codes)) + np.bincount(where, self._p, len(codes))
+        counts = None if self._counts is None else 0.0 + np.bincount(where, self._counts, len(codes))
         return self._of(Cells(domains, codes, p, counts))
 
     def condition(self, event: EventLike) -> JointTable:

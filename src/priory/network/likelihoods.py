@@ -1,4 +1,4 @@
-"""What a hypothesis says of data: log P(D | h), from a table, a function or a model."""
+"""Likelihoods of hypotheses: log P(D | h), from a table, a function or a model."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from priory.base.labels import label_key
 from priory.base.typing import FloatArray
 from priory.data.rawtables import open_table
 from priory.data.reading import read_labels
+from priory.network.variables import places
 
 __all__ = ["Likelihood", "likelihood_of"]
 
 
 class Likelihood(Protocol):
-    """Give log P(D | h), and what is left of the hypothesis to meet the data that follow."""
+    """Give the likelihood of data, one batch after another."""
 
     def after(self, data: Any, y: Any) -> tuple[float, Likelihood]:
-        """Return log P(D | h), and the hypothesis after it has seen the data."""
+        """Compute log P(D | h); give with it the likelihood of the data that follow."""
         ...
 
 
 def likelihood_of(name: str, given: Any, log_space: bool, learning: bool) -> Likelihood:
-    """Return the likelihood that a table, a function, a distribution or a model stands for."""
+    """Read a hypothesis: a table, a function, a distribution or a model."""
     model = hasattr(given, "score_samples")
     if learning and not model:
         raise SettingError(
@@ -54,7 +55,7 @@ def likelihood_of(name: str, given: Any, log_space: bool, learning: bool) -> Lik
 
 @dataclass(frozen=True)
 class _Single:
-    """Look at one observation after the other: log P(D | h) = Σ log P(d | h)."""
+    """Add up the observations: log P(D | h) = Σ log P(d | h)."""
 
     name: str
     log_p: Callable[[Any], float]
@@ -65,7 +66,7 @@ class _Single:
                 f"y is for hypotheses that are classifiers; {self.name!r} looks at data alone."
             )
         values = []
-        for observation in observations(data):
+        for observation in _observations(data):
             value = float(self.log_p(observation))
             if value != value or value == inf:
                 raise InputError(
@@ -77,7 +78,7 @@ class _Single:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """Take a model as it stands: the sum of log P(x), or of log P(x, y), over the rows."""
+    """Add up log P(x), or log P(x, y), of the rows by a fixed model."""
 
     name: str
     model: Any
@@ -88,9 +89,9 @@ class _Fitted:
 
 @dataclass(frozen=True)
 class _Learning:
-    """Let the model learn as it goes: log P(D | h) = Σ log P(row | the rows before it).
+    """Let the model learn each row: log P(D | h) = Σ log P(row | the rows before it).
 
-    A belief network has this sum in closed form, its marginal likelihood.
+    For a belief network the sum has a closed form, the marginal likelihood.
     """
 
     name: str
@@ -114,8 +115,8 @@ class _Learning:
         return total, _Learning(self.name, model)
 
 
-def observations(data: Any) -> Iterable[Any]:
-    """Return the observations of some data; a string, a number or a mapping is a single one."""
+def _observations(data: Any) -> Iterable[Any]:
+    """List the observations; a string, a number or a mapping is a single one."""
     if isinstance(data, str | bytes | Mapping) or not hasattr(data, "__iter__"):
         return [data]
     return data if not isinstance(data, np.ndarray) else data.tolist()
@@ -131,13 +132,11 @@ def _table(name: str, given: Mapping[Any, float]) -> Callable[[Any], float]:
     known = {_key(value): log(p) if p > 0 else -inf for value, p in given.items()}
 
     def log_p(observation: Any) -> float:
-        if isinstance(observation, np.generic):
-            observation = observation.item()
         try:
             return known[_key(observation)]
         except (KeyError, TypeError):
             raise InputError(
-                f"Hypothesis {name!r} says nothing of {observation!r}. It knows "
+                f"Hypothesis {name!r} does not know {observation!r}. It knows "
                 f"{listing(given)}.{did_you_mean(str(observation), map(str, given))}"
             ) from None
 
@@ -145,6 +144,7 @@ def _table(name: str, given: Mapping[Any, float]) -> Callable[[Any], float]:
 
 
 def _key(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
     return label_key(value) if isinstance(value, bool | int | float | str) else value
 
 
@@ -162,7 +162,7 @@ def _logarithm(name: str, function: Callable[[Any], float]) -> Callable[[Any], f
 
 
 def _log_p_rows(name: str, model: Any, data: Any, y: Any) -> FloatArray:
-    """Return log P(x) of every row, or log P(x, y) = log P(x) + log P(y | x)."""
+    """Compute log P(x) of every row, or log P(x, y) = log P(x) + log P(y | x)."""
     log_p = np.asarray(model.score_samples(data), dtype=np.float64)
     if y is None:
         return log_p
@@ -170,12 +170,12 @@ def _log_p_rows(name: str, model: Any, data: Any, y: Any) -> FloatArray:
         raise SettingError(f"y is for classifiers; hypothesis {name!r} is none.")
     wanted = read_labels(y)
     classes = model.classes_ if hasattr(model, "classes_") else model.classes
-    places = {label_key(c): k for k, c in enumerate(np.asarray(classes, dtype=object).tolist())}
-    place = [places.get(label_key(label), -1) for label in wanted.labels]
+    classes = np.asarray(classes, dtype=object).tolist()
+    place = places(wanted.labels, classes)
     if -1 in place:
         raise InputError(
             f"Hypothesis {name!r} does not know the class {wanted.labels[place.index(-1)]!r}. "
-            f"Classes: {listing(np.asarray(classes, dtype=object).tolist())}."
+            f"Classes: {listing(classes)}."
         )
     codes = np.array(place, dtype=np.intp)[wanted.codes]
     posterior = np.asarray(model.predict_log_proba(data), dtype=np.float64)
