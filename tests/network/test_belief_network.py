@@ -444,6 +444,9 @@ def test_wrong_data_are_refused():
     with pytest.raises(errors.NotFittedError, match=r"'wet' has held only missing values.*values="):
         empty.p("rain")
     assert empty.update(ROWS).table("rain") == {False: 0.5, True: 0.5}
+    empty = BeliefNetwork(EDGES).update({**ROWS, "wet": [None] * 6}, missing="em")
+    with pytest.raises(errors.NotFittedError, match=r"'wet' has held only missing values"):
+        empty.p("rain")
     with pytest.raises(errors.SettingError, match="missing must be 'skip' or 'em'"):
         network.update(ROWS, missing="drop")
     with pytest.raises(errors.InputError, match="no rows to learn from"):

@@ -145,7 +145,7 @@ def test_labels_of_different_types_are_different_values():
         ({"a": 0.5, "b": 0.6}, ["x"], None, r"must add up to 1, but add up to 1\.1"),
         ({"a": -0.5, "b": 1.5}, ["x"], None, r"of at least 0; one is -0\.5"),
         ({"a": float("nan"), "b": 1.0}, ["x"], None, "one is nan"),
-        ({"a": "much"}, ["x"], None, "must be numbers"),
+        ({"a": "much"}, ["x"], None, "must hold numbers"),
         ({"a": 1.0}, ["x"], {"x": ["b"]}, "not among its declared values"),
         ({"a": 1.0}, ["x"], {"z": ["b"]}, "'z', which is not a variable"),
         ({}, ["x"], None, "there are no cells"),

@@ -24,7 +24,6 @@ from priory.network.structure import Edges, FamilyScore, Score, chow_liu, hill_c
 from priory.network.variables import (
     Coded,
     Domain,
-    Domains,
     declared_domains,
     domain_of,
     places,
@@ -91,8 +90,7 @@ class BeliefNetwork(NetworkQueries):
             self.graph = Graph.of(self.graph.parents, (*self.graph.nodes, *tables))
         self.most_numbers = most_numbers
         self._counts: NetworkCounts | None = None
-        self._tables: dict[str, FloatArray] | None = None
-        self._domains: Domains | None = None
+        self._tables = self._domains = None
         self._declared = declared_domains(values)
         for name in self._declared:
             self.graph.find(name)
@@ -117,20 +115,6 @@ class BeliefNetwork(NetworkQueries):
             name: given_table(name, tables[name], parents, domains)
             for name, parents in self.graph.parents.items()
         }
-
-    @property
-    def values(self) -> Domains:
-        """The values of every variable."""
-        self._check_ready()
-        assert self._domains is not None
-        return self._domains
-
-    @property
-    def tables(self) -> Mapping[str, FloatArray]:
-        """P(node | parents) of every node, as arrays, parents × values."""
-        self._check_ready()
-        assert self._tables is not None
-        return self._tables
 
     @property
     def n_rows(self) -> int:

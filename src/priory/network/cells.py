@@ -13,7 +13,7 @@ from priory.base.labels import label_key, sorted_labels
 from priory.base.typing import FloatArray, IntArray, Label
 from priory.data.combinations import distinct_combinations
 from priory.families.priors import DiscretePrior, Laplace, MEstimate
-from priory.network.variables import Coded, Domain, Domains, as_label, places
+from priory.network.variables import Coded, Domain, Domains, as_label, numbers, places
 
 __all__ = ["Cells", "cell_labels", "check_size", "count_cells", "read_cells"]
 
@@ -105,7 +105,7 @@ def _from_mapping(given: Any, variables: Sequence[str] | None, declared: Domains
                 f"declared values: {listing(domains[name])}."
             )
     order = np.lexsort(codes[::-1])
-    p = _numbers([p for _, p in cells])
+    p = numbers([p for _, p in cells], "A table")
     return Cells(domains, np.array(codes, dtype=np.int64).T[order], p[order])
 
 
@@ -124,7 +124,7 @@ def _flattened(given: Mapping[Any, Any]) -> list[tuple[Domain, Any]]:
 
 
 def _from_array(given: Any, variables: Sequence[str] | None, declared: Domains) -> Cells:
-    array = _numbers(given)
+    array = numbers(given, "A table")
     if array.ndim == 0:
         raise InputError("An array of probabilities needs an axis for each variable.")
     domains: dict[str, Domain] = {}
@@ -152,13 +152,6 @@ def _check_names(variables: Sequence[str] | None, width: int, what: str) -> tupl
     if len(set(names)) < len(names):
         raise SettingError(f"variables names one of them twice: {listing(names)}.")
     return names
-
-
-def _numbers(given: Any) -> FloatArray:
-    try:
-        return np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"Probabilities must be numbers: {error}.") from None
 
 
 def _pseudo_counts(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import combinations, pairwise
+from statistics import fmean
 
 from priory.base.graph import Graph
 from priory.base.typing import Label
@@ -37,7 +38,6 @@ class _Box:
     down: list[_Box] = field(default_factory=list)
     x: float = 0.0
     y: float = 0.0
-    passing: bool = False
 
 
 def svg(graph: Graph, bars: Mapping[str, Mapping[Label, float]], known: set[str]) -> str:
@@ -76,9 +76,8 @@ def _layers(
     for parent, child in graph.edges:
         path = [boxes[parent]]
         for level in range(depth[parent] + 1, depth[child]):
-            passing = _Box("", 10, 0, passing=True)
-            layers[level].append(passing)
-            path.append(passing)
+            path.append(_Box("", 10, 0))
+            layers[level].append(path[-1])
         path.append(boxes[child])
         for above, below in pairwise(path):
             above.down.append(below)
@@ -111,8 +110,7 @@ def _arrange(layers: Sequence[list[_Box]]) -> None:
             place = {id(box): i for other in layers for i, box in enumerate(other)}
 
             def middle(box: _Box, place: dict[int, int] = place, down: bool = down) -> float:
-                near = (box.up if down else box.down) or [box]
-                return sum(place[id(n)] for n in near) / len(near)
+                return fmean(place[id(n)] for n in (box.up if down else box.down) or [box])
 
             layer.sort(key=middle)
         crossings = _crossings(layers)
@@ -144,7 +142,7 @@ def _place(layers: Sequence[Sequence[_Box]]) -> float:
         y += tallest + LAYER_GAP
     for sweep in range(SWEEPS * 2):
         for layer in layers if sweep % 2 else layers[::-1]:
-            _settle(layer, [_middle(box) for box in layer])
+            _settle(layer, [fmean(n.x for n in [*b.up, *b.down] or [b]) for b in layer])
     left = min((box.x - box.width / 2 for layer in layers for box in layer), default=0.0)
     for layer in layers:
         for box in layer:
@@ -152,16 +150,11 @@ def _place(layers: Sequence[Sequence[_Box]]) -> float:
     return y - LAYER_GAP + PAD
 
 
-def _middle(box: _Box) -> float:
-    near = [*box.up, *box.down] or [box]
-    return sum(n.x for n in near) / len(near)
-
-
 def _settle(layer: Sequence[_Box], wanted: Sequence[float]) -> None:
     """Move boxes towards where they want to be; the mean of pushing left and pushing right."""
 
     def apart(a: _Box, b: _Box) -> float:
-        return (a.width + b.width) / 2 + (GAP / 2 if a.passing or b.passing else GAP)
+        return (a.width + b.width) / 2 + (GAP if a.name and b.name else GAP / 2)
 
     right = list(wanted)
     for i in range(1, len(layer)):
@@ -174,10 +167,9 @@ def _settle(layer: Sequence[_Box], wanted: Sequence[float]) -> None:
 
 
 def _curve(path: Sequence[_Box]) -> str:
-    first, last = path[0], path[-1]
-    points = [(first.x, first.y + first.height / 2)]
-    points += [(box.x, box.y) for box in path[1:-1]]
-    points.append((last.x, last.y - last.height / 2))
+    points = [(box.x, box.y) for box in path]
+    points[0] = path[0].x, path[0].y + path[0].height / 2
+    points[-1] = path[-1].x, path[-1].y - path[-1].height / 2
     text = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
     for (x, y), (to_x, to_y) in pairwise(points):
         bend = (to_y - y) / 2

@@ -96,27 +96,22 @@ class Plans:
             symbols = {name: oe.get_symbol(i) for i, name in enumerate(sizes)}
             terms = ["".join(symbols[name] for name in variables) for variables in names]
             equation = ",".join(terms) + "->" + "".join(symbols[name] for name in out)
-            path, needed = _best_path(
-                [*map(frozenset, names)], frozenset(out), sizes, self.most_numbers
-            )
-            if needed > self.most_numbers:
-                raise _too_large(needed, self.most_numbers)
+            path = _best_path([*map(frozenset, names)], frozenset(out), sizes, self.most_numbers)
             self._known[key] = oe.contract_expression(equation, *shapes, optimize=path)
         return self._known[key]
 
 
 def _best_path(
     terms: Sequence[frozenset[str]], out: frozenset[str], sizes: dict[str, int], most: int
-) -> tuple[Any, int]:
-    """Find an order of multiplication, and the size of its largest table."""
+) -> Any:
+    """Find an order of multiplication whose largest table is small enough."""
     path = oe.paths.greedy(list(terms), out, sizes)
     needed = _largest(path, terms, out, sizes)
     if needed > most:  # look harder before giving up
         search = oe.RandomGreedy(max_repeats=64, minimize="size")
-        second = search(list(terms), out, sizes)
-        if _largest(second, terms, out, sizes) < needed:
-            path, needed = second, _largest(second, terms, out, sizes)
-    return path, needed
+        path = search(list(terms), out, sizes)
+        _check_size(min(needed, _largest(path, terms, out, sizes)), most)
+    return path
 
 
 def _largest(
@@ -133,12 +128,13 @@ def _largest(
     return largest
 
 
-def _too_large(needed: int, most: int) -> TooLargeError:
-    return TooLargeError(
-        f"The exact answer needs a table of {needed:,} numbers ({8 * needed / 2**30:,.1f} GB); "
-        f"{most:,} ({8 * most / 2**30:,.1f} GB) are the most. Ask for fewer variables together, "
-        "give more evidence, or raise the network's most_numbers."
-    )
+def _check_size(needed: int, most: int) -> None:
+    if needed > most:
+        raise TooLargeError(
+            f"The exact answer needs a table of {needed:,} numbers ({8 * needed / 2**30:,.1f} GB); "
+            f"{most:,} ({8 * most / 2**30:,.1f} GB) are the most. Ask for fewer variables "
+            "together, give more evidence, or raise the network's most_numbers."
+        )
 
 
 class Bucket(NamedTuple):
@@ -155,8 +151,7 @@ def eliminate(
     """Eliminate every variable, smallest table first; give its buckets and the log of the rest."""
     sizes = {v: n for f in factors for v, n in zip(f.variables, f.array.shape, strict=True)}
     order, needed = _order([set(f.variables) for f in factors], sizes)
-    if needed > most_numbers:
-        raise _too_large(needed, most_numbers)
+    _check_size(needed, most_numbers)
     left, buckets, log_scale = list(factors), [], 0.0
     for variable in order:
         mine = [f for f in left if variable in f.variables]

@@ -13,7 +13,7 @@ from priory.base.graph import Graph
 from priory.base.typing import FloatArray
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.priors import DiscretePrior, Laplace, as_prior
-from priory.network.variables import Domain, Domains, code_of
+from priory.network.variables import Domain, Domains, code_of, numbers
 
 __all__ = [
     "BDeu",
@@ -137,7 +137,7 @@ def given_table(name: str, table: Any, parents: Sequence[str], domains: Domains)
     """
     shape = tuple(len(domains[v]) for v in (*parents, name))
     if isinstance(table, np.ndarray) or (isinstance(table, Sequence) and parents):
-        result = _array(name, table)
+        result = numbers(table, f"The table of {name!r}")
         if result.shape != shape:
             raise InputError(
                 f"The table of {name!r} must have the shape {shape}, of "
@@ -177,20 +177,13 @@ def _row(name: str, row: Any, domain: Domain) -> FloatArray:
     if isinstance(row, int | float | np.number) and len(domain) == 2:
         true = code_of(True, name, domain)
         return np.where(np.arange(2) == true, float(row), 1.0 - float(row))
-    result = _array(name, row)
+    result = numbers(row, f"The table of {name!r}")
     if result.shape != (len(domain),):
         raise InputError(
             f"A row of the table of {name!r} must have {len(domain)} probabilities, for "
             f"{listing(domain)}, not {row!r:.60}."
         )
     return result
-
-
-def _array(name: str, table: Any) -> FloatArray:
-    try:
-        return np.array(table, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"The table of {name!r} must hold numbers, not {table!r:.60}.") from None
 
 
 def _normalized(

@@ -83,7 +83,7 @@ class Hypotheses:
         >>> round(coin.update(["h", "h", "h"]).posterior["two heads"], 6)
         0.888889
         """
-        results = [likelihood.after(data, y) for likelihood in self._likelihoods]
+        results = [likelihood(data, y) for likelihood in self._likelihoods]
         after = object.__new__(Hypotheses)
         after.names, after._log_prior, after._bits = self.names, self._log_prior, self._bits
         after._likelihoods = tuple(likelihood for _, likelihood in results)
@@ -171,7 +171,7 @@ class Hypotheses:
         >>> round(coin.update(["h"]).p("h"), 6)
         0.833333
         """
-        further = np.array([likelihood.after(data, y)[0] for likelihood in self._likelihoods])
+        further = np.array([likelihood(data, y)[0] for likelihood in self._likelihoods])
         return fsum(np.exp(further + self._log_joint - self.log_evidence))
 
     def __repr__(self) -> str:

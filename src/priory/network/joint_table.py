@@ -196,9 +196,12 @@ class JointTable:
         domains = {name: self.values[name] for name in names}
         columns = [self._columns[name] for name in names]
         codes, where = distinct_combinations(columns, [*map(len, domains.values())])
-        p = np.zeros(len(codes)) + np.bincount(where, self._p, len(codes))
-        counts = None if self._counts is None else 0.0 + np.bincount(where, self._counts, len(codes))
-        return self._of(Cells(domains, codes, p, counts))
+
+        def summed(cells: FloatArray) -> FloatArray:
+            return np.bincount(where, cells, len(codes)).astype(np.float64)
+
+        counts = None if self._counts is None else summed(self._counts)
+        return self._of(Cells(domains, codes, summed(self._p), counts))
 
     def condition(self, event: EventLike) -> JointTable:
         """Condition on an event: keep the cells in which it holds, and all the variables.

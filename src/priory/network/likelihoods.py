@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from functools import partial
 from math import fsum, inf, isfinite, log
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,12 +20,8 @@ from priory.network.variables import places
 __all__ = ["Likelihood", "likelihood_of"]
 
 
-class Likelihood(Protocol):
-    """Give the likelihood of data, one batch after another."""
-
-    def after(self, data: Any, y: Any) -> tuple[float, Likelihood]:
-        """Compute log P(D | h); give with it the likelihood of the data that follow."""
-        ...
+Likelihood: TypeAlias = Callable[[Any, Any], "tuple[float, Likelihood]"]
+"""Compute log P(D | h) of data and y; give with it the likelihood of the data that follow."""
 
 
 def likelihood_of(name: str, given: Any, log_space: bool, learning: bool) -> Likelihood:
@@ -35,84 +31,63 @@ def likelihood_of(name: str, given: Any, log_space: bool, learning: bool) -> Lik
         raise SettingError(
             f"learning=True is for models that learn; hypothesis {name!r} is {given!r:.60}."
         )
-    if learning:
-        return _Learning(name, given)
     if model:
-        return _Fitted(name, given)
+        return partial(_learning if learning else _fitted, name, given)
     if isinstance(given, Mapping):
-        return _Single(name, _table(name, given))
+        return partial(_single, name, _table(name, given))
     for method in ("logpmf", "logpdf"):  # a frozen distribution of scipy.stats
         if callable(getattr(given, method, None)):
-            return _Single(name, getattr(given, method))
+            return partial(_single, name, getattr(given, method))
     if not callable(given):
         raise SettingError(
             f"Hypothesis {name!r} must be a function of one observation, a table "
             f"{{observation: probability}}, a scipy.stats distribution or a fitted model, not "
             f"{given!r:.60}."
         )
-    return _Single(name, given if log_space else _logarithm(name, given))
+    return partial(_single, name, given if log_space else _logarithm(name, given))
 
 
-@dataclass(frozen=True)
-class _Single:
+def _single(
+    name: str, log_p: Callable[[Any], float], data: Any, y: Any
+) -> tuple[float, Likelihood]:
     """Add up the observations: log P(D | h) = Σ log P(d | h)."""
-
-    name: str
-    log_p: Callable[[Any], float]
-
-    def after(self, data: Any, y: Any) -> tuple[float, Likelihood]:
-        if y is not None:
-            raise SettingError(
-                f"y is for hypotheses that are classifiers; {self.name!r} looks at data alone."
+    if y is not None:
+        raise SettingError(f"y is for hypotheses that are classifiers; {name!r} is none.")
+    values = []
+    for observation in _observations(data):
+        value = float(log_p(observation))
+        if value != value or value == inf:
+            raise InputError(
+                f"Hypothesis {name!r} gives {observation!r} the log-likelihood {value!r}."
             )
-        values = []
-        for observation in _observations(data):
-            value = float(self.log_p(observation))
-            if value != value or value == inf:
-                raise InputError(
-                    f"Hypothesis {self.name!r} gives {observation!r} the log-likelihood {value!r}."
-                )
-            values.append(value)
-        return (-inf if -inf in values else fsum(values)), self
+        values.append(value)
+    return (-inf if -inf in values else fsum(values)), partial(_single, name, log_p)
 
 
-@dataclass(frozen=True)
-class _Fitted:
+def _fitted(name: str, model: Any, data: Any, y: Any) -> tuple[float, Likelihood]:
     """Add up log P(x), or log P(x, y), of the rows by a fixed model."""
-
-    name: str
-    model: Any
-
-    def after(self, data: Any, y: Any) -> tuple[float, Likelihood]:
-        return float(_log_p_rows(self.name, self.model, data, y).sum()), self
+    return float(_log_p_rows(name, model, data, y).sum()), partial(_fitted, name, model)
 
 
-@dataclass(frozen=True)
-class _Learning:
+def _learning(name: str, model: Any, data: Any, y: Any) -> tuple[float, Likelihood]:
     """Let the model learn each row: log P(D | h) = Σ log P(row | the rows before it).
 
     For a belief network the sum has a closed form, the marginal likelihood.
     """
-
-    name: str
-    model: Any
-
-    def after(self, data: Any, y: Any) -> tuple[float, Likelihood]:
-        model = deepcopy(self.model)
-        if hasattr(model, "log_evidence") and not hasattr(model, "predict_log_proba"):
-            if y is not None:
-                raise SettingError("A belief network takes all its variables as data, without y.")
-            before = model.log_evidence() if model.n_rows else 0.0
-            after = model.update(data).log_evidence()
-            return after - before, _Learning(self.name, model)
-        if y is None:
-            raise SettingError(f"Hypothesis {self.name!r} learns with classes: update(X, y).")
-        learn = model.partial_fit if hasattr(model, "partial_fit") else model.update
-        total = 0.0
-        for row, label in _rows(data, y):
-            total += float(_log_p_rows(self.name, model, row, [label])[0])
-            learn(row, [label])
-        return total, _Learning(self.name, model)
+    model = deepcopy(model)
+    if hasattr(model, "log_evidence") and not hasattr(model, "predict_log_proba"):
+        if y is not None:
+            raise SettingError("A belief network takes all its variables as data, without y.")
+        before = model.log_evidence() if model.n_rows else 0.0
+        return model.update(data).log_evidence() - before, partial(_learning, name, model)
+    if y is None:
+        raise SettingError(f"Hypothesis {name!r} learns with classes: update(X, y).")
+    learn = model.partial_fit if hasattr(model, "partial_fit") else model.update
+    total = 0.0
+    for row, label in _rows(data, y):
+        total += float(_log_p_rows(name, model, row, [label])[0])
+        learn(row, [label])
+    return total, partial(_learning, name, model)
 
 
 def _observations(data: Any) -> Iterable[Any]:

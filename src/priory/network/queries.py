@@ -48,15 +48,24 @@ class NetworkQueries:
 
     graph: Graph
     _plans: Plans
+    _domains: Domains | None
+    _tables: Mapping[str, FloatArray] | None
 
     @property
     def values(self) -> Domains:
         """The values of every variable."""
-        raise NotImplementedError
+        self._check_ready()
+        assert self._domains is not None
+        return self._domains
 
     @property
     def tables(self) -> Mapping[str, FloatArray]:
         """P(node | parents) of every node, as arrays, parents × values."""
+        self._check_ready()
+        assert self._tables is not None
+        return self._tables
+
+    def _check_ready(self) -> None:
         raise NotImplementedError
 
     # The graph

@@ -13,7 +13,7 @@ import numpy as np
 from priory.base.errors import ExpressionError, InputError, SettingError, did_you_mean, listing
 from priory.base.labels import count_codes, label_key, sorted_labels
 from priory.base.parallel import in_parallel, thread_count
-from priory.base.typing import AnyArray, Label
+from priory.base.typing import AnyArray, FloatArray, Label
 from priory.data.coding import integer_labels
 from priory.data.columns import Labels
 from priory.data.rawtables import RawTable, open_table
@@ -31,6 +31,7 @@ __all__ = [
     "domain_of",
     "find_variable",
     "find_variables",
+    "numbers",
     "places",
     "read_coded",
     "true_and_false",
@@ -219,6 +220,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def numbers(given: Any, what: str) -> FloatArray:
+    """Make an array of probabilities."""
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must hold numbers, not {given!r:.60}.") from None
 
 
 def find_variable(name: object, domains: Domains, what: str = "variable") -> str:
