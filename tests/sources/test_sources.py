@@ -463,7 +463,7 @@ def test_a_classifier_that_knows_no_target():
         ),
         (
             "x,y\n" + "".join(f"1,name {i}\n" for i in range(1500)),
-            r"Column 'y' has more than 1,000 different values; it names its rows",
+            r"Column 'y' has more than 1,000 different values; it looks like a unique identifier",
         ),
         (
             "x,y\n1e200,a\n2,b\n",
@@ -530,7 +530,7 @@ def test_columns_that_are_not_there(frame, tmp_path):
         train(path, "class", where="siz > 1")
     with pytest.raises(SettingError, match=r"where must be an SQL condition, not 3"):
         train(path, "class", where=3)
-    with pytest.raises(SettingError, match=r"max_classes must be a whole number of at least 2"):
+    with pytest.raises(SettingError, match=r"max_classes must be an integer of at least 2"):
         train(path, "class", max_classes=1)
     with pytest.raises(SettingError, match=r"There is no encoding 'klingon'"):
         train(path, "class", encoding="klingon")
