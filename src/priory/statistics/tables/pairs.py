@@ -317,13 +317,13 @@ def _counted_group(
         places, where = distinct_combinations(codes, sizes)
         found = np.ravel_multi_index(tuple(places.T), tuple(sizes))
         return found, _counted(where, len(found), y, weight, n_classes)
-    columns, shape = (y, *codes), (n_classes, *sizes)
-    rows = count_combinations(columns, shape).reshape(n_classes, -1)
+    columns, shape, flat = (y, *codes), (n_classes, *sizes), (n_classes, prod(sizes))
+    rows = count_combinations(columns, shape).reshape(flat)
     found = np.flatnonzero(rows.any(axis=0))
     rows = rows[:, found]
     if weight is None:
         return found, (rows, rows.astype(np.float64))
-    total = count_combinations(columns, shape, weight).reshape(n_classes, -1)
+    total = count_combinations(columns, shape, weight).reshape(flat)
     return found, (rows, total[:, found])
 
 
