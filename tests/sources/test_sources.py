@@ -233,7 +233,7 @@ def test_na_values(tmp_path):
 def test_rows_without_a_class_are_left_out_with_a_warning(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("x,y\n1,a\n2,\n3,b\n4,\n5,a\n")
-    with pytest.warns(PrioryWarning, match=r"2 rows of .*a.csv have no 'y' and were left out"):
+    with pytest.warns(PrioryWarning, match=r"2 rows of .*a.csv have no 'y' and were skipped"):
         found = train(path, "y").statistics
     assert found.rows.tolist() == [2, 1]
     with pytest.warns(PrioryWarning, match=r"2 rows of DataFrame have no 'y'"):
