@@ -352,7 +352,7 @@ def test_evaluate(run, model):
     assert figures["accuracy"] == pytest.approx(estimator.score(X, y))
     assert figures["log_loss"] == pytest.approx(log_loss(y, estimator.predict_proba(X)))
     assert "accuracy" in run("evaluate", model, DAYS)[1]
-    assert "honest only if the model was not trained on these rows" in run("evaluate", model, DAYS)[1]
+    assert "the model was not trained on these rows" in run("evaluate", model, DAYS)[1]
 
 
 def test_evaluate_rows_of_other_classes_or_none(run, model, tmp_path):

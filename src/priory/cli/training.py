@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -114,6 +115,7 @@ def train(
     files; or a folder with a folder of texts for each class, which needs no --target. The model
     goes to the file named by -o, else beside you under the name of the data.
     """
+    given = locals()
     if target is None and not Path(data[0]).is_dir():
         raise SettingError("Name the column of the classes: --target COLUMN.")
     if keep_sample and min_count > 1:
@@ -123,23 +125,10 @@ def train(
         )
     if smoothing and m_estimate is not None:
         raise SettingError("--smoothing and --m-estimate both smooth; give one of them.")
-    given = {
-        "families": families,
-        "smoothing": smoothing,
-        "class_prior": class_prior,
-        "missing": missing,
-        "unseen": unseen,
-        "n_threads": n_threads,
-        "text": text,
-        "weights": weights,
-        "sample_size": sample_size,
-        "select": select,
-        "structure": structure,
-        "max_parents": max_parents,
-        "pairs": pairs,
-    }
     changes = {
-        k: PARSERS[k](v) if k in PARSERS else v for k, v in given.items() if v not in NOTHING
+        name: PARSERS[name](given[name]) if name in PARSERS else given[name]
+        for name in (field.name for field in fields(Settings))
+        if given.get(name) not in NOTHING
     }
     if m_estimate is not None:
         changes["smoothing"] = parse_m_estimate(m_estimate)

@@ -193,15 +193,7 @@ class Predictions:
 
     def _with(self, **changed: Any) -> Self:
         """Copy with some attributes changed."""
-        kept: dict[str, Any] = dict(
-            classes=self.classes,
-            true_codes=self.true_codes,
-            predicted_codes=self.predicted_codes,
-            probabilities=self._probabilities,
-            weights=self.weights,
-            how=self.how,
-            margin=self._margin,
-        )
+        kept = {name.lstrip("_"): self.__dict__[name] for name in Predictions.__annotations__}
         return self._held(**(kept | changed))
 
     def _hold(
