@@ -24,7 +24,6 @@ from priory.families.conditional import Conditional
 from priory.families.gaussian import Gaussian
 from priory.families.histogram import Histogram
 from priory.families.multinomial import Multinomial
-from priory.families.pair_counts import PairCounts
 from priory.families.poisson import Poisson
 from priory.families.student_t import StudentT
 from priory.families.transforms import Identity, LogTransform
@@ -36,7 +35,7 @@ __all__ = ["to_onnx"]
 IMPOSSIBLE = -1e300
 """Stands for −∞, which a product with 0 would turn into NaN."""
 
-FORMAT, OPSET, ML_OPSET = "ONNX", 17, 3
+FORMAT, OPSETS = "ONNX", (("", 17), ("ai.onnx.ml", 3))
 
 
 def to_onnx(classifier: Classifier) -> bytes:
@@ -83,8 +82,7 @@ class _Graph:
         # A row that is impossible under every class has the class prior.
         most = self.node("ReduceMax", score, axes=[1], keepdims=1)
         hopeless = self.node("Less", most, IMPOSSIBLE / 2)
-        score = self.node("Where", hopeless, log_prior, score)
-        score = self._settled(score)
+        score = self._settled(self.node("Where", hopeless, log_prior, score))
         self.node("Softmax", score, axis=1, name="probabilities")
         best = self.node("ArgMax", score, axis=1, keepdims=0)
         texts = [isinstance(label, str) for label in classes]
@@ -92,29 +90,20 @@ class _Graph:
             raise SettingError("Classes of several types cannot be exported to ONNX.")
         whole = all(isinstance(label, int) for label in classes)  # booleans become 0 and 1
         kind = types.STRING if all(texts) else types.INT64 if whole else types.DOUBLE
-        self.node("Gather", self._labels(list(classes), kind), best, name="label")
-        rows = [self._inputs[c] for c in self._columns if c in self._inputs]
-        graph = helper.make_graph(
-            self._nodes,
-            "priory",
-            rows,
-            [
-                helper.make_tensor_value_info("label", kind, ["rows"]),
-                helper.make_tensor_value_info(
-                    "probabilities", types.DOUBLE, ["rows", len(classes)]
-                ),
-            ],
-            self._constants,
-        )
+        values = [int(label) if isinstance(label, bool) else label for label in classes]
+        self.node("Gather", self._labels(values, kind), best, name="label")
+        inputs = [self._inputs[c] for c in self._columns if c in self._inputs]
+        outputs = [
+            helper.make_tensor_value_info("label", kind, ["rows"]),
+            helper.make_tensor_value_info("probabilities", types.DOUBLE, ["rows", len(classes)]),
+        ]
+        graph = helper.make_graph(self._nodes, "priory", inputs, outputs, self._constants)
         model = helper.make_model(
             graph,
             producer_name="priory",
             producer_version=__version__,
             ir_version=8,
-            opset_imports=[
-                helper.make_opsetid("", OPSET),
-                helper.make_opsetid("ai.onnx.ml", ML_OPSET),
-            ],
+            opset_imports=[helper.make_opsetid(*opset) for opset in OPSETS],
         )
         self._onnx.checker.check_model(model)
         return model
@@ -154,13 +143,10 @@ class _Graph:
         return name
 
     def _labels(self, labels: list[Any], kind: int) -> str:
+        if kind == self._onnx.TensorProto.STRING:
+            labels = [label.encode() for label in labels]
         name = f"priory.c{len(self._constants)}"
-        values = (
-            [label.encode() for label in labels]
-            if kind == self._onnx.TensorProto.STRING
-            else ([int(label) if isinstance(label, bool) else label for label in labels])
-        )
-        made = self._onnx.helper.make_tensor(name, kind, [len(labels)], values)
+        made = self._onnx.helper.make_tensor(name, kind, [len(labels)], labels)
         self._constants.append(made)
         return name
 
@@ -186,17 +172,11 @@ class _Graph:
             raise no_form(
                 term, FORMAT, "its missing values count, but its values are not in the model"
             )
-        gone = self._gap(column)
-        on, off = (_finite(a[:1]) for a in (p.log_on, p.log_off))
-        return self.node("Where", gone, on, off)
-
-    def _gap(self, column: str, parameters: Any = None) -> str:
-        """Find the missing values; an empty string in the training data is a value."""
-        if self._inputs[column].type.tensor_type.elem_type != self._onnx.TensorProto.STRING:
-            return self.node("IsNaN", column)
-        known = "children" if isinstance(parameters, PairCounts) else "labels"
-        gap = -1 if "" in getattr(parameters, known, ()) else 0
-        return self.node("Equal", self._coded(column, [""]), np.array([[gap]]))
+        if self._inputs[column].type.tensor_type.elem_type == self._onnx.TensorProto.STRING:
+            missing = self.node("Equal", self._coded(column, [""]), np.array([[0]]))
+        else:
+            missing = self.node("IsNaN", column)
+        return self.node("Where", missing, _finite(p.log_on[:1]), _finite(p.log_off[:1]))
 
     def _coded(self, column: str, strings: list[str]) -> str:
         """Find the index of each string; unknown strings get the next index."""
