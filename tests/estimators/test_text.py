@@ -182,10 +182,10 @@ def test_any_texts_score_as_scikit_learns(rows, readout):
 
 
 @readouts
-def test_min_documents_and_max_words_are_the_vectorizers(readout):
+def test_min_df_and_max_features_are_the_vectorizers(readout):
     vectorizer, matrix = counted(TEXTS, min_df=2)
     peer = PEERS[readout]().fit(matrix, Y)
-    model = plain(Words(readout, min_documents=2), 1.0)
+    model = plain(Words(readout, min_df=2), 1.0)
     if readout == "complement":
         model.set_params(class_prior="uniform")
     ours = model.fit(TEXTS, Y).predict_proba(NEW)
@@ -385,7 +385,7 @@ def test_several_threads_count_the_same():
         (lambda: plain(analyzer=lambda text: text).fit(["a"], ["a"]), "list of strings"),
         (lambda: plain(analyzer=lambda text: [1]).fit(["a"], ["a"]), "list of strings"),
         (lambda: Words("bernoulli", idf=True), "bernoulli"),
-        (lambda: Words(min_documents=0), "min_documents"),
+        (lambda: Words(min_df=0), "min_df"),
         (lambda: plain(analyzer=Analyzer(), ngram_range=(1, 2)).fit(["a"], ["a"]), "own options"),
         (lambda: plain(smoothing=-1).fit(["a"], ["a"]), "at least 0"),
     ],
@@ -441,7 +441,7 @@ def test_the_explanation_shows_the_words():
     assert "n! / Π x! = 12 orders" in str(row)  # 4! / 2!
 
 
-def test_most_informative_words_have_counts_and_log_odds():
+def test_top_features_have_counts_and_log_odds():
     model = plain("multinomial", 1.0).fit(TEXTS, Y)
     best = model.top_features(3)
     assert best["spam"][0].feature == "prize"

@@ -103,7 +103,7 @@ def test_each_text_is_scored_as_if_it_had_not_been_counted(family, prior, least,
 @pytest.mark.parametrize("least", [1, 2])
 @pytest.mark.parametrize("readout", ["multinomial", "bernoulli", "complement"])
 def test_without_a_prior(readout, least, weight):
-    family = Words(readout, min_documents=least)
+    family = Words(readout, min_df=least)
     assert_left_out(family, words_of(TEXTS), Y, weight, Laplace(0.0))
 
 
@@ -111,9 +111,9 @@ def test_without_a_prior(readout, least, weight):
 def test_priors_that_name_values(least):
     words = ("aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh", "ii")
     prior = Dirichlet({word: 0.5 + 0.1 * i for i, word in enumerate(words)})
-    assert_left_out(Words(min_documents=least), words_of(TEXTS), Y, None, prior)
+    assert_left_out(Words(min_df=least), words_of(TEXTS), Y, None, prior)
     there = Dirichlet({True: 0.5, False: 1.5})
-    assert_left_out(Words("bernoulli", min_documents=least), words_of(TEXTS), Y, WEIGHTS, there)
+    assert_left_out(Words("bernoulli", min_df=least), words_of(TEXTS), Y, WEIGHTS, there)
 
 
 def test_a_closed_form_is_there_for_what_is_asked_for_most():
@@ -262,7 +262,7 @@ def test_a_table_with_a_text_among_its_columns(class_prior, weight):
     [
         Words(),
         Words("complement", term="log"),
-        Words("bernoulli", min_documents=2),
+        Words("bernoulli", min_df=2),
         Words(idf=True),
     ],
     ids=str,

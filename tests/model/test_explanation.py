@@ -168,7 +168,7 @@ READOUTS = [
     "complement",
     Words("multinomial", term="log", idf=True),
     Words("complement", norm=True),
-    Words("multinomial", min_documents=3),
+    Words("multinomial", min_df=3),
 ]
 TEXTS = ["red sea, red sky", "blue sea", "red red rose", "blue sky and sea", "a rose", "sky blue"]
 

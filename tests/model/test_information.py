@@ -189,7 +189,7 @@ def test_words():
     assert model.feature_importances_[words.index("now")] == 0
     heavy = TextNB.textbook().fit(texts, y, np.full(40, 10.0))
     np.testing.assert_allclose(heavy.feature_importances_, model.feature_importances_)
-    few = TextNB(Words(min_documents=15)).fit(texts, y)
+    few = TextNB(Words(min_df=15)).fit(texts, y)
     assert len(few.feature_importances_) == len(few.words_) == 3
     empty = TextNB.textbook().fit(["", ""], [0, 1])
     assert empty.feature_importances_.tolist() == []

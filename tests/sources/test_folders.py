@@ -186,10 +186,10 @@ def test_errors(tmp_path, monkeypatch):
         read_folder(tmp_path)
     write(tmp_path, spam_mbox="From a\n\n" + "x" * 50)
     monkeypatch.setattr(files, "LARGEST", 50)
-    with pytest.raises(InputError, match=r"spam\.mbox' holds a text of more than 50 bytes"):
+    with pytest.raises(InputError, match=r"spam\.mbox' has a text of more than 50 bytes"):
         read_folder(tmp_path)
     write(tmp_path, ham__1_txt="x" * 51)
-    with pytest.raises(InputError, match=r"1\.txt' holds a text of more than 50 bytes"):
+    with pytest.raises(InputError, match=r"1\.txt' has a text of more than 50 bytes"):
         read_folder(tmp_path)
 
 

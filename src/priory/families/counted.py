@@ -122,7 +122,8 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         def add(rows: slice, out: FloatArray) -> None:
             some = column.take(rows)
             found = scores(self.rows(some, table), loo.take(rows))
-            out += np.where(some.missing[:, None], 0.0, found)
+            found[some.missing] = 0.0
+            out += found
 
         return add
 

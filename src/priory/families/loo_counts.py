@@ -24,6 +24,7 @@ from priory.families.loo import LooRows
 from priory.families.priors import DiscretePrior, Laplace, MEstimate
 from priory.families.sums import Sums
 from priory.kernels.loo_words import LooSums, LooTexts
+from priory.kernels.pairs import sum_by
 from priory.kernels.score import add_counts_csr
 from priory.statistics.tables import CountsTable
 
@@ -80,14 +81,12 @@ class CountedPairs:
 
     def per_word(self, values: FloatArray) -> FloatArray:
         """Sum values of the pairs over the classes."""
-        return np.bincount(self.word, values, len(self.having)).astype(np.float64, copy=False)
+        return sum_by(self.word, values, len(self.having))
 
     def per_class(self, values: FloatArray) -> FloatArray:
         """Sum values of the pairs over the words that are read out."""
         some = self._is_read_out
-        label = self.label[some]
-        sums = np.bincount(label, values[some], len(self.of_class))
-        return sums.astype(np.float64, copy=False)
+        return sum_by(self.label[some], values[some], len(self.of_class))
 
     @cached_property
     def _is_read_out(self) -> Any:
@@ -130,7 +129,7 @@ def loo_shares(
 ) -> Scores | None:
     """Score rows by the multinomial or the complement; None without a closed form."""
     kind, m, given = _smoothing(prior, sums)
-    least = given[sums.kept].min(initial=1.0)
+    least = m if given is None else given[sums.kept].min(initial=1.0)
     is_complement, words_leave = readout == "complement", pairs.least > 0
     if least < TINY and (least > 0.0 or is_complement or (kind == "given" and words_leave)):
         return None
@@ -139,7 +138,7 @@ def loo_shares(
     n = pairs.n
     is_fixed = kind == "same" and m > 0 and not (is_complement or idf)
     size, more = pairs.per_class(n), dict[str, Any](m=m)
-    if kind == "given":
+    if given is not None:
         more["given"] = given
     if is_fixed:
         more["deltas"] = np.log(n + m) - np.log(m)
@@ -148,7 +147,7 @@ def loo_shares(
         more |= {"with_word": with_word, "all_texts": all_rows}
         logged = pairs.per_class(n * np.log1p(with_word)[pairs.word])
     loo_sums = pairs.loo_sums(n, pairs.term, "fixed" if is_fixed else readout, kind, **more)
-    weights = _NormalizedWeights(pairs, sums, given, kind, more) if norm else None
+    weights = _NormalizedWeights(pairs, sums, prior, kind, more) if norm else None
 
     def scores(rows: SparseRows, left: LooRows) -> FloatArray:
         found = _left(loo_sums, rows, left)
@@ -187,9 +186,9 @@ class _NormalizedWeights:
     """What the weights of a class add up to, Σ_w log P(w | not k), when a row is left out."""
 
     def __init__(
-        self, pairs: CountedPairs, sums: Sums, given: FloatArray, kind: str, more: dict[str, Any]
+        self, pairs: CountedPairs, sums: Sums, prior: DiscretePrior, kind: str, more: dict[str, Any]
     ) -> None:
-        others = np.maximum(sums.total - sums.grid + given, TINY)
+        others = np.maximum(sums.total - sums.grid + sums.pseudo_counts(prior), TINY)
         self.log_others = np.ascontiguousarray(np.log(others).T)
         self.loo_sums = pairs.loo_sums(pairs.n, "unit", "complement", kind, **more)
 
@@ -238,13 +237,13 @@ def loo_presence(pairs: CountedPairs, prior: DiscretePrior, loo: LooRows) -> Sco
     return scores
 
 
-def _smoothing(prior: DiscretePrior, sums: Sums) -> tuple[str, float, FloatArray]:
-    """Tell how a word's pseudo-count follows from a number, the number, and what they all are."""
-    given = sums.pseudo_counts(prior)
+def _smoothing(prior: DiscretePrior, sums: Sums) -> tuple[str, float, FloatArray | None]:
+    """Tell how a word's pseudo-count follows from a number, or what they are and their sum."""
     if isinstance(prior, Laplace) and not isinstance(prior.alpha, tuple):
-        return "same", float(prior.alpha), given
+        return "same", float(prior.alpha), None
     if isinstance(prior, MEstimate) and not prior.values():
-        return "marginal" if prior.p == "marginal" else "uniform", float(prior.m), given
+        return "marginal" if prior.p == "marginal" else "uniform", float(prior.m), None
+    given = sums.pseudo_counts(prior)
     return "given", float(given.sum()), given
 
 

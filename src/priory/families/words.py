@@ -47,13 +47,13 @@ class Words(Counted):
 
     `term` says what x_w and n_wk count: "count" takes every occurrence; "log" takes
     log(1 + tf) / ‖log(1 + tf)‖₂, so that long texts and repeated words weigh less. With `idf` each
-    is multiplied by 1 + log((1 + texts) / (1 + texts with w)). Words in fewer than `min_documents`
+    is multiplied by 1 + log((1 + texts) / (1 + texts with w)). Words in fewer than `min_df`
     texts are left out. With `norm` each class's complement weights are divided by their sum.
 
     All of them are read out of the same sums.
 
     >>> Words("complement", term="log")
-    Words(readout='complement', term='log', idf=False, min_documents=1, norm=False)
+    Words(readout='complement', term='log', idf=False, min_df=1, norm=False)
     """
 
     name: ClassVar[str] = "words"
@@ -63,7 +63,7 @@ class Words(Counted):
     readout: Literal["multinomial", "bernoulli", "complement"] = "multinomial"
     term: Literal["count", "log"] = "count"
     idf: bool = False
-    min_documents: int = 1
+    min_df: int = 1
     norm: bool = False
 
     def __post_init__(self) -> None:
@@ -73,11 +73,9 @@ class Words(Counted):
             )
         if self.term not in ("count", "log"):
             raise SettingError(f"term must be 'count' or 'log', not {self.term!r}.")
-        least = self.min_documents
+        least = self.min_df
         if isinstance(least, bool) or not isinstance(least, int | np.integer) or least < 1:
-            raise SettingError(
-                f"min_documents must be a whole number of at least 1, not {least!r}."
-            )
+            raise SettingError(f"min_df must be an integer of at least 1, not {least!r}.")
         if self.readout == "bernoulli" and (self.idf or self.term != "count"):
             raise SettingError(
                 "The bernoulli read-out asks only whether a word is there: idf and term='log' have "
@@ -123,7 +121,7 @@ class Words(Counted):
             self._counted(table),
             having.astype(np.int64),
             table.documents_weight,
-            self.min_documents,
+            self.min_df,
             self.term,
             not table.is_approximate,
         )
@@ -168,8 +166,8 @@ class Words(Counted):
         kept = np.ones(table.n_words, dtype=np.bool_)
         if table.limit is not None and table.n_words > table.limit:
             kept = table.most_frequent(table.limit)
-        if self.min_documents > 1:
-            kept &= table.per_word(table.pairs.rows) >= self.min_documents
+        if self.min_df > 1:
+            kept &= table.per_word(table.pairs.rows) >= self.min_df
         return kept
 
     def _idf(self, table: WordsTable) -> FloatArray | None:
