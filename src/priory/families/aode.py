@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,19 +13,16 @@ from priory.base.labels import label_key
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.data.columns import Pairs
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Lookup, adder_of
+from priory.families.base import Adder, EstimateTables, Lookup, Rng, adder_of
 from priory.families.categorical import draw
 from priory.families.conditional import pair_estimates
 from priory.families.described import assigned
 from priory.families.loo import LooRows
 from priory.families.pair_counts import GAP, NEVER, PairCounts, places_of
-from priory.families.priors import Laplace, MEstimate, Prior
+from priory.families.priors import Laplace, MEstimate, Prior, RowsPrior
 from priory.families.protocols import ClosedFormLoo, InPlace
 from priory.kernels.score import Lookups
 from priory.statistics.tables import PairsTable
-
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
 
 __all__ = ["Aode", "AodeParameters"]
 
@@ -60,7 +57,7 @@ class Aode(InPlace, ClosedFormLoo):
     def __post_init__(self) -> None:
         check_number("least", self.least)
 
-    def parameters(self, table: PairsTable, prior: Laplace | MEstimate) -> AodeParameters:
+    def parameters(self, table: PairsTable, prior: RowsPrior) -> AodeParameters:
         """Return the counts of each column alone, and given each of the others."""
         every = range(len(table.labels))
         starts = table.starts.tolist()
@@ -97,9 +94,7 @@ class Aode(InPlace, ClosedFormLoo):
 
         return add
 
-    def loo_adder(
-        self, column: Pairs, loo: LooRows, table: PairsTable, prior: Laplace | MEstimate
-    ) -> Adder:
+    def loo_adder(self, column: Pairs, loo: LooRows, table: PairsTable, prior: RowsPrior) -> Adder:
         """Take one from all the counts of the row's own values.
 
         A value that was the row's alone, or is too rare without it, is no parent.
@@ -141,12 +136,8 @@ class Aode(InPlace, ClosedFormLoo):
         return f"P({assigned(block, seen)} | class)"
 
     def estimates(
-        self,
-        block: Block,
-        table: PairsTable,
-        prior: Laplace | MEstimate,
-        parameters: AodeParameters,
-    ) -> Iterator[Estimates]:
+        self, block: Block, table: PairsTable, prior: Any, parameters: AodeParameters
+    ) -> EstimateTables:
         """Yield P(v | k) of each column, and P(v | u, k) given each of the others."""
         every = range(len(parameters.alone))
         for i in every:
@@ -156,9 +147,7 @@ class Aode(InPlace, ClosedFormLoo):
             for j, counts in zip(others, parameters.given[i], strict=True):
                 yield from pair_estimates(block, counts, (i,), j)
 
-    def sample(
-        self, parameters: AodeParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: AodeParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a column, its value, and the others by that value."""
         d = len(parameters.alone)
         codes = np.zeros((len(y), d), dtype=np.int64)

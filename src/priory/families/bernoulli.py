@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from priory.base.errors import InputError
 from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Column, Counts, Labels, SparseRows
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Lookup, log_shares, times
+from priory.families.base import Adder, EstimateTables, Lookup, Rng, log_shares, times
 from priory.families.counted import presence_parts, sparse_rows
 from priory.families.described import Parts
 from priory.families.loo import LooRows, log_share, tabulate
@@ -23,9 +22,6 @@ from priory.families.readouts import log_presence, presence_weights
 from priory.families.weights import Weights
 from priory.kernels.score import add_counts_csr, add_present_dense
 from priory.statistics.tables import CountsTable, LabelsTable, NumbersTable
-
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
 
 __all__ = ["Bernoulli", "BernoulliParameters"]
 
@@ -84,13 +80,7 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         table = np.ascontiguousarray([parameters.log_off[0], parameters.log_on[0]])
         return Lookup(coded.codes, _truths(coded), table)
 
-    def loo_adder(
-        self,
-        column: Column,
-        loo: LooRows,
-        table: Truths,
-        prior: DiscretePrior,
-    ) -> Adder:
+    def loo_adder(self, column: Column, loo: LooRows, table: Truths, prior: DiscretePrior) -> Adder:
         """Take one from the presences or the absences of the row's own class.
 
         p = (n_1k − [k=y] + a_1) / (n_k − [k=y] + Σa) where present, and alike where absent
@@ -154,9 +144,7 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         there = np.sort(sparse_rows(replace(_present(row), threshold=row.threshold or 0.0)).indices)
         return presence_parts(parameters.weights, there, [block.columns[j] for j in there])
 
-    def sample(
-        self, parameters: BernoulliParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: BernoulliParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw each column by its probability."""
         p = np.exp(parameters.log_on).T[y]
         drawn = rng.random(p.shape) < p
@@ -168,12 +156,8 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         return Linear(block.columns, weights, parameters.log_off.sum(axis=0))
 
     def estimates(
-        self,
-        block: Block,
-        table: Truths,
-        prior: DiscretePrior,
-        parameters: BernoulliParameters,
-    ) -> Iterator[Estimates]:
+        self, block: Block, table: Truths, prior: Any, parameters: BernoulliParameters
+    ) -> EstimateTables:
         """Yield P(v | k) of a column of truths, P(there | k) of each of many columns."""
         from priory.families.estimates import shares, there_or_not
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,15 +11,20 @@ from priory.base.errors import InputError, SettingError
 from priory.base.typing import AnyArray, CodeArray, FloatArray
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, counted_values, log_gamma, log_shares, times
+from priory.families.base import (
+    Adder,
+    EstimateTables,
+    Rng,
+    counted_values,
+    log_gamma,
+    log_shares,
+    times,
+)
 from priory.families.loo import LooRows, loo_columns
 from priory.families.moments import NumericTable
 from priory.families.priors import DiscretePrior, one_column
 from priory.families.protocols import ClosedFormLoo, DirichletFamily, Linear, LinearFamily
 from priory.statistics.tables import NumbersTable
-
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
 
 __all__ = ["Binomial", "BinomialParameters"]
 
@@ -131,20 +135,14 @@ class Binomial(ClosedFormLoo, DirichletFamily, LinearFamily):
         choose = log_gamma(np.array(self.trials + 1.0)) - log_gamma(x + 1.0)
         return np.asarray((choose - log_gamma(self.trials - x + 1.0)).sum(axis=1))
 
-    def sample(
-        self, parameters: BinomialParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: BinomialParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a number of successes with the probability of each row's class."""
         drawn = rng.binomial(self.trials, np.exp(parameters.log_on).T[y]).astype(np.float64)
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
 
     def estimates(
-        self,
-        block: Block,
-        table: NumericTable,
-        prior: DiscretePrior,
-        parameters: BinomialParameters,
-    ) -> Iterator[Estimates]:
+        self, block: Block, table: NumericTable, prior: Any, parameters: BinomialParameters
+    ) -> EstimateTables:
         """Yield P(success | k) of each column."""
         from priory.families.estimates import there_or_not
 

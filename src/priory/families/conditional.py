@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,17 +13,14 @@ from priory.base.typing import AnyArray, BoolArray, CodeArray
 from priory.data.columns import Labels, Pairs
 from priory.data.pairing import Pairing
 from priory.data.schema import Block, Kind
-from priory.families.base import Lookup
+from priory.families.base import EstimateTables, Lookup, Rng
 from priory.families.categorical import draw
 from priory.families.described import assigned
 from priory.families.loo import LooRows
 from priory.families.pair_counts import NEVER, PairCounts, places_of
-from priory.families.priors import Laplace, MEstimate, Prior
+from priory.families.priors import Laplace, MEstimate, Prior, RowsPrior
 from priory.families.protocols import ClosedFormLoo, Dependent, InPlace
 from priory.statistics.tables import PairsTable
-
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
 
 __all__ = ["Conditional", "pair_estimates", "pair_places"]
 
@@ -53,7 +50,7 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
     priors: ClassVar[tuple[type[Prior], ...]] = (Laplace, MEstimate)
     is_edge: ClassVar[bool] = False
 
-    def parameters(self, table: PairsTable, prior: Laplace | MEstimate) -> PairCounts:
+    def parameters(self, table: PairsTable, prior: RowsPrior) -> PairCounts:
         """Return the counts of the child, alone and with its parents."""
         last = len(table.labels) - 1
         return PairCounts.read(table, range(last), last, prior)
@@ -62,9 +59,7 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
         """Find the places of the values once; the rows then need only a look-up."""
         return parameters.lookup(*pair_places(column, parameters), edge=self.is_edge)
 
-    def loo_adder(
-        self, column: Pairs, loo: LooRows, table: PairsTable, prior: Laplace | MEstimate
-    ) -> Lookup:
+    def loo_adder(self, column: Pairs, loo: LooRows, table: PairsTable, prior: RowsPrior) -> Lookup:
         """Take one from all the counts of the row's own values.
 
             P(v | u, k) = (n_uvk − [k=y] + b_vk) / (n_uk − [k=y] + Σb)
@@ -92,13 +87,13 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
         return f"P({assigned(block, (*[None] * len(u), v))} | {given}class)"
 
     def estimates(
-        self, block: Block, table: PairsTable, prior: Laplace | MEstimate, parameters: PairCounts
-    ) -> Iterator[Estimates]:
+        self, block: Block, table: PairsTable, prior: Any, parameters: PairCounts
+    ) -> EstimateTables:
         """Yield P(v | u, k) for each value of the parent, or the values of several that came."""
         last = len(block.columns) - 1
         yield from pair_estimates(block, parameters, range(last), last, self.is_edge)
 
-    def sample(self, parameters: PairCounts, y: CodeArray, rng: np.random.Generator) -> AnyArray:
+    def sample(self, parameters: PairCounts, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a value of the column where nothing is known of its parents."""
         return self._drawn(parameters, np.full(len(y), -1), y, rng)
 
@@ -108,7 +103,7 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
         parameters: PairCounts,
         y: CodeArray,
         drawn: Mapping[str, AnyArray],
-        rng: np.random.Generator,
+        rng: Rng,
     ) -> dict[str, AnyArray]:
         """Draw a value of the column by the values that its parents have."""
         (*parents, child), pairing = block.columns, block.pairing
@@ -120,9 +115,7 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
         u = parameters.context(places)
         return {child: pairing.drawn(len(parents), self._drawn(parameters, u, y, rng), rng)}
 
-    def _drawn(
-        self, parameters: PairCounts, u: AnyArray, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def _drawn(self, parameters: PairCounts, u: AnyArray, y: CodeArray, rng: Rng) -> AnyArray:
         labels = np.empty(len(parameters.children), dtype=object)
         labels[:] = parameters.children
         result = np.empty(len(y), dtype=object)
@@ -136,7 +129,7 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
 
 def pair_estimates(
     block: Block, counts: PairCounts, parents: Sequence[int], child: int, edge: bool = False
-) -> Iterator[Estimates]:
+) -> EstimateTables:
     """Yield the estimates of one column of a block given others, their values as shown."""
     pairing, columns = block.pairing, block.columns
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from priory.base.errors import NoLikelihoodError
 from priory.base.typing import AnyArray, BoolArray, CodeArray
 from priory.data.columns import Pairs
 from priory.data.schema import Block
+from priory.families.base import Rng
 from priory.families.conditional import Conditional, pair_places
 from priory.families.described import assigned
 from priory.families.pair_counts import PairCounts
@@ -58,7 +57,7 @@ class Edge(Conditional):
         alone = f"P({assigned(block, (*[None] * (len(value) - 1), value[-1]))} | class)"
         return f"{super().formula(block, value, parameters)} / {alone}"
 
-    def sample(self, parameters: PairCounts, y: CodeArray, rng: np.random.Generator) -> AnyArray:
+    def sample(self, parameters: PairCounts, y: CodeArray, rng: Rng) -> AnyArray:
         """Refuse: a ratio is no distribution."""
         raise NoLikelihoodError(
             "An edge is a ratio of probabilities, of which nothing can be drawn; conditional can."

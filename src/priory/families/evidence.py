@@ -14,11 +14,7 @@ from priory.base.errors import SettingError
 from priory.base.typing import FloatArray
 from priory.families.priors import PosteriorNIG
 
-__all__ = [
-    "log_dirichlet_evidence",
-    "log_gamma_evidence",
-    "log_normal_inverse_gamma_evidence",
-]
+__all__ = ["log_dirichlet_evidence", "log_gamma_evidence", "log_normal_inverse_gamma_evidence"]
 
 
 def log_dirichlet_evidence(

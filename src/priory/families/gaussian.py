@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from priory.base.errors import NoPosteriorError, SettingError, check_number
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, times
+from priory.families.base import Adder, EstimateTables, Rng, times
 from priory.families.loo import LooRows
 from priory.families.moments import (
     PRECISE,
@@ -40,7 +39,6 @@ from priory.kernels.score import add_gaussian
 from priory.statistics.tables import MomentsTable
 
 if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
     from priory.families.posteriors import NormalInverseGammaPosterior
 
 __all__ = ["Gaussian", "GaussianParameters"]
@@ -144,12 +142,7 @@ class Gaussian(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily, Floo
         return class_moments(table.moments).log_evidence(prior)
 
     def posterior(
-        self,
-        table: NumericTable,
-        prior: NormalInverseGamma | None,
-        block: Block,
-        column: str,
-        classes: tuple[Label, ...],
+        self, table: Any, prior: Any, block: Block, column: str, classes: tuple[Label, ...]
     ) -> NormalInverseGammaPosterior:
         """Return what is believed of mean and variance; with no prior, a weak one is taken."""
         moments = class_moments(table.moments)
@@ -227,20 +220,14 @@ class Gaussian(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily, Floo
             largest = np.maximum(largest, variance)
         return self.var_smoothing * largest
 
-    def sample(
-        self, parameters: GaussianParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: GaussianParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw from the normal of each row's class."""
         drawn = rng.normal(parameters.mean[y], np.sqrt(parameters.variance[y]))
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
 
     def estimates(
-        self,
-        block: Block,
-        table: NumericTable,
-        prior: NormalInverseGamma | None,
-        parameters: GaussianParameters,
-    ) -> Iterator[Estimates]:
+        self, block: Block, table: NumericTable, prior: Any, parameters: GaussianParameters
+    ) -> EstimateTables:
         """Yield μ and σ² of each column."""
         from priory.families.estimates import Estimates
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from priory.base.errors import SettingError
 from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Lookup, counted_values, log_shares, times
+from priory.families.base import EstimateTables, Lookup, Rng, counted_values, log_shares, times
 from priory.families.categorical import draw
 from priory.families.cuts import between_cells, equal_frequency, mdl
 from priory.families.loo import LooRows, log_share, own_pseudo, reduced
@@ -21,9 +20,6 @@ from priory.families.loo_cells import LooCells, loo_cell_table
 from priory.families.priors import DiscretePrior
 from priory.families.protocols import ClosedFormLoo, DirichletFamily, InPlace, Linear, LinearFamily
 from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable
-
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
 
 __all__ = ["Histogram", "HistogramParameters"]
 
@@ -195,9 +191,7 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         bin_of = int(parameters.bin_of(np.array([value], dtype=np.float64))[0])
         return f"P({block.columns[0]} in {bin_names(parameters.cuts)[bin_of]} | class)"
 
-    def sample(
-        self, parameters: HistogramParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: HistogramParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a bin by its probability, and a number evenly inside of it."""
         bins = draw(np.exp(parameters.log_p).T, y, rng)
         edges = parameters.edges
@@ -209,12 +203,8 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         return Linear(features, parameters.log_p, np.zeros(parameters.log_p.shape[1]))
 
     def estimates(
-        self,
-        block: Block,
-        table: NumbersTable,
-        prior: DiscretePrior,
-        parameters: HistogramParameters,
-    ) -> Iterator[Estimates]:
+        self, block: Block, table: NumbersTable, prior: Any, parameters: HistogramParameters
+    ) -> EstimateTables:
         """Yield P(bin | k)."""
         from priory.families.estimates import shares
 

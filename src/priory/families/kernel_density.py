@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,16 +11,13 @@ from priory.base.errors import check_number
 from priory.base.typing import AnyArray, CodeArray, FloatArray
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, adder_of
+from priory.families.base import Adder, EstimateTables, Rng, adder_of
 from priory.families.categorical import draw
 from priory.families.loo import LooRows
 from priory.families.loo_cells import LooCells
-from priory.families.priors import Laplace, MEstimate, Prior
+from priory.families.priors import Laplace, MEstimate, Prior, RowsPrior
 from priory.families.protocols import ClosedFormLoo, Parametric
 from priory.statistics.tables import CellsTable, NumbersTable
-
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
 
 __all__ = ["KernelDensity", "KernelDensityParameters"]
 
@@ -57,9 +53,7 @@ class KernelDensity(ClosedFormLoo, Parametric):
         if self.bandwidth is not None:
             check_number("bandwidth", self.bandwidth, above=0)
 
-    def parameters(
-        self, table: NumbersTable, prior: Laplace | MEstimate
-    ) -> KernelDensityParameters:
+    def parameters(self, table: NumbersTable, prior: RowsPrior) -> KernelDensityParameters:
         """Return the centres, their shares in each class, and the bandwidths."""
         cells = table.cells
         n = cells.weight.sum(axis=1)
@@ -87,7 +81,7 @@ class KernelDensity(ClosedFormLoo, Parametric):
         silverman = 0.9 * deviation * np.maximum(n, 1.0) ** -0.2
         return np.minimum(np.maximum(silverman, nearest), max(0.9 * overall, nearest))
 
-    def n_free(self, table: NumbersTable, prior: Laplace | MEstimate) -> int:
+    def n_free(self, table: NumbersTable, prior: RowsPrior) -> int:
         """Return the place of each cell, its share in each class, and a bandwidth for each."""
         n_classes, n_cells = table.cells.weight.shape
         bandwidths = n_classes if self.bandwidth is None else 0
@@ -111,7 +105,7 @@ class KernelDensity(ClosedFormLoo, Parametric):
         return out
 
     def loo_adder(
-        self, column: Numbers, loo: LooRows, table: NumbersTable, prior: Laplace | MEstimate
+        self, column: Numbers, loo: LooRows, table: NumbersTable, prior: RowsPrior
     ) -> Adder:
         """Take the number's kernel away, and the bandwidths from the cells that are left.
 
@@ -127,12 +121,8 @@ class KernelDensity(ClosedFormLoo, Parametric):
         return adder_of(scores)
 
     def estimates(
-        self,
-        block: Block,
-        table: NumbersTable,
-        prior: Laplace | MEstimate,
-        parameters: KernelDensityParameters,
-    ) -> Iterator[Estimates]:
+        self, block: Block, table: NumbersTable, prior: Any, parameters: KernelDensityParameters
+    ) -> EstimateTables:
         """Yield the bandwidths; the density itself is a sum of kernels, which no table shows."""
         from priory.families.estimates import Estimates, remark
 
@@ -140,9 +130,7 @@ class KernelDensity(ClosedFormLoo, Parametric):
         n = table.cells.weight.sum(axis=1)[None]
         yield Estimates("bandwidth", (None,), parameters.bandwidths[None], total=n)
 
-    def sample(
-        self, parameters: KernelDensityParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: KernelDensityParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a class to take the kernel from (the own one or any), a centre, and a normal."""
         lent = rng.random(len(y)) >= parameters.own[y]
         any_class = rng.choice(len(parameters.own), size=len(y), p=parameters.pool)

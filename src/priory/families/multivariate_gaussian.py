@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,21 +11,12 @@ from priory.base.errors import SettingError
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder
+from priory.families.base import Adder, EstimateTables, Rng
 from priory.families.loo import LooRows
 from priory.families.moments import ROUNDED, VARIANCE_FLOOR, variance_floor
 from priory.families.priors import Prior
-from priory.families.protocols import (
-    ClosedFormLoo,
-    Floored,
-    Linear,
-    LinearFamily,
-    Parametric,
-)
+from priory.families.protocols import ClosedFormLoo, Floored, Linear, LinearFamily, Parametric
 from priory.statistics.tables import ScatterTable
-
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
 
 __all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
 
@@ -256,7 +246,7 @@ class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
         return _at_least(self._shrunk(within, total), floor)
 
     def sample(
-        self, parameters: MultivariateGaussianParameters, y: CodeArray, rng: np.random.Generator
+        self, parameters: MultivariateGaussianParameters, y: CodeArray, rng: Rng
     ) -> AnyArray:
         """Draw from the normal of each row's class."""
         roots = np.linalg.cholesky(parameters.covariance)
@@ -267,9 +257,9 @@ class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
         self,
         block: Block,
         table: ScatterTable,
-        prior: None,
+        prior: Any,
         parameters: MultivariateGaussianParameters,
-    ) -> Iterator[Estimates]:
+    ) -> EstimateTables:
         """Yield μ and Σ."""
         from priory.families.estimates import Estimates
 

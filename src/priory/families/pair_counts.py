@@ -15,13 +15,13 @@ from priory.base.errors import SettingError
 from priory.base.labels import label_key
 from priory.base.typing import AnyArray, BoolArray, FloatArray, IntArray, Label
 from priory.data.columns import Labels
-from priory.families.base import Lookup, log
+from priory.families.base import EstimateTables, Lookup, log
 from priory.families.loo import LooRows, distinct, own_pseudo, reduced
-from priory.families.priors import Laplace, MEstimate
+from priory.families.priors import Laplace, MEstimate, RowsPrior
 from priory.statistics.tables import PairsTable
 
 if TYPE_CHECKING:
-    from priory.families.estimates import Estimates, Exact
+    from priory.families.estimates import Exact
 
 __all__ = ["GAP", "NEVER", "PairCounts", "places_of"]
 
@@ -57,7 +57,7 @@ class PairCounts:
 
     parents: tuple[tuple[Label, ...], ...]
     children: tuple[Label, ...]
-    prior: Laplace | MEstimate
+    prior: RowsPrior
     keys: IntArray
     """u · V + v of the contexts that were seen, with every choice of parents unknown."""
     both: FloatArray
@@ -69,7 +69,7 @@ class PairCounts:
 
     @classmethod
     def read(
-        cls, table: PairsTable, parents: Sequence[int], child: int, prior: Laplace | MEstimate
+        cls, table: PairsTable, parents: Sequence[int], child: int, prior: RowsPrior
     ) -> PairCounts:
         """Read the counts of a column and its parents out of a table, or of the column alone."""
         check_prior(prior)
@@ -149,10 +149,7 @@ class PairCounts:
         return _found(self.keys, np.where(u >= 0, u * len(self.children) + v, GAP))
 
     def shares(
-        self,
-        u: IntArray,
-        v: IntArray,
-        left: tuple[IntArray, FloatArray, BoolArray] | None = None,
+        self, u: IntArray, v: IntArray, left: tuple[IntArray, FloatArray, BoolArray] | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """Return P(v | k) and P(v | u, k), rows × classes; u may be a gap, v may not.
 
@@ -258,7 +255,7 @@ class PairCounts:
         shown: Callable[[Any], Any],
         given: Callable[[Sequence[Any]], str],
         edge: bool,
-    ) -> Iterator[Estimates]:
+    ) -> EstimateTables:
         """Yield P(v | u, k) for the parents' values that were seen, or P(v | k) of the child alone.
 
         Of an `edge`, P(v | u, k) / P(v | k). `shown` and `given` say how values of the child and of
@@ -328,7 +325,7 @@ class PairCounts:
         return Lookup(where.astype(np.int32), np.arange(len(scores), dtype=np.int32), scores)
 
 
-def check_prior(prior: Laplace | MEstimate) -> None:
+def check_prior(prior: RowsPrior) -> None:
     """Refuse a prior of which a pair of columns has no reading."""
     if isinstance(prior, MEstimate) and not isinstance(prior.p, str):
         raise SettingError("pairs of columns take an m-estimate with p='uniform' or 'marginal'")

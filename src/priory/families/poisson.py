@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,22 +12,15 @@ from priory.base.errors import InputError
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, counted_values, log, log_gamma, times
+from priory.families.base import Adder, EstimateTables, Rng, counted_values, log, log_gamma, times
 from priory.families.evidence import log_gamma_evidence
 from priory.families.loo import LooRows, loo_columns, reduced
 from priory.families.moments import NumericTable, class_moments
-from priory.families.priors import Laplace, MEstimate, Prior
-from priory.families.protocols import (
-    ClosedFormLoo,
-    Conjugate,
-    Linear,
-    LinearFamily,
-    Parametric,
-)
+from priory.families.priors import Laplace, MEstimate, Prior, RowsPrior
+from priory.families.protocols import ClosedFormLoo, Conjugate, Linear, LinearFamily, Parametric
 from priory.statistics.tables import NumbersTable
 
 if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
     from priory.families.posteriors import GammaPosterior
 
 __all__ = ["Poisson", "PoissonParameters"]
@@ -55,7 +47,7 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
     base_measure_in_joint: ClassVar[bool] = True
     priors: ClassVar[tuple[type[Prior], ...]] = (Laplace, MEstimate)
 
-    def parameters(self, table: NumericTable, prior: Laplace | MEstimate) -> PoissonParameters:
+    def parameters(self, table: NumericTable, prior: RowsPrior) -> PoissonParameters:
         """Return the rate of each class and column."""
         if isinstance(table, NumbersTable):
             self._check_counts(table)
@@ -64,7 +56,7 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         return PoissonParameters(np.where(known, shape / np.where(known, weight, 1.0), pooled))
 
     def _after(
-        self, table: NumericTable, prior: Laplace | MEstimate
+        self, table: NumericTable, prior: RowsPrior
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return Σx and n with what the prior lends, and the rate over all classes."""
         moments = class_moments(table.moments)
@@ -72,11 +64,11 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         shape = moments.n * moments.mean + strength * moments.pooled_mean
         return shape, moments.n + strength, moments.pooled_mean
 
-    def n_free(self, table: NumericTable, prior: Laplace | MEstimate) -> int:
+    def n_free(self, table: NumericTable, prior: RowsPrior) -> int:
         """Return a rate for each class and column."""
         return table.moments.weight.size
 
-    def log_evidence(self, table: NumericTable, prior: Laplace | MEstimate) -> float:
+    def log_evidence(self, table: NumericTable, prior: RowsPrior) -> float:
         """Return that of the counts under the Gamma, whose mean is the rate over all classes."""
         column, weight = counted_values(table)
         moments = class_moments(table.moments)
@@ -86,12 +78,7 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         return factorials + log_gamma_evidence(total, moments.n, shape - total, rate - moments.n)
 
     def posterior(
-        self,
-        table: NumericTable,
-        prior: Laplace | MEstimate,
-        block: Block,
-        column: str,
-        classes: tuple[Label, ...],
+        self, table: Any, prior: Any, block: Block, column: str, classes: tuple[Label, ...]
     ) -> GammaPosterior:
         """Return the Gamma over the rate of each class."""
         from priory.families.posteriors import GammaPosterior
@@ -115,7 +102,7 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         return out
 
     def loo_adder(
-        self, column: Numbers, loo: LooRows, table: NumericTable, prior: Laplace | MEstimate
+        self, column: Numbers, loo: LooRows, table: NumericTable, prior: RowsPrior
     ) -> Adder:
         """Take x and one row from the own class, and from the rate over all classes.
 
@@ -145,20 +132,14 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         result: FloatArray = -log_gamma(counts + 1.0).sum(axis=1) if len(x) else np.zeros(0)
         return result
 
-    def sample(
-        self, parameters: PoissonParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: PoissonParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a count at the rate of each row's class."""
         drawn = rng.poisson(parameters.rate[y]).astype(np.float64)
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
 
     def estimates(
-        self,
-        block: Block,
-        table: NumericTable,
-        prior: Laplace | MEstimate,
-        parameters: PoissonParameters,
-    ) -> Iterator[Estimates]:
+        self, block: Block, table: NumericTable, prior: Any, parameters: PoissonParameters
+    ) -> EstimateTables:
         """Yield the rate of each column, Σx (the count) over the rows (the total)."""
         from priory.families.estimates import Estimates, exact_rates
 

@@ -33,11 +33,7 @@ FAMILIES: dict[str, tuple[str | type[Family], dict[str, dict[str, Any]]]] = {
     "Gaussian": ("gaussian", {"gaussian": {}, "gaussian-shared": {"shared": True}}),
     "StudentT": (
         "student_t",
-        {
-            "student-t": {},
-            "log-normal": {"transform": "log"},
-            "rank-normal": {"transform": "rank"},
-        },
+        {"student-t": {}, "log-normal": {"transform": "log"}, "rank-normal": {"transform": "rank"}},
     ),
     "Histogram": ("histogram", {"histogram": {}, "histogram-mdl": {"cut": "mdl"}}),
     "KernelDensity": ("kernel_density", {"kernel-density": {}}),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -13,7 +12,15 @@ from priory.base.errors import InputError, SettingError
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, adder_of, counted_values, log_gamma, times
+from priory.families.base import (
+    Adder,
+    EstimateTables,
+    Rng,
+    adder_of,
+    counted_values,
+    log_gamma,
+    times,
+)
 from priory.families.loo import LooRows, loo_columns
 from priory.families.loo_cells import LooCells, cells_of, log_transforms, rank_transforms
 from priory.families.moments import (
@@ -32,7 +39,6 @@ from priory.statistics.doubledouble import DoubleDouble
 from priory.statistics.tables import CellsTable, MomentsTable, NumbersTable
 
 if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
     from priory.families.posteriors import NormalInverseGammaPosterior
 
 __all__ = ["StudentT", "StudentTParameters"]
@@ -97,12 +103,7 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
         return result
 
     def posterior(
-        self,
-        table: NumericTable,
-        prior: NormalInverseGamma,
-        block: Block,
-        column: str,
-        classes: tuple[Label, ...],
+        self, table: Any, prior: Any, block: Block, column: str, classes: tuple[Label, ...]
     ) -> NormalInverseGammaPosterior:
         """Return what is believed of mean and variance, of the transformed numbers if any."""
         return self.moments(table)[1].belief(prior, block.columns.index(column), classes)
@@ -172,9 +173,9 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
         scores[pairs.never] = np.nan
         make = log_transforms if self.transform == "log" else rank_transforms
         for left, rows, table in pairs.batches():
-            transforms = make(left)
-            found = _read(left.moments(transforms.cells), prior, Identity())
-            scores[rows] = found.take(table).log_density(transforms(table, x[rows])[:, None])
+            t, transformed = make(left)
+            found = _read(left.moments(t), prior, Identity())
+            scores[rows] = found.take(table).log_density(transformed(table, x[rows])[:, None])
         return adder_of(scores)
 
     def log_base_measure(self, column: Numbers, parameters: StudentTParameters) -> FloatArray:
@@ -189,12 +190,8 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
         return f"P({parameters.transform.formula(block.columns[0])} = {t:.4g} | class)"
 
     def estimates(
-        self,
-        block: Block,
-        table: NumericTable,
-        prior: NormalInverseGamma,
-        parameters: StudentTParameters,
-    ) -> Iterator[Estimates]:
+        self, block: Block, table: NumericTable, prior: Any, parameters: StudentTParameters
+    ) -> EstimateTables:
         """Yield location, scale² and degrees of freedom, and the transform where there is one."""
         from priory.families.estimates import Estimates, remark
 
@@ -209,9 +206,7 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
         ):
             yield Estimates(name, none, of.T, total=n, columns=columns)
 
-    def sample(
-        self, parameters: StudentTParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: StudentTParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw from the t of each row's class."""
         scale = np.sqrt(parameters.scale2[y])
         drawn = parameters.location[y] + scale * rng.standard_t(parameters.dof[y])
