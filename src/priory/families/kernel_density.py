@@ -54,13 +54,11 @@ class KernelDensity(ClosedFormLoo, Parametric):
             check_number("bandwidth", self.bandwidth, above=0)
 
     def parameters(self, table: NumbersTable, prior: RowsPrior) -> KernelDensityParameters:
-        """Return the centres, their shares in each class, and the bandwidths."""
+        """Find the centres, their shares in each class, and the bandwidths."""
         cells = table.cells
         n = cells.weight.sum(axis=1)
         total = np.maximum(n.sum(), np.finfo(float).tiny)
-        lent = prior.alpha if isinstance(prior, Laplace) else prior.m
-        strength = float(np.max(lent))
-        weight = n + strength
+        weight = n + float(np.max(prior.strength))
         known = weight > 0
         own = np.where(known, n / np.where(known, weight, 1.0), 0.0)
         shares = cells.weight / np.where(n > 0, n, 1.0)[:, None]
@@ -82,7 +80,7 @@ class KernelDensity(ClosedFormLoo, Parametric):
         return np.minimum(np.maximum(silverman, nearest), max(0.9 * overall, nearest))
 
     def n_free(self, table: NumbersTable, prior: RowsPrior) -> int:
-        """Return the place of each cell, its share in each class, and a bandwidth for each."""
+        """Count the place of each cell, its share in each class, and a bandwidth for each."""
         n_classes, n_cells = table.cells.weight.shape
         bandwidths = n_classes if self.bandwidth is None else 0
         return n_cells + n_classes * max(n_cells - 1, 0) + bandwidths
@@ -95,12 +93,8 @@ class KernelDensity(ClosedFormLoo, Parametric):
         distinct, where = np.unique(x[there], return_inverse=True)
         if not len(distinct) or not len(parameters.centres):
             return out
-        density = np.concatenate(
-            [
-                parameters.log_density(distinct[i : i + BATCH])
-                for i in range(0, len(distinct), BATCH)
-            ]
-        )
+        batches = range(0, len(distinct), BATCH)
+        density = np.concatenate([parameters.log_density(distinct[i : i + BATCH]) for i in batches])
         out[there] = density[where]
         return out
 
@@ -109,7 +103,7 @@ class KernelDensity(ClosedFormLoo, Parametric):
     ) -> Adder:
         """Take the number's kernel away, and the bandwidths from the cells that are left.
 
-        No sum of kernels is a closed form, so each cell and class is read out anew.
+        No sum of kernels is a closed form, so each cell and class is estimated anew.
         """
         x = column.values[:, 0].astype(np.float64)
         pairs = LooCells.of(table.cells, x, loo)
@@ -154,7 +148,7 @@ class KernelDensityParameters:
     bandwidths: FloatArray
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """Return log p(x | k), numbers × classes."""
+        """Sum the kernels: log p(x | k), numbers × classes."""
         with np.errstate(divide="ignore"):
             log_shares, log_own = np.log(self.shares), np.log(self.own)
             log_pool, log_lent = np.log(self.pool), np.log1p(-self.own)

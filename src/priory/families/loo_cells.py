@@ -165,13 +165,7 @@ class LooCellTables:
         squares = self.weight * (t - pooled_mean) ** 2
         pooled_variance = squares.sum(axis=1, keepdims=True) / total
         variance = np.maximum(scatter, 0.0) / np.maximum(n, tiny)
-        return ClassMoments(
-            n,
-            np.where(nothing, pooled_mean, mean),
-            np.where(nothing, pooled_variance, variance),
-            pooled_mean,
-            pooled_variance,
-        )
+        return ClassMoments.filled(n, mean, variance, nothing, (pooled_mean, pooled_variance))
 
 
 def log_transforms(left: LooCellTables) -> tuple[FloatArray, LooTransform]:

@@ -1,4 +1,4 @@
-"""Poisson: how often something happens, for one column of whole numbers."""
+"""Poisson: how often something happens, for columns of integers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
     priors: ClassVar[tuple[type[Prior], ...]] = (Laplace, MEstimate)
 
     def parameters(self, table: NumericTable, prior: RowsPrior) -> PoissonParameters:
-        """Return the rate of each class and column."""
+        """Estimate the rate of each class and column."""
         if isinstance(table, NumbersTable):
             self._check_counts(table)
         shape, weight, pooled = self._after(table, prior)
@@ -58,18 +58,18 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
     def _after(
         self, table: NumericTable, prior: RowsPrior
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return Σx and n with what the prior lends, and the rate over all classes."""
+        """Find Σx and n with what the prior lends, and the rate over all classes."""
         moments = class_moments(table.moments)
-        strength = np.asarray(prior.alpha if isinstance(prior, Laplace) else prior.m)
+        strength = np.asarray(prior.strength)
         shape = moments.n * moments.mean + strength * moments.pooled_mean
         return shape, moments.n + strength, moments.pooled_mean
 
     def n_free(self, table: NumericTable, prior: RowsPrior) -> int:
-        """Return a rate for each class and column."""
+        """Count a rate for each class and column."""
         return table.moments.weight.size
 
     def log_evidence(self, table: NumericTable, prior: RowsPrior) -> float:
-        """Return that of the counts under the Gamma, whose mean is the rate over all classes."""
+        """Give that of the counts under the Gamma, whose mean is the rate over all classes."""
         column, weight = counted_values(table)
         moments = class_moments(table.moments)
         shape, rate, _ = self._after(table, prior)
@@ -80,7 +80,7 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
     def posterior(
         self, table: Any, prior: Any, block: Block, column: str, classes: tuple[Label, ...]
     ) -> GammaPosterior:
-        """Return the Gamma over the rate of each class."""
+        """Give the Gamma over the rate of each class."""
         from priory.families.posteriors import GammaPosterior
 
         shape, weight, _ = self._after(table, prior)
@@ -91,7 +91,7 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         values = table.cells.values
         wrong = values[(values < 0) | ((table.cells.level == 0) & (values != np.floor(values)))]
         if len(wrong):
-            raise InputError(f"poisson takes whole numbers of at least 0, not {float(wrong[0])!r}")
+            raise InputError(f"poisson takes integers of at least 0, not {float(wrong[0])!r}")
 
     def log_likelihood(self, column: Numbers, parameters: PoissonParameters) -> FloatArray:
         """Give Σ_j x log λ − λ; what is no count is impossible."""
@@ -110,8 +110,7 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         """
         moments = table.moments
         seen, n, sums = moments.rows, moments.weight, moments.s1.value
-        strength = prior.alpha if isinstance(prior, Laplace) else prior.m
-        strengths = np.broadcast_to(np.asarray(strength, dtype=np.float64), seen.shape[1:])
+        strengths = np.broadcast_to(np.asarray(prior.strength, dtype=np.float64), seen.shape[1:])
 
         def score(j: int, x: FloatArray, some: LooRows) -> FloatArray:
             gone, lent = seen[some.y, j] == 1, strengths[j]
@@ -126,11 +125,10 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         return loo_columns(column, loo, score)
 
     def log_base_measure(self, column: Numbers, parameters: PoissonParameters | None) -> FloatArray:
-        """Return −log x!."""
+        """Give −log x!."""
         x = column.values.astype(np.float64)
         counts = np.where(np.isfinite(x) & (x >= 0), x, 0.0)
-        result: FloatArray = -log_gamma(counts + 1.0).sum(axis=1) if len(x) else np.zeros(0)
-        return result
+        return np.asarray(-log_gamma(counts + 1.0).sum(axis=1))
 
     def sample(self, parameters: PoissonParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a count at the rate of each row's class."""
@@ -145,18 +143,17 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
 
         moments = table.moments
         sums, n, columns = moments.s1.value.T, moments.weight.T, block.columns
-        lent = prior.alpha if isinstance(prior, Laplace) else prior.m
-        strengths = lent if isinstance(lent, tuple) else (lent,) * len(columns)
+        strengths = np.broadcast_to(prior.strength, len(columns))
         none, fractions = (None,) * len(columns), partial(exact_rates, sums, n, strengths)
         yield Estimates("rate", none, parameters.rate.T, sums, n, columns, fractions)
 
     def linear(self, block: Block, parameters: PoissonParameters) -> Linear:
-        """Return w = log λ and b = −λ."""
+        """Take w = log λ and b = −λ."""
         return Linear(block.columns, log(parameters.rate).T, -parameters.rate.sum(axis=1))
 
 
 def _terms(x: FloatArray, rate: FloatArray) -> FloatArray:
-    """Return x log λ − λ, −∞ for what is no count."""
+    """Give x log λ − λ, −∞ for what is no count."""
     with np.errstate(invalid="ignore"):
         terms = np.where(x == 0, 0.0, x * log(rate)) - rate
         return np.where((x < 0) | (x != np.floor(x)) | np.isinf(x), -np.inf, terms)
