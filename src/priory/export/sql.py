@@ -24,7 +24,7 @@ from priory.families.binomial import Binomial
 from priory.families.categorical import Categorical
 from priory.families.complement import Complement
 from priory.families.conditional import Conditional
-from priory.families.edge import Edge
+from priory.families.conditional import Edge
 from priory.families.gaussian import Gaussian
 from priory.families.histogram import Histogram
 from priory.families.multinomial import Multinomial

@@ -184,16 +184,16 @@ def exact_conditional(
     return _listed(_edge_ratio(given, apart) if edge else given)
 
 
-def exact_rates(sums: FloatArray, n: FloatArray, strengths: Sequence[float]) -> Exact | None:
+def exact_rates(sums: FloatArray, n: FloatArray, strengths: AnyArray) -> Exact | None:
     """Give (Σx + α·λ) / (n_k + α) as fractions, columns × classes, λ the rate over all classes.
 
-    >>> exact_rates(np.array([[3.0, 1.0]]), np.array([[2.0, 2.0]]), [1.0])
+    >>> exact_rates(np.array([[3.0, 1.0]]), np.array([[2.0, 2.0]]), np.ones(1))
     [[Fraction(4, 3), Fraction(2, 3)]]
     """
     counts, rows = exact_sums(sums), exact_sums(n)
     if counts is None or rows is None:
         return None
-    lent = _exact_each(np.array(strengths))[:, None]
+    lent = _exact_each(strengths)[:, None]
     pooled = _ratio(counts.sum(axis=1), rows.sum(axis=1), Fraction())[:, None]
     return _listed(_ratio(counts + lent * pooled, rows + lent, pooled))
 

@@ -190,14 +190,14 @@ class NormalInverseGammaPosterior(_Shown):
 
         scale = np.sqrt(self.beta / (self.alpha * self.kappa))
         low, high = (t.ppf(q, 2 * self.alpha, self.location, scale) for q in tails(level))
-        return low, high
+        return np.asarray(low), np.asarray(high)
 
     def variance_interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Find the ends of the central interval of each variance."""
         from scipy.stats import invgamma
 
         low, high = (invgamma.ppf(q, self.alpha, scale=self.beta) for q in tails(level))
-        return low, high
+        return np.asarray(low), np.asarray(high)
 
     def _columns(self) -> _Columns:
         return [

@@ -297,6 +297,6 @@ def _cell_moments(cells: CellsTable, transform: Transform) -> ClassMoments:
         return mean, (weight * (t - mean) ** 2).sum(axis=1, keepdims=True) / n
 
     pooled_mean, pooled_variance = moments(cells.weight.sum(axis=0, keepdims=True))
-    n, nothing = cells.weight.sum(axis=1, keepdims=True), ~cells.rows.any(axis=1, keepdims=True)
+    n, nothing = cells.weight.sum(axis=1, keepdims=True), cells.rows.sum(axis=1, keepdims=True) == 0
     pooled = pooled_mean[0], pooled_variance[0]
     return ClassMoments.filled(n, *moments(cells.weight), nothing, pooled)
