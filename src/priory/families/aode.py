@@ -17,7 +17,7 @@ from priory.families.base import Adder, EstimateTables, Lookup, Rng, adder_of
 from priory.families.categorical import pick
 from priory.families.described import assigned, known_values
 from priory.families.loo import LooRows
-from priory.families.pair_counts import GAP, NEVER, PairCounts, places_of
+from priory.families.pair_counts import MISSING, NEVER, PairCounts, places_of
 from priory.families.priors import Laplace, MEstimate, Prior, RowsPrior
 from priory.families.protocols import ClosedFormLoo, InPlace
 from priory.kernels.score import Lookups
@@ -80,7 +80,7 @@ class Aode(InPlace, ClosedFormLoo):
 
         def add(rows: slice, out: FloatArray) -> None:
             x = [place[rows] for place in places]
-            nowhere = np.full(len(x[0]), GAP)
+            nowhere = np.full(len(x[0]), MISSING)
             alone = [one.lookup(nowhere, v) for one, v in zip(parameters.alone, x, strict=True)]
             given = parameters.lookups(x, PairCounts.lookup)
             out += _averaged(alone, given, [o[rows] for o in often], out.shape)
@@ -94,7 +94,7 @@ class Aode(InPlace, ClosedFormLoo):
         """
         parameters = self.parameters(table, prior)
         x = parameters.places(column)
-        nowhere = np.full(len(column), GAP)
+        nowhere = np.full(len(column), MISSING)
         alone, often = [], []
         never = np.zeros(len(column), dtype=np.bool_)
         for i, one in enumerate(parameters.alone):
@@ -119,9 +119,7 @@ class Aode(InPlace, ClosedFormLoo):
         seen = known_values(value, [one.children for one in parameters.alone])
         return f"P({assigned(block, seen)} | class)"
 
-    def estimates(
-        self, block: Block, table: PairsTable, prior: Any, parameters: AodeParameters
-    ) -> EstimateTables:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(v | k) of each column, and P(v | u, k) given each of the others."""
         every = range(len(parameters.alone))
         for i in every:
@@ -138,7 +136,7 @@ class Aode(InPlace, ClosedFormLoo):
         parent = rng.integers(d, size=len(y))
         for i, one in enumerate(parameters.alone):
             mine = np.flatnonzero(parent == i)
-            codes[mine, i] = one.draw(np.full(len(mine), GAP), y[mine], rng)
+            codes[mine, i] = one.draw(np.full(len(mine), MISSING), y[mine], rng)
             others = [j for j in range(d) if j != i]
             for j, pair in zip(others, parameters.given[i], strict=True):
                 codes[mine, j] = pair.draw(codes[mine, i], y[mine], rng)

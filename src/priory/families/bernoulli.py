@@ -80,9 +80,7 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         table = np.ascontiguousarray([parameters.log_off[0], parameters.log_on[0]])
         return Lookup(coded.codes, _booleans(coded), table)
 
-    def loo_adder(
-        self, column: Column, loo: LooRows, table: BooleanTable, prior: DiscretePrior
-    ) -> Adder:
+    def loo_adder(self, column: Column, loo: LooRows, table: BooleanTable, prior: Any) -> Adder:
         """Take one from the presences or the absences of the row's own class.
 
         p = (n_1k − [k=y] + a_1) / (n_k − [k=y] + Σa) where present, and alike where absent
@@ -157,9 +155,7 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         weights = parameters.log_on - parameters.log_off
         return Linear(block.columns, weights, parameters.log_off.sum(axis=0))
 
-    def estimates(
-        self, block: Block, table: BooleanTable, prior: Any, parameters: BernoulliParameters
-    ) -> EstimateTables:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(v | k) of a boolean column, P(there | k) of each of many columns."""
         from priory.families.estimates import shares, there_or_not
 

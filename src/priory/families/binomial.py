@@ -93,9 +93,7 @@ class Binomial(ClosedFormLoo, DirichletFamily, LinearFamily):
             off = np.where(x == self.trials, 0.0, (self.trials - x) * log_off)
             return np.where(self._possible(x), on + off, -np.inf)
 
-    def loo_adder(
-        self, column: Numbers, loo: LooRows, table: NumericTable, prior: DiscretePrior
-    ) -> Adder:
+    def loo_adder(self, column: Numbers, loo: LooRows, table: NumericTable, prior: Any) -> Adder:
         """Take x successes and t − x failures from the row's own class.
 
         p_y = (Σx − x + α) / (t·(n_y − 1) + 2α)
@@ -127,9 +125,7 @@ class Binomial(ClosedFormLoo, DirichletFamily, LinearFamily):
         drawn = rng.binomial(self.trials, np.exp(parameters.log_on).T[y]).astype(np.float64)
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
 
-    def estimates(
-        self, block: Block, table: NumericTable, prior: Any, parameters: BernoulliParameters
-    ) -> EstimateTables:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(success | k) of each column."""
         from priory.families.estimates import there_or_not
 

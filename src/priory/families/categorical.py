@@ -86,9 +86,7 @@ class Categorical(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         coded = column.as_labels()
         return Lookup(coded.codes, self._lookup(coded, parameters), parameters.log_p)
 
-    def loo_adder(
-        self, column: Column, loo: LooRows, table: ValuesTable, prior: DiscretePrior
-    ) -> Lookup:
+    def loo_adder(self, column: Column, loo: LooRows, table: ValuesTable, prior: Any) -> Lookup:
         """Take one from the value's count, and from the domain a value that was the row's alone.
 
             P(v | k) = (n_vk − [k=y] + a_v) / (n_k − [k=y] + Σa)
@@ -166,9 +164,7 @@ class Categorical(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         log_p = parameters.log_p[: len(features)]
         return Linear(features, log_p, np.zeros(log_p.shape[1]))
 
-    def estimates(
-        self, block: Block, table: ValuesTable, prior: Any, parameters: CategoricalParameters
-    ) -> EstimateTables:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(v | k) of every value of the domain."""
         from priory.families.estimates import shares
 

@@ -18,7 +18,7 @@ from priory.families.base import EstimateTables, Lookup, Rng
 from priory.families.categorical import pick
 from priory.families.described import assigned, known_values
 from priory.families.loo import LooRows
-from priory.families.pair_counts import GAP, NEVER, PairCounts, places_of
+from priory.families.pair_counts import MISSING, NEVER, PairCounts, places_of
 from priory.families.priors import Laplace, MEstimate, Prior, RowsPrior
 from priory.families.protocols import ClosedFormLoo, Dependent, InPlace
 from priory.statistics.tables import PairsTable
@@ -84,16 +84,14 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
         given = "".join(f"{told}, " for told in [assigned(block, (*known, None))] if told)
         return f"P({assigned(block, (*[None] * len(u), v))} | {given}class)"
 
-    def estimates(
-        self, block: Block, table: PairsTable, prior: Any, parameters: PairCounts
-    ) -> EstimateTables:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(v | u, k) for each value of the parent, or the values of several that came."""
         last = len(block.columns) - 1
         yield from parameters.estimates(block, range(last), last, self.is_edge)
 
     def sample(self, parameters: PairCounts, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a value of the column where nothing is known of its parents."""
-        return _drawn(parameters, np.full(len(y), GAP), y, rng)
+        return _drawn(parameters, np.full(len(y), MISSING), y, rng)
 
     def sample_given(
         self,

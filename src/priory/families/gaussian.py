@@ -158,9 +158,7 @@ class Gaussian(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily, Floo
         half_precision, log_norm = parameters.half_precision, parameters.log_norm
         return lambda rows, out: add_gaussian(values[rows], mean, half_precision, log_norm, out)
 
-    def loo_adder(
-        self, column: Numbers, loo: LooRows, table: NumericTable, prior: NormalInverseGamma | None
-    ) -> Adder:
+    def loo_adder(self, column: Numbers, loo: LooRows, table: NumericTable, prior: Any) -> Adder:
         """Take x from the sums of the row's own class, and of the column as a whole.
 
             μ⁻ = μ − (x − μ)/(n − 1),   S⁻ = S − (x − μ)² n/(n − 1),   S = Σ(x − μ)²
@@ -225,9 +223,7 @@ class Gaussian(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily, Floo
         drawn = rng.normal(parameters.mean[y], np.sqrt(parameters.variance[y]))
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
 
-    def estimates(
-        self, block: Block, table: NumericTable, prior: Any, parameters: GaussianParameters
-    ) -> EstimateTables:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield μ and σ² of each column."""
         from priory.families.estimates import Estimates
 

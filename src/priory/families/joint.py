@@ -21,7 +21,7 @@ from priory.families.categorical import draw, pick
 from priory.families.described import Parts, assigned, known_values
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.loo import LooRows, log_share, reduced
-from priory.families.pair_counts import GAP, places_of
+from priory.families.pair_counts import MISSING, places_of
 from priory.families.priors import Laplace, MEstimate, Prior, RowsPrior
 from priory.families.protocols import ClosedFormLoo, Conjugate, Parametric
 from priory.statistics.tables import LabelsTable
@@ -120,9 +120,7 @@ class Joint(ClosedFormLoo, Parametric, Conjugate):
                 out[rows] = parameters.log_marginal(pattern, codes[rows])
         return out
 
-    def loo_adder(
-        self, column: Combined, loo: LooRows, table: LabelsTable, prior: RowsPrior
-    ) -> Adder:
+    def loo_adder(self, column: Combined, loo: LooRows, table: LabelsTable, prior: Any) -> Adder:
         """Take one from the combination's count, and from the domains values that were its alone.
 
             P(v | k) = (n_vk − [k=y] + α) / (n_k − [k=y] + αV)
@@ -139,15 +137,13 @@ class Joint(ClosedFormLoo, Parametric, Conjugate):
             scores[whole] = np.nan
         return adder_of(scores)
 
-    def estimates(
-        self, block: Block, table: LabelsTable, prior: Any, parameters: JointParameters
-    ) -> EstimateTables:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P of each combination that was seen, and of any one that was not."""
         from priory.families.estimates import Estimates, exact_joint
 
         combinations, n_columns = parameters.combinations, len(parameters.domains)
         n = len(table.labels) + (combinations > len(table.labels))
-        codes = np.concatenate([parameters.codes, np.full((1, n_columns), GAP)])
+        codes = np.concatenate([parameters.codes, np.full((1, n_columns), MISSING)])
         counts = np.concatenate([table.weight.T, np.zeros((1, len(table.weight)))])[:n]
         values = [*(_shown(block, label) for label in table.labels), "any one never seen"]
         yield Estimates(
@@ -200,7 +196,9 @@ class JointParameters:
     def codes_of(self, column: Combined) -> AnyArray:
         """Code each row by the places of its values in the domains, −1 for other values."""
         parts = zip(column.parts, self.domains, strict=True)
-        return np.stack([np.maximum(places_of(part, known), GAP) for part, known in parts], axis=1)
+        return np.stack(
+            [np.maximum(places_of(part, known), MISSING) for part, known in parts], axis=1
+        )
 
     def log_marginal(self, pattern: BoolArray, codes: AnyArray) -> FloatArray:
         """Look up log P(values of the columns in the pattern | k), rows × classes."""

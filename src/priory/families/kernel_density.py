@@ -98,9 +98,7 @@ class KernelDensity(ClosedFormLoo, Parametric):
         out[there] = density[where]
         return out
 
-    def loo_adder(
-        self, column: Numbers, loo: LooRows, table: NumbersTable, prior: RowsPrior
-    ) -> Adder:
+    def loo_adder(self, column: Numbers, loo: LooRows, table: NumbersTable, prior: Any) -> Adder:
         """Take the number's kernel away, and the bandwidths from the cells that are left.
 
         No sum of kernels is a closed form, so each cell and class is estimated anew.
@@ -114,9 +112,7 @@ class KernelDensity(ClosedFormLoo, Parametric):
             scores[rows] = self.log_likelihood(Numbers(x[rows, None]), parameters)
         return adder_of(scores)
 
-    def estimates(
-        self, block: Block, table: NumbersTable, prior: Any, parameters: KernelDensityParameters
-    ) -> EstimateTables:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield the bandwidths; the density itself is a sum of kernels, which no table shows."""
         from priory.families.estimates import Estimates, remark
 

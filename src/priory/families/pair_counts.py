@@ -25,9 +25,9 @@ from priory.statistics.tables import PairsTable
 if TYPE_CHECKING:
     from priory.families.estimates import Exact
 
-__all__ = ["GAP", "NEVER", "PairCounts", "places_of"]
+__all__ = ["MISSING", "NEVER", "PairCounts", "places_of"]
 
-GAP, NEVER = -1, -2
+MISSING, NEVER = -1, -2
 """The places of a missing value and of one that was never learned."""
 
 DENSE = 1 << 20
@@ -50,8 +50,8 @@ class PairCounts:
         P(v | u, k) = (n_uvk + b_vk) / (n_uk + Σb)
 
     a are the prior's pseudo-counts. b are the same, but for an m-estimate towards the marginal,
-    which here is P(v | u', k), with the last of the parents dropped: b_vk = m · P(v | u', k), and of
-    a lone parent m · P(v | k). n_uk counts rows that have all the values. A parent's value that is
+    which here is P(v | u', k), the last of the parents dropped: b_vk = m · P(v | u', k), and of a
+    lone parent m · P(v | k). n_uk counts rows that have all the values. A parent's value that is
     missing, or was never seen, is summed out; where no parent is known P(v | k) stands for it. So
     does P(v | u', k) where neither rows nor prior speak for the parents' values in a class.
 
@@ -122,7 +122,7 @@ class PairCounts:
         """Give the context of the parents' values, which are given as places."""
         u = np.zeros(len(places[0]) if places else 0, dtype=np.int64)
         for place, values in zip(places, self.parents, strict=True):
-            u = u * (len(values) + 1) + np.maximum(place, GAP) + 1
+            u = u * (len(values) + 1) + np.maximum(place, MISSING) + 1
         return u - 1
 
     def values_of(self, u: AnyArray) -> list[IntArray]:
@@ -130,7 +130,7 @@ class PairCounts:
         if not self.parents:
             return []
         sizes = [len(values) + 1 for values in self.parents]
-        return [place - 1 for place in np.unravel_index(np.maximum(u, GAP) + 1, sizes)]
+        return [place - 1 for place in np.unravel_index(np.maximum(u, MISSING) + 1, sizes)]
 
     @cached_property
     def _by_context(self) -> tuple[IntArray, FloatArray, IntArray]:
@@ -149,7 +149,7 @@ class PairCounts:
 
     def _at(self, u: IntArray, v: IntArray) -> IntArray:
         """Find values in their contexts; one beyond the last for those never seen."""
-        return _found(self.keys, np.where(u >= 0, u * len(self.children) + v, GAP))
+        return _found(self.keys, np.where(u >= 0, u * len(self.children) + v, MISSING))
 
     def shares(
         self, u: IntArray, v: IntArray, left: LeftOut | None = None
@@ -183,7 +183,7 @@ class PairCounts:
 
     def _first(self, places: Sequence[IntArray]) -> list[IntArray]:
         """List the contexts in which the first parent alone is known, then the first two, …."""
-        nothing = np.full(len(places[0]), GAP) if places else _NOTHING
+        nothing = np.full(len(places[0]), MISSING) if places else _NOTHING
         return [
             self.context([p if j <= i else nothing for j, p in enumerate(places)])
             for i in range(len(places))
@@ -246,7 +246,7 @@ class PairCounts:
             )
         places = np.indices((*sizes, len(self.children)))
         u = [
-            np.where(p.ravel() == n - 1, GAP, p.ravel())
+            np.where(p.ravel() == n - 1, MISSING, p.ravel())
             for p, n in zip(places, sizes, strict=False)  # the last is the child
         ]
         scores = np.zeros((*sizes, len(self.children) + 1, self.n_classes))
@@ -273,7 +273,7 @@ class PairCounts:
             values = [written(child, value).removeprefix("in ") for value in values]
         v, columns = np.arange(len(values)), [block.columns[child]] * len(values)
         if not self.parents:
-            alone, _ = self.shares(np.full(len(v), GAP), v)
+            alone, _ = self.shares(np.full(len(v), MISSING), v)
             counted = (self.child, self.prior, self.children, columns)
             yield shares("P(value | class)", values, log(alone), *counted)
             return
@@ -339,7 +339,7 @@ class PairCounts:
         child_gone = (np.append(self.child_rows.sum(axis=1), [0, 0])[v] == 1) & (v >= 0)
         if places:  # a parent's value is gone with its only row
             of_parents = zip(places, self.parent_rows, strict=True)
-            u = self.context([np.where(np.append(n, 0)[p] == 1, GAP, p) for p, n in of_parents])
+            u = self.context([np.where(np.append(n, 0)[p] == 1, MISSING, p) for p, n in of_parents])
         told = (v >= 0) & ~child_gone & ~never & ((u >= 0) | (not edge))
         scores = np.zeros((len(found) + 1, self.n_classes))
         left = y[told], amounts[way][told], whole[told]
@@ -352,7 +352,7 @@ def places_of(column: Labels, labels: Sequence[Label]) -> IntArray:
     """Find the place of each row's value among labels; NEVER for one that is not there."""
     known = {label_key(label): i for i, label in enumerate(labels)}
     places = [known.get(label_key(label), NEVER) for label in column.labels]
-    return np.array([*places, GAP], dtype=np.int64)[column.codes]
+    return np.array([*places, MISSING], dtype=np.int64)[column.codes]
 
 
 def _contexts(

@@ -101,9 +101,7 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
             out += np.where(np.isnan(x), 0.0, _terms(x, parameters.rate[:, j]))
         return out
 
-    def loo_adder(
-        self, column: Numbers, loo: LooRows, table: NumericTable, prior: RowsPrior
-    ) -> Adder:
+    def loo_adder(self, column: Numbers, loo: LooRows, table: NumericTable, prior: Any) -> Adder:
         """Take x and one row from the own class, and from the rate over all classes.
 
         λ_k = (Σx − [k=y]·x + α·λ) / (n_k − [k=y] + α),   λ = (Σx − x) / (n − 1)
@@ -135,9 +133,7 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         drawn = rng.poisson(parameters.rate[y]).astype(np.float64)
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
 
-    def estimates(
-        self, block: Block, table: NumericTable, prior: Any, parameters: PoissonParameters
-    ) -> EstimateTables:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield the rate of each column, Σx (the count) over the rows (the total)."""
         from priory.families.estimates import Estimates, exact_rates
 

@@ -149,9 +149,7 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
 
         return add
 
-    def loo_adder(
-        self, column: Numbers, loo: LooRows, table: NumericTable, prior: NormalInverseGamma
-    ) -> Adder:
+    def loo_adder(self, column: Numbers, loo: LooRows, table: NumericTable, prior: Any) -> Adder:
         """Take x from the sums of its own class, and of the column as a whole.
 
         A transform is that of the column without the row: the median, the least number or the
@@ -189,9 +187,7 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
         t = float(parameters.transform(np.array([value], dtype=np.float64))[0])
         return f"P({parameters.transform.formula(block.columns[0])} = {t:.4g} | class)"
 
-    def estimates(
-        self, block: Block, table: NumericTable, prior: Any, parameters: StudentTParameters
-    ) -> EstimateTables:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield location, scale² and degrees of freedom, and the transform where there is one."""
         from priory.families.estimates import Estimates, remark
 

@@ -86,7 +86,7 @@ class Words(Counted):
 
     @property
     def title(self) -> str:
-        """Return the name with its read-out."""
+        """How the family is shown: with its readout."""
         return f"{self.readout} words"
 
     def parameters(self, table: WordsTable, prior: DiscretePrior) -> WordsParameters:
