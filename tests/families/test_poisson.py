@@ -58,7 +58,7 @@ def test_what_is_no_count_is_refused(wrong):
         {"x": [1.0, wrong, 3.0]}, ["a", "b", "b"]
     )
     with pytest.raises(
-        InputError, match=rf"Column 'x': poisson takes whole numbers .* not {wrong}"
+        InputError, match=rf"Column 'x': poisson takes integers .* not {wrong}"
     ):
         _ = classifier.model
 
