@@ -14,8 +14,8 @@ from priory.base.graph import Graph
 from priory.base.labels import count_codes, label_key, sorted_labels
 from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, FloatArray, IntArray
+from priory.data.combinations import count_combinations
 from priory.network.variables import WORTH_A_THREAD, Coded, Domain, Domains, domain_of
-from priory.statistics.combinations import count_combinations
 
 __all__ = ["MOST_CELLS", "NetworkCounts", "count_family"]
 
