@@ -7,7 +7,7 @@ from typing import Any
 
 from priory.base.errors import SettingError
 from priory.base.typing import FloatArray
-from priory.families.edge import Edge
+from priory.families.conditional import Edge
 from priory.model.model import Term
 
 __all__ = ["grid", "no_form", "writer"]

@@ -5,7 +5,7 @@ A row is sparse here: the words (or columns) that it has, and how often.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,7 +16,7 @@ from priory.base.formatting import number
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Counts, SparseRows
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, log_gamma
+from priory.families.base import Adder, EstimateTables, Rng, log_gamma
 from priory.families.described import Part, Parts
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.loo import LooRows, brute_force_loo, loo_table
@@ -36,7 +36,6 @@ from priory.families.weights import Weights
 from priory.kernels.score import add_counts_csr, add_counts_dense
 
 if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
     from priory.families.posteriors import DirichletPosterior
 
 __all__ = ["Counted", "CountedParameters", "add_counts", "presence_parts", "sparse_rows"]
@@ -162,7 +161,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
             return np.zeros(len(column))
         return _log_orders(self.rows(column, parameters))
 
-    def sample(self, parameters: Any, y: CodeArray, rng: np.random.Generator) -> AnyArray:
+    def sample(self, parameters: Any, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw counts; the length, which the model does not speak of, is Poisson about its mean."""
         self.check_likelihood()
         p = np.exp(parameters.table).T
@@ -194,12 +193,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         return evidence
 
     def posterior(
-        self,
-        table: Any,
-        prior: DiscretePrior,
-        block: Block,
-        column: str,
-        classes: tuple[Label, ...],
+        self, table: Any, prior: Any, block: Block, column: str, classes: tuple[Label, ...]
     ) -> DirichletPosterior:
         """Give the Dirichlet over the words of each class, for the multinomial of counts."""
         from priory.families.posteriors import DirichletPosterior
@@ -242,9 +236,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         ]
         return Parts(each, notes=notes, noun=self.noun)
 
-    def estimates(
-        self, block: Block, table: Any, prior: DiscretePrior, parameters: Any
-    ) -> Iterator[Estimates]:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(word | k), P(word is there | k), P(word | not k), or weights that are no P."""
         from priory.families.estimates import Estimates, complement_shares, shares, there_or_not
 

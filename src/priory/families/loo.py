@@ -75,12 +75,7 @@ class LooRows:
 
 
 def log_likelihood_loo(
-    family: Family,
-    column: Any,
-    y: CodeArray,
-    weight: FloatArray | None,
-    table: Any,
-    prior: Any,
+    family: Family, column: Any, y: CodeArray, weight: FloatArray | None, table: Any, prior: Any
 ) -> FloatArray:
     """Score each row i, log P(x_i | k), rows × classes, with row i taken out of the table.
 

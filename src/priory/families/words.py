@@ -13,7 +13,7 @@ from priory.base.errors import SettingError
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.data.columns import SparseRows, Texts
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder
+from priory.families.base import Adder, Rng
 from priory.families.counted import Counted, CountedParameters
 from priory.families.described import listed
 from priory.families.loo import LooRows
@@ -86,7 +86,7 @@ class Words(Counted):
 
     @property
     def title(self) -> str:
-        """Return the name with its read-out."""
+        """How the family is shown: with its readout."""
         return f"{self.readout} words"
 
     def parameters(self, table: WordsTable, prior: DiscretePrior) -> WordsParameters:
@@ -137,10 +137,7 @@ class Words(Counted):
         return SparseRows(tf.astype(np.float64), codes, indptr, len(known.vocabulary))
 
     def names(
-        self,
-        block: Block,
-        known: WordsTable | WordsParameters,
-        words: AnyArray | None = None,
+        self, block: Block, known: WordsTable | WordsParameters, words: AnyArray | None = None
     ) -> Sequence[str]:
         """Name all words that the parameters (or a table) know, or some of them."""
         if words is not None:
@@ -209,9 +206,7 @@ class Words(Counted):
             table.vocabulary.take(np.flatnonzero(table.most_frequent(table.limit)))
         )
 
-    def sample(
-        self, parameters: WordsParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: WordsParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw texts of words in any order; a multinomial's length is Poisson about its mean."""
         self.check_likelihood()
         words, weights = parameters.words, parameters.table

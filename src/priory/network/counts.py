@@ -15,9 +15,9 @@ from priory.base.graph import Graph
 from priory.base.labels import count_codes
 from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, FloatArray, IntArray
+from priory.data.combinations import count_combinations
 from priory.network.factors import NetworkPrior, log_evidence, pseudo_counts, shares
 from priory.network.variables import WORTH_A_THREAD, Coded, Domains, domain_of, places
-from priory.statistics.combinations import count_combinations
 
 __all__ = ["NetworkCounts", "count_family"]
 
