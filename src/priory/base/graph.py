@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 from typing import Any
 
@@ -66,31 +66,14 @@ class Graph:
     @cached_property
     def order(self) -> tuple[str, ...]:
         """The nodes, parents before their children."""
-        waiting = {name: len(of) for name, of in self.parents.items()}
-        ready = deque(name for name, n in waiting.items() if not n)
-        order = []
-        while ready:
-            name = ready.popleft()
-            order.append(name)
-            for child in self.children[name]:
-                waiting[child] -= 1
-                if not waiting[child]:
-                    ready.append(child)
-        if len(order) < len(self.parents):
-            cycle = self._cycle([name for name, n in waiting.items() if n])
-            raise SettingError(
-                f"The graph must be acyclic; it has the cycle {' → '.join(map(repr, cycle))}."
-            )
-        return tuple(order)
-
-    def _cycle(self, left: Sequence[str]) -> list[str]:
-        """Find a cycle among nodes that all have a parent among themselves."""
-        among, path = set(left), [left[0]]
-        while True:
-            parent = next(p for p in self.parents[path[-1]] if p in among)
-            if parent in path:
-                return [parent, *path[path.index(parent) :][::-1]]
-            path.append(parent)
+        sorter = TopologicalSorter(dict.fromkeys(self.parents, ()))
+        for name, of in self.parents.items():
+            sorter.add(name, *of)
+        try:
+            return tuple(sorter.static_order())
+        except CycleError as error:
+            cycle = " → ".join(map(repr, error.args[1]))
+            raise SettingError(f"The graph must be acyclic; it has the cycle {cycle}.") from None
 
     def find(self, name: object) -> str:
         """Check that a name is a node; if not, say which there are."""

@@ -90,7 +90,6 @@ class _Parser:
         while self.at < len(self.tokens):
             kind = self._next()
             if kind == "network":
-                self._until("{")
                 self._skip_block()
             elif kind == "variable":
                 self._variable()
@@ -103,8 +102,7 @@ class _Parser:
         missing = [name for name in self.domains if name not in self.tables]
         if missing:
             raise InputError(f"The text holds no probability of variable {listing(missing)}.")
-        ordered = {name: self.parents[name] for name in self.domains}
-        return ordered, self.domains, {name: self.tables[name] for name in self.domains}
+        return {name: self.parents[name] for name in self.domains}, self.domains, self.tables
 
     def _variable(self) -> None:
         name = self._name()
@@ -249,6 +247,7 @@ class _Parser:
             pass
 
     def _skip_block(self) -> None:
+        self._until("{")
         depth = 1
         while depth:
             token = self._next()

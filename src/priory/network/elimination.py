@@ -8,6 +8,7 @@ and its table is kept.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from math import prod
 from typing import Any, Literal, NamedTuple
 
@@ -88,44 +89,18 @@ class Plans:
         if key not in self._known:
             if len(self._known) >= 1024:
                 self._known.clear()
-            sizes = {
-                name: size
-                for variables, shape in zip(names, shapes, strict=True)
-                for name, size in zip(variables, shape, strict=True)
+            symbols = {
+                name: oe.get_symbol(i) for i, name in enumerate(dict.fromkeys(chain(*names)))
             }
-            symbols = {name: oe.get_symbol(i) for i, name in enumerate(sizes)}
             terms = ["".join(symbols[name] for name in variables) for variables in names]
             equation = ",".join(terms) + "->" + "".join(symbols[name] for name in out)
-            path = _best_path([*map(frozenset, names)], frozenset(out), sizes, self.most_numbers)
+            path, info = oe.contract_path(equation, *shapes, shapes=True, optimize="greedy")
+            if info.largest_intermediate > self.most_numbers:  # look harder before giving up
+                search = oe.RandomGreedy(max_repeats=64, minimize="size")
+                path, info = oe.contract_path(equation, *shapes, shapes=True, optimize=search)
+            _check_size(int(info.largest_intermediate), self.most_numbers)
             self._known[key] = oe.contract_expression(equation, *shapes, optimize=path)
         return self._known[key]
-
-
-def _best_path(
-    terms: Sequence[frozenset[str]], out: frozenset[str], sizes: dict[str, int], most: int
-) -> Any:
-    """Find an order of multiplication whose largest table is small enough."""
-    path = oe.paths.greedy(list(terms), out, sizes)
-    needed = _largest(path, terms, out, sizes)
-    if needed > most:  # look harder before giving up
-        search = oe.RandomGreedy(max_repeats=64, minimize="size")
-        path = search(list(terms), out, sizes)
-        _check_size(min(needed, _largest(path, terms, out, sizes)), most)
-    return path
-
-
-def _largest(
-    path: Any, terms: Sequence[frozenset[str]], out: frozenset[str], sizes: Mapping[str, int]
-) -> int:
-    """Find the size of the largest table that an order of multiplication makes."""
-    left, largest = list(terms), 1
-    for places in path:
-        taken = [left.pop(place) for place in sorted(places, reverse=True)]
-        kept = frozenset().union(out, *left)
-        made = frozenset().union(*taken) & kept
-        largest = max(largest, prod(sizes[name] for name in made))
-        left.append(made)
-    return largest
 
 
 def _check_size(needed: int, most: int) -> None:

@@ -145,12 +145,12 @@ def given_table(name: str, table: Any, parents: Sequence[str], domains: Domains)
             )
     elif not parents:
         result = _row(name, table, domains[name])
+    elif not isinstance(table, Mapping):
+        raise InputError(
+            f"The table of {name!r} must have a row for each combination of {listing(parents)}, "
+            f"not {table!r:.60}."
+        )
     else:
-        if not isinstance(table, Mapping):
-            raise InputError(
-                f"The table of {name!r} must have a row for each combination of "
-                f"{listing(parents)}, not {table!r:.60}."
-            )
         result = np.full(shape, np.nan)
         for key, row in table.items():
             values = key if isinstance(key, tuple) else (key,)
