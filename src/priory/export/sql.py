@@ -22,7 +22,7 @@ from priory.data.schema import Kind
 from priory.families.bernoulli import Bernoulli
 from priory.families.binomial import Binomial
 from priory.families.categorical import Categorical
-from priory.families.complement import Complement
+from priory.families.multinomial import Complement
 from priory.families.conditional import Conditional
 from priory.families.conditional import Edge
 from priory.families.gaussian import Gaussian

@@ -58,9 +58,9 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
 
     def parameters(self, table: NumbersTable, prior: DiscretePrior) -> HistogramParameters:
         """Find the cuts and estimate log P(bin | k)."""
-        cells, (cuts, _) = table.cells, self.binned(table)
-        _, counts, pseudo = self.counted(table, prior)
-        log_p = log_shares(counts.T, pseudo[:, None])
+        cells, (cuts, bins) = table.cells, self.binned(table)
+        pseudo = prior.pseudo_counts(bins.labels, bins.weight.sum(axis=0))
+        log_p = log_shares(bins.weight.T, pseudo[:, None])
         ends = (cells.lower[:1].tolist() + cells.upper[-1:].tolist()) or [0.0, 0.0]
         return HistogramParameters(cuts, log_p, ends[0], ends[1])
 
