@@ -64,10 +64,10 @@ class CountedPairs:
         """Take the columns of counts, all of which are kept."""
         word, label = np.nonzero(table.rows.T)
         place = label, word
-        counted = (table.rows[place], table.weight[place], table.s1[place])
         having = np.maximum(table.rows.sum(axis=0), 1)
         codes = (word.astype(np.int32), label.astype(np.int32))
-        return cls(*codes, *counted, having, table.documents_weight)
+        rows, weight, n = table.rows[place], table.weight[place], table.s1[place]
+        return cls(*codes, rows, weight, n, having, table.documents_weight)
 
     @property
     def n_words(self) -> int:
