@@ -77,7 +77,7 @@ def test_the_kernel_sums_exactly(seed, n, d, bits, scale, layout, heaviest, gaps
 
 @pytest.mark.parametrize("layout", ["C", "F", "float32"])
 @pytest.mark.parametrize("bits", [3, 22])
-def test_many_tiles_of_whole_numbers(layout, bits):
+def test_many_tiles_of_integers(layout, bits):
     rng = np.random.default_rng(bits)
     X = some_numbers(rng, (9000, 5), bits, 1.0)
     y = rng.integers(0, K, 9000).astype(np.int32)
@@ -85,7 +85,7 @@ def test_many_tiles_of_whole_numbers(layout, bits):
 
 
 @pytest.mark.parametrize("layout", ["C", "F"])
-def test_whole_numbers_that_give_way_to_others_halfway(layout):
+def test_integers_that_give_way_to_others_halfway(layout):
     rng = np.random.default_rng(0)
     X = some_numbers(rng, (9000, 5), 4, 1.0)
     X[5000:] += 0.125
@@ -95,7 +95,7 @@ def test_whole_numbers_that_give_way_to_others_halfway(layout):
 
 
 @pytest.mark.parametrize("layout", ["C", "F"])
-def test_whole_numbers_beside_numbers_of_all_their_bits(layout):
+def test_integers_beside_numbers_of_all_their_bits(layout):
     rng = np.random.default_rng(1)
     X = some_numbers(rng, (6000, 5), 12, 1.0)
     X[:, 3] = rng.normal(size=6000)
@@ -200,7 +200,7 @@ def test_rows_one_by_one_leave_no_trace():
 
 
 @pytest.mark.parametrize("heaviest", [None, 5])
-def test_products_of_whole_numbers_leave_no_trace(heaviest):
+def test_products_of_integers_leave_no_trace(heaviest):
     rng = np.random.default_rng(6)
     X = {"a": rng.integers(10**8, 10**8 + 1000, 300), "b": rng.integers(-9, 10, 300)}
     y = rng.integers(0, K, 300)

@@ -38,6 +38,8 @@ from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseG
 from priory.model.model import Model
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import table_type
+from priory.tuning.choices import choices_for
+from priory.tuning.kinds import declared_kinds
 from priory.tuning.leave_one_out import log_joint_folds, log_joint_loo, term_scores_loo
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -344,10 +346,10 @@ def table_of(seed, n=40):
 
 
 def learned(X, y, setting, weight=None):
-    schema = infer(X, setting.declared(open_table(X)))
+    schema = infer(X, declared_kinds(setting, open_table(X)))
     frame, labels = read(X, schema), read_labels(y)
     statistics = Statistics.count(frame, labels, schema, weight)
-    return statistics, setting.choices(statistics), frame, labels
+    return statistics, choices_for(setting, statistics), frame, labels
 
 
 @pytest.mark.parametrize("missing", ["skip", "category"])

@@ -41,9 +41,10 @@ class MomentsTable(SumsTable):
 
     def absorb(self, column: Numbers, y: CodeArray) -> bool:
         """Add a few rows in place, unless a number is missing or too large."""
-        n, s1, s2 = self.n, self.s1, self.s2
-        sums = (n.hi, n.lo, s1.hi, s1.lo, s2.hi, s2.lo)
-        return add_rows(column.values.astype(np.float64, copy=False), y, self.rows, *sums)
+        return add_rows(column.values.astype(np.float64, copy=False), y, self.rows, *self._arrays())
+
+    def _arrays(self) -> tuple[FloatArray, ...]:
+        return self.n.hi, self.n.lo, self.s1.hi, self.s1.lo, self.s2.hi, self.s2.lo
 
     @classmethod
     def zeros(cls, n_classes: int, n_columns: int) -> MomentsTable:
@@ -78,9 +79,8 @@ class MomentsTable(SumsTable):
         return self._central()[1]
 
     def _central(self) -> tuple[FloatArray, FloatArray]:
-        n, s1, s2 = self.n, self.s1, self.s2
-        mean, squares = np.empty(n.hi.shape), np.empty(n.hi.shape)
-        central_moments(n.hi, n.lo, s1.hi, s1.lo, s2.hi, s2.lo, mean, squares)
+        mean, squares = np.empty(self.n.hi.shape), np.empty(self.n.hi.shape)
+        central_moments(*self._arrays(), mean, squares)
         return mean, squares
 
     @property
