@@ -19,11 +19,10 @@ from priory.export.refusals import grid, no_form, writer
 from priory.families.bernoulli import Bernoulli
 from priory.families.binomial import Binomial
 from priory.families.categorical import Categorical
-from priory.families.complement import Complement
 from priory.families.conditional import Conditional
 from priory.families.gaussian import Gaussian
 from priory.families.histogram import Histogram
-from priory.families.multinomial import Multinomial
+from priory.families.multinomial import Complement, Multinomial
 from priory.families.poisson import Poisson
 from priory.families.student_t import StudentT
 from priory.families.transforms import Identity, LogTransform

@@ -1,4 +1,4 @@
-"""What a family is: a likelihood read out of a table of sums.
+"""What a family is: a likelihood derived from a table of sums.
 
     table + prior ──parameters──▶ parameters ──log_likelihood──▶ log P(x | k)
 
@@ -66,7 +66,7 @@ class Family(ABC):
 
     name: ClassVar[str]
     kinds: ClassVar[tuple[Kind, ...]]
-    """The kinds it can be read out of, the one to count when asked for first."""
+    """The kinds it can be estimated from, the one to count when asked for first."""
     priors: ClassVar[tuple[type[Prior], ...]] = DISCRETE_PRIORS
     """The priors it can use."""
     default_prior: ClassVar[Prior | None] = Laplace(1.0)
@@ -79,7 +79,7 @@ class Family(ABC):
 
     @abstractmethod
     def parameters(self, table: Any, prior: Any) -> Any:
-        """Read the parameters out of a table of sums and a prior."""
+        """Estimate the parameters from a table of sums and a prior."""
 
     @abstractmethod
     def log_likelihood(self, column: Any, parameters: Any) -> FloatArray:

@@ -13,14 +13,14 @@ from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Column, Counts, Labels, SparseRows
 from priory.data.schema import Block, Kind
 from priory.families.base import Adder, EstimateTables, Lookup, Rng, times
-from priory.families.counted import presence_parts, sparse_rows
+from priory.families.counted import add_counts, presence_parts, sparse_rows
 from priory.families.described import Parts
 from priory.families.loo import LooRows, log_share, tabulate
 from priory.families.priors import DiscretePrior, Laplace, one_column
 from priory.families.protocols import ClosedFormLoo, DirichletFamily, InPlace, Linear, LinearFamily
 from priory.families.readouts import log_presence, presence_weights
 from priory.families.weights import Weights
-from priory.kernels.score import add_counts_csr, add_present_dense
+from priory.kernels.score import add_present_dense
 from priory.statistics.tables import CountsTable, LabelsTable, NumbersTable
 
 __all__ = ["Bernoulli", "BernoulliParameters"]
@@ -75,7 +75,7 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         """Turn the booleans of a column of labels into places once; counts need no more."""
         if isinstance(column, Counts):
             present = _present(column)
-            return lambda rows, out: self._add_counts(present.take(rows), parameters, out)
+            return lambda rows, out: _add_present(present.take(rows), parameters, out)
         coded = column.as_labels()
         table = np.ascontiguousarray([parameters.log_off[0], parameters.log_on[0]])
         return Lookup(coded.codes, _booleans(coded), table)
@@ -114,8 +114,8 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         def score(rows: Any, others: BernoulliParameters, own: BernoulliParameters) -> FloatArray:
             part, y = column.take(rows), loo.y[rows]
             result, mine = np.zeros((2, len(y), len(counts)))
-            self._add_counts(part, others, result)
-            self._add_counts(part, own, mine)
+            _add_present(part, others, result)
+            _add_present(part, own, mine)
             here = np.arange(len(y)), y
             result[here] = mine[here]
             return result
@@ -130,12 +130,6 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
                 out[some] += score(rows.start + some, *tables[way])
 
         return add
-
-    def _add_counts(self, column: Counts, parameters: BernoulliParameters, out: FloatArray) -> None:
-        def score(weights: Weights, out: FloatArray) -> None:
-            _add_present(column, weights.rows, out)
-
-        parameters.weights.add(score, column.missing, out)
 
     def parts(self, block: Block, row: Column, parameters: BernoulliParameters) -> Parts | None:
         """Write p of each column that is there, and Π (1 − p) of the others together."""
@@ -203,14 +197,17 @@ def _present(column: Counts) -> Counts:
     return Counts(replace(column.matrix, data=ones))
 
 
-def _add_present(column: Counts, weights: FloatArray, out: FloatArray) -> None:
+def _add_present(column: Counts, parameters: BernoulliParameters, out: FloatArray) -> None:
     """Add the weights of the columns that are present in each row."""
-    matrix = column.matrix
-    if isinstance(matrix, SparseRows):
-        add_counts_csr(matrix.data, matrix.indices, matrix.indptr, weights, out)
-    else:
-        threshold = 0.0 if column.threshold is None else column.threshold
-        add_present_dense(matrix, threshold, weights, out)
+    matrix, threshold = column.matrix, column.threshold or 0.0
+
+    def score(weights: Weights, out: FloatArray) -> None:
+        if isinstance(matrix, SparseRows):
+            add_counts(column, weights.rows, out)
+        else:
+            add_present_dense(matrix, threshold, weights.rows, out)
+
+    parameters.weights.add(score, column.missing, out)
 
 
 def _loo_parameters(
@@ -229,16 +226,9 @@ def _loo_parameters(
         for v in (0, 1):
             left = pooled - amount * (np.arange(2) == v)
             pseudo = prior.pseudo_counts([False, True], np.maximum(left, 0.0))
-            log_p.append(
-                log_share(
-                    np.maximum(counts[:, :, v] - own, 0.0),
-                    np.maximum(n - own, 0.0),
-                    pseudo[:, v],
-                    pseudo.sum(axis=1),
-                    np.maximum(left[:, v], 0.0),
-                    everything - amount,
-                ).T
-            )
+            count, total = np.maximum(counts[:, :, v] - own, 0.0), np.maximum(n - own, 0.0)
+            shared = (pseudo[:, v], pseudo.sum(axis=1), np.maximum(left[:, v], 0.0))
+            log_p.append(log_share(count, total, *shared, everything - amount).T)
         found.append(BernoulliParameters(log_p[0], log_p[1]))
     return found[0], found[1]
 

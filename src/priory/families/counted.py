@@ -55,7 +55,7 @@ class CountedParameters:
 
     @property
     def table(self) -> FloatArray:
-        """The weights of the words that are read out, words × classes."""
+        """The weights of the words that are kept, words × classes."""
         return self.weights.table
 
 
@@ -85,7 +85,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         return multinomial(sums, pseudo, idf)
 
     def sums(self, table: Any) -> Sums:
-        """Take n_wk, as often as the read-out counts a word."""
+        """Take n_wk, as the readout counts words."""
         return Sums(table.s1)
 
     def pairs(self, table: Any) -> CountedPairs:
@@ -112,7 +112,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
     def loo_adder(self, column: Any, loo: LooRows, table: Any, prior: Any) -> Adder:
         """Take what the row has of each word from the sums of its class.
 
-        Where that changes the weights of all words, they are read anew for each row.
+        Where that changes the weights of all words, they are estimated anew for each row.
         """
         scores = self.loo_scores(loo, table, prior)
         if scores is None:
@@ -168,7 +168,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         return rng.multinomial(rng.poisson(parameters.length[y]), p[y]).astype(np.float64)
 
     def n_free(self, table: Any, prior: DiscretePrior) -> int:
-        """Count V − 1 shares for each class, or for the bernoulli read-out V of them."""
+        """Count V − 1 shares for each class, or for the bernoulli readout V of them."""
         sums = self.sums(table)
         n_words = int(sums.kept.sum())
         return len(sums.size) * (n_words if self.readout == "bernoulli" else max(n_words - 1, 0))
@@ -316,21 +316,11 @@ def orders_left_out(log_coefficient: float) -> list[str]:
     >>> orders_left_out(np.log(12.0)), orders_left_out(0.0)
     (['left out: n! / Π x! = 12 orders, the same for every class'], [])
     """
-    if log_coefficient < 1e-9:
-        return []
-    return [
-        f"left out: n! / Π x! = {number(float(log_coefficient))} orders, the same for every class"
-    ]
+    orders = number(float(log_coefficient))
+    note = f"left out: n! / Π x! = {orders} orders, the same for every class"
+    return [note] if log_coefficient >= 1e-9 else []
 
 
 def _log_orders(rows: SparseRows) -> FloatArray:
     """Take the log of the multinomial coefficient n! / Π x! of each row."""
-    return _log_factorial(rows.row_sums(np.asarray)) - rows.row_sums(_log_factorial)
-
-
-def _log_factorial(x: AnyArray) -> FloatArray:
-    distinct, where = np.unique(x, return_inverse=True)
-    if not len(distinct):
-        return np.zeros(np.shape(x))
-    result: FloatArray = log_gamma(distinct + 1.0)[where].reshape(np.shape(x))
-    return result
+    return log_gamma(rows.row_sums(np.asarray) + 1.0) - rows.row_sums(lambda x: log_gamma(x + 1.0))

@@ -16,7 +16,7 @@ from priory.families.base import EstimateTables, Lookup, Rng, counted_values, lo
 from priory.families.categorical import draw
 from priory.families.cuts import between_cells, equal_frequency, mdl
 from priory.families.loo import LooRows, log_share, own_pseudo, reduced
-from priory.families.loo_cells import LooCells, loo_cell_table
+from priory.families.loo_cells import LooCells, LooCellTables, loo_cell_table
 from priory.families.priors import DiscretePrior
 from priory.families.protocols import ClosedFormLoo, DirichletFamily, InPlace, Linear, LinearFamily
 from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable
@@ -58,9 +58,9 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
 
     def parameters(self, table: NumbersTable, prior: DiscretePrior) -> HistogramParameters:
         """Find the cuts and estimate log P(bin | k)."""
-        cells, (cuts, _) = table.cells, self.binned(table)
-        _, counts, pseudo = self.counted(table, prior)
-        log_p = log_shares(counts.T, pseudo[:, None])
+        cells, (cuts, bins) = table.cells, self.binned(table)
+        pseudo = prior.pseudo_counts(bins.labels, bins.weight.sum(axis=0))
+        log_p = log_shares(bins.weight.T, pseudo[:, None])
         ends = (cells.lower[:1].tolist() + cells.upper[-1:].tolist()) or [0.0, 0.0]
         return HistogramParameters(cuts, log_p, ends[0], ends[1])
 
@@ -139,6 +139,7 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         """Find `_loo_bin` of each pair."""
         cells, a_row = pairs.cells, np.zeros(len(pairs.at), dtype=np.int64)
         a_row[pairs.pair] = pairs.rows
+        taken = LooCellTables(cells, pairs.at, pairs.y, pairs.amount).taken
         if self.cut != "mdl":  # which looks at no class
             rows, weight = cells.rows, cells.weight
             sums = (rows.sum(axis=0, keepdims=True), weight.sum(axis=0, keepdims=True))
@@ -147,7 +148,7 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         keys = []
         for i, row in enumerate(a_row.tolist()):
             at, y, amount = pairs.one(i)
-            key = (at, y, amount) if self.cut == "mdl" else (at, 0, pairs.taken(i))
+            key = (at, y, amount) if self.cut == "mdl" else (at, 0, float(taken[i]))
             if key not in found:
                 found[key] = self._loo_bin(cells, float(x[row]), *key)
             keys.append(key)

@@ -15,6 +15,7 @@ from priory.families.base import Adder, EstimateTables, Rng, adder_of
 from priory.families.categorical import draw
 from priory.families.loo import LooRows
 from priory.families.loo_cells import LooCells
+from priory.families.moments import weighted_moments
 from priory.families.priors import Laplace, MEstimate, Prior, RowsPrior
 from priory.families.protocols import ClosedFormLoo, Parametric
 from priory.statistics.tables import CellsTable, NumbersTable
@@ -74,8 +75,9 @@ class KernelDensity(ClosedFormLoo, Parametric):
         if spread == 0:  # one value: any bandwidth says the same of every class
             return np.ones(len(n))
         nearest = spread / (len(values) - 1) / 3
-        deviation = np.sqrt(_variance(values, cells.weight))
-        overall = float(np.sqrt(_variance(values, cells.weight.sum(axis=0, keepdims=True)))[0])
+        weight, pooled = cells.weight, cells.weight.sum(axis=0, keepdims=True)
+        deviation = np.sqrt(weighted_moments(values, weight)[1][:, 0])
+        overall = float(np.sqrt(weighted_moments(values, pooled)[1].item()))
         silverman = 0.9 * deviation * np.maximum(n, 1.0) ** -0.2
         return np.minimum(np.maximum(silverman, nearest), max(0.9 * overall, nearest))
 
@@ -155,12 +157,6 @@ class KernelDensityParameters:
             plain[:, k] = _log_sum_exp(terms) - 0.5 * np.log(2 * np.pi * h**2)
         pooled = _log_sum_exp(plain + log_pool)
         return np.logaddexp(plain + log_own, pooled[:, None] + log_lent)
-
-
-def _variance(values: FloatArray, weight: FloatArray) -> FloatArray:
-    n = np.maximum(weight.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    mean = (weight * values).sum(axis=1, keepdims=True) / n
-    return np.asarray((weight * (values - mean) ** 2).sum(axis=1) / n[:, 0])
 
 
 def _log_sum_exp(terms: FloatArray) -> FloatArray:

@@ -90,11 +90,6 @@ class LooCells:
         """Look up the cell, the class and the weight of one pair."""
         return int(self.at[i]), int(self.y[i]), float(self.amount[i])
 
-    def taken(self, i: int) -> float:
-        """Look up the weight that goes from the cell: all, where no row of the class is left."""
-        at, y, amount = self.one(i)
-        return float(self.cells.weight[y, at]) if self.cells.rows[y, at] == 1 else amount
-
     def lookup(self, n_rows: int, scores: FloatArray) -> Lookup:
         """Look the scores of the pairs up for the rows."""
         codes = np.full(n_rows, -1, dtype=np.int32)

@@ -30,6 +30,7 @@ __all__ = [
     "loo_sums",
     "variance_floor",
     "variance_of",
+    "weighted_moments",
 ]
 
 NumericTable: TypeAlias = MomentsTable | NumbersTable
@@ -119,6 +120,13 @@ def variance_of(table: MomentsTable) -> FloatArray:
     scatter = table.scatter
     left = (table.rows > 1) & (scatter > ROUNDED * table.passed)
     return np.where(left, scatter / divisor(table.n).hi, 0.0)
+
+
+def weighted_moments(x: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Give the mean and the 1/n variance of numbers with the weights of each class, classes × 1."""
+    n = np.maximum(weight.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    mean = (weight * x).sum(axis=1, keepdims=True) / n
+    return mean, (weight * (x - mean) ** 2).sum(axis=1, keepdims=True) / n
 
 
 def variance_floor(spread: FloatArray) -> FloatArray:

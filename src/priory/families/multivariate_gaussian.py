@@ -166,11 +166,12 @@ class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
         floor = variance_floor(_diagonal(pooled.scatter) / total[:, None])
         result = np.empty((len(x), len(n)))
         fewer = self.shared | (own.rows < 2)  # one row has no covariance of its own
-        within = (
-            self._loo_within(table, y, own, total, floor)
-            if (self.shared or fewer.any() or (rows < 2).any())
-            else None
-        )
+        within = None
+        if self.shared or fewer.any() or (rows < 2).any():
+            every = range(len(n))
+            rest = np.stack([np.delete(table.scatter, k, axis=0).sum(axis=0) for k in every])
+            pooled_scatter = (rest[y] + own.scatter) / total[:, None, None]
+            within = _at_least(self._shrunk(pooled_scatter, total), floor)
         for k in range(len(n)):
             mine = y == k
             mean = np.where((rows[k] > 0) | mine[:, None], table.mean[k], pooled.mean)
@@ -188,20 +189,6 @@ class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
                 covariances = np.where(fewer[some, None, None], within[some], covariances)
             result[some, k] = _log_densities(x[some], mean[some], covariances)
         return result
-
-    def _loo_within(
-        self,
-        table: ScatterTable,
-        y: CodeArray,
-        own: _LooScatter,
-        total: FloatArray,
-        floor: FloatArray,
-    ) -> FloatArray:
-        """Estimate the covariance within classes for each row, left out."""
-        scatter = table.scatter
-        rest = np.stack([np.delete(scatter, k, axis=0).sum(axis=0) for k in range(len(scatter))])
-        within = (rest[y] + own.scatter) / total[:, None, None]
-        return _at_least(self._shrunk(within, total), floor)
 
     def sample(
         self, parameters: MultivariateGaussianParameters, y: CodeArray, rng: Rng

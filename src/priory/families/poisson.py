@@ -50,7 +50,10 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
     def parameters(self, table: NumericTable, prior: RowsPrior) -> PoissonParameters:
         """Estimate the rate of each class and column."""
         if isinstance(table, NumbersTable):
-            self._check_counts(table)
+            values = table.cells.values
+            wrong = values[(values < 0) | ((table.cells.level == 0) & (values != np.floor(values)))]
+            if len(wrong):
+                raise InputError(f"poisson takes integers of at least 0, not {float(wrong[0])!r}")
         shape, weight, pooled = self._after(table, prior)
         known = weight > 0
         return PoissonParameters(np.where(known, shape / np.where(known, weight, 1.0), pooled))
@@ -86,12 +89,6 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         shape, weight, _ = self._after(table, prior)
         j = block.columns.index(column)
         return GammaPosterior(classes, shape[:, j], weight[:, j])
-
-    def _check_counts(self, table: NumbersTable) -> None:
-        values = table.cells.values
-        wrong = values[(values < 0) | ((table.cells.level == 0) & (values != np.floor(values)))]
-        if len(wrong):
-            raise InputError(f"poisson takes integers of at least 0, not {float(wrong[0])!r}")
 
     def log_likelihood(self, column: Numbers, parameters: PoissonParameters) -> FloatArray:
         """Give Σ_j x log λ − λ; what is no count is impossible."""

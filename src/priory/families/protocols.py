@@ -73,7 +73,7 @@ class ClosedFormLoo(Family):
     def loo_adder(self, column: Any, loo: LooRows, table: Any, prior: Any) -> Adder:
         """Prepare to add the scores of rows that are each taken out of the table.
 
-        It must give what reading the parameters out anew would; see `priory.families.loo`.
+        It must give what estimating the parameters anew would; see `priory.families.loo`.
         """
 
 

@@ -29,7 +29,7 @@ FAMILIES: dict[str, tuple[str | type[Family], dict[str, dict[str, Any]]]] = {
     "Bernoulli": ("bernoulli", {"bernoulli": {}}),
     "Binomial": ("binomial", {}),
     "Multinomial": ("multinomial", {"multinomial": {}}),
-    "Complement": ("complement", {"complement": {}}),
+    "Complement": ("multinomial", {"complement": {}}),
     "Gaussian": ("gaussian", {"gaussian": {}, "gaussian-shared": {"shared": True}}),
     "StudentT": (
         "student_t",

@@ -29,6 +29,7 @@ from priory.families.moments import (
     class_moments,
     loo_sums,
     variance_floor,
+    weighted_moments,
 )
 from priory.families.priors import NormalInverseGamma, Prior
 from priory.families.protocols import ClosedFormLoo, Conjugate, InPlace, Parametric
@@ -285,14 +286,8 @@ def _gammas(half: FloatArray) -> FloatArray:
 
 def _cell_moments(cells: CellsTable, transform: Transform) -> ClassMoments:
     """Find the moments of the transformed numbers, each taken at its cell."""
-    t = transform(cells.values)
-
-    def moments(weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-        n = np.maximum(weight.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        mean = (weight * t).sum(axis=1, keepdims=True) / n
-        return mean, (weight * (t - mean) ** 2).sum(axis=1, keepdims=True) / n
-
-    pooled_mean, pooled_variance = moments(cells.weight.sum(axis=0, keepdims=True))
-    n, nothing = cells.weight.sum(axis=1, keepdims=True), cells.rows.sum(axis=1, keepdims=True) == 0
-    pooled = pooled_mean[0], pooled_variance[0]
-    return ClassMoments.filled(n, *moments(cells.weight), nothing, pooled)
+    t, weight = transform(cells.values), cells.weight
+    mean, variance = weighted_moments(t, weight.sum(axis=0, keepdims=True))
+    n, rows = (sums.sum(axis=1, keepdims=True) for sums in (weight, cells.rows))
+    pooled = mean[0], variance[0]
+    return ClassMoments.filled(n, *weighted_moments(t, weight), rows == 0, pooled)
