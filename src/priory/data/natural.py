@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence, Set
-from datetime import date, datetime
+from datetime import date, datetime, time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,14 +19,15 @@ from priory.kernels.strings import encode_fixed_strings, encode_strings
 __all__ = ["Natural", "float_array", "lists_values", "natural", "with_surrogate"]
 
 EXACT = 2**53
-"""Whole numbers up to this size are exact in a float64."""
+"""Integers up to this size are exact in a float64."""
 
-GAPS = ("NAType", "NaTType")
-"""The types of pandas that stand for a gap, by name: pandas may not be there."""
+MISSING = ("NAType", "NaTType")
+"""The types of pandas that stand for a missing value, by name: pandas may not be there."""
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 LONE = "half of a surrogate pair, which is no character"
 
+DATE, DURATION = "date, in seconds since 1970", "duration, in seconds"
 ORDERED = "ordered categories"
 """Why a column of categories is labels that have an order of their own."""
 
@@ -43,7 +44,7 @@ class Natural(NamedTuple):
 
 
 def natural(values: Any, name: str) -> Natural:
-    """Return one column in its natural form, from any kind of array or sequence."""
+    """Read one column in its natural form, from any kind of array or sequence."""
     if len(shape := getattr(values, "shape", ())) > 1:
         raise InputError(f"{name!r} must be one-dimensional, but has shape {shape}.")
     if isinstance(values, np.ma.MaskedArray):
@@ -75,7 +76,7 @@ def natural(values: Any, name: str) -> Natural:
 
 
 def with_surrogate(strings: Sequence[Any]) -> int | None:
-    """Return the place of the first string that cannot be written as UTF-8, if there is one.
+    """Find the first string that cannot be written as UTF-8, if there is one.
 
     Such strings come from bytes that were decoded wrongly. No file, terminal or other program can
     take them.
@@ -99,7 +100,7 @@ def float_array(array: AnyArray) -> AnyArray:
 
 
 def _natural_masked(array: Any, name: str) -> Natural:
-    """Return a column in which what is masked is missing, whatever stands below the mask."""
+    """Read a column in which what is masked is missing, whatever stands below the mask."""
     mask = np.ma.getmaskarray(array)
     found = natural(array.filled(None) if array.dtype.kind == "O" else array.data, name)
     if not mask.any():
@@ -122,14 +123,10 @@ def _natural_numpy(array: AnyArray, name: str) -> Natural:
         return _natural_integers(array)
     if kind == "b":
         return Natural(Labels(array.view(np.int8), (False, True)), "boolean")
-    if kind == "M":
-        seconds = array.astype("datetime64[us]").astype(np.int64) / 1e6
+    if kind in "Mm":
+        seconds = array.astype(f"{kind}8[us]").astype(np.int64) / 1e6
         seconds[np.isnat(array)] = np.nan
-        return Natural(Numbers(seconds.reshape(-1, 1)), "date, in seconds since 1970")
-    if kind == "m":
-        seconds = array.astype("timedelta64[us]").astype(np.int64) / 1e6
-        seconds[np.isnat(array)] = np.nan
-        return Natural(Numbers(seconds.reshape(-1, 1)), "duration, in seconds")
+        return Natural(Numbers(seconds.reshape(-1, 1)), DATE if kind == "M" else DURATION)
     if kind == "c":
         raise InputError(f"Complex data not supported: column {name!r} holds complex numbers.")
     if kind == "U":
@@ -144,7 +141,7 @@ def _natural_numpy(array: AnyArray, name: str) -> Natural:
 
 
 def _natural_integers(array: AnyArray) -> Natural:
-    """Return whole numbers; as labels where a float64 would round them, such as huge ids."""
+    """Read integers; as labels where a float64 would round them, such as huge ids."""
     if array.itemsize == 8 and len(array) and (array.max() > EXACT or array.min() < -EXACT):
         whole = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
         codes, distinct = encode_integers(whole.view(np.int64))
@@ -182,7 +179,7 @@ def _without_masked(array: AnyArray) -> AnyArray:
 
 
 def _natural_periods(array: AnyArray, name: str) -> Natural:
-    """Return periods of time as the date on which each begins."""
+    """Read periods of time as the date on which each begins."""
     import pandas as pd
 
     try:
@@ -195,10 +192,10 @@ def _natural_periods(array: AnyArray, name: str) -> Natural:
 
 
 def _natural_dates(array: AnyArray, name: str) -> Natural:
-    """Return objects of Python's datetime; a day among points in time is its first moment."""
+    """Read objects of Python's datetime; a day among points in time is its first moment."""
     import pyarrow as pa
 
-    values = [None if _is_gap(value) else _plain_time(value) for value in array.tolist()]
+    values = [None if _is_missing(value) else _plain_time(value) for value in array.tolist()]
     other = [i for i, value in enumerate(values) if value is not None and not _is_time(value)]
     if other:
         raise InputError(
@@ -206,23 +203,25 @@ def _natural_dates(array: AnyArray, name: str) -> Natural:
             f"{values[other[0]]!r:.60}. Make all of them dates."
         )
     if any(isinstance(value, datetime) for value in values):
-        values = [_first_moment(value) if type(value) is date else value for value in values]
+        values = [
+            datetime.combine(value, time()) if type(value) is date else value for value in values
+        ]
     try:
         return _natural_arrow(pa.array(values, from_pandas=True), name)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         raise InputError(f"Column {name!r} mixes dates with other values: {error}") from None
 
 
-def _is_gap(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     return (
         value is None
         or value is np.ma.masked
-        or bool(type(value).__name__ in GAPS or value != value)
+        or bool(type(value).__name__ in MISSING or value != value)
     )
 
 
 def _plain_time(value: Any) -> Any:
-    """Return a date or duration of NumPy as one of Python, to the microsecond."""
+    """Convert a date or duration of NumPy to one of Python, to the microsecond."""
     if isinstance(value, np.datetime64):
         return value.astype("datetime64[us]").item()
     return value.astype("timedelta64[us]").item() if isinstance(value, np.timedelta64) else value
@@ -236,12 +235,8 @@ def _is_time(value: Any) -> bool:
     )
 
 
-def _first_moment(day: date) -> datetime:
-    return datetime(day.year, day.month, day.day)
-
-
 def _natural_labels(codes: AnyArray, labels: Sequence[Label], name: str) -> Natural:
-    """Return labels, or numbers where every label is a number."""
+    """Make labels, or numbers where every label is a number."""
     if (broken := with_surrogate(labels)) is not None:
         row = int(np.argmax(codes == broken))
         raise InputError(
@@ -277,7 +272,7 @@ def _natural_pandas(series: Any, name: str) -> Natural:
 
 
 def lists_values(values: Any) -> bool:
-    """Return whether a column is of a type that lists its values, without a look at them."""
+    """Say whether the type of a column declares its values, without a look at them."""
     dtype = getattr(values, "dtype", None)
     in_arrow = type(values).__module__.startswith("pyarrow")
     arrow = values.type if in_arrow else getattr(dtype, "pyarrow_dtype", None)
@@ -285,7 +280,7 @@ def lists_values(values: Any) -> bool:
 
 
 def _coded(codes: AnyArray, categories: AnyArray, ordered: bool = False) -> Natural:
-    """Return a dictionary-encoded column; categories of other types become strings."""
+    """Read a dictionary-encoded column; categories of other types become strings."""
     try:
         places, labels = encode_objects(categories)
     except TypeError:
@@ -345,7 +340,6 @@ def _natural_arrow(array: Any, name: str) -> Natural:
 
 
 def _one_chunk(array: Any) -> Any:
-    """Return a dictionary array in one piece, with one dictionary."""
     import pyarrow as pa
 
     if not isinstance(array, pa.ChunkedArray):
@@ -363,8 +357,7 @@ def _natural_temporal(array: Any, kind: Any) -> Natural:
     per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
     whole = array.cast(pa.int32() if t.is_time32(kind) else pa.int64())
     seconds = _arrow_floats(whole).astype(np.float64) / per_second
-    why = "date, in seconds since 1970" if t.is_timestamp(kind) else "duration, in seconds"
-    return Natural(Numbers(seconds.reshape(-1, 1)), why)
+    return Natural(Numbers(seconds.reshape(-1, 1)), DATE if t.is_timestamp(kind) else DURATION)
 
 
 def _beyond_exact(array: Any) -> bool:
@@ -375,7 +368,7 @@ def _beyond_exact(array: Any) -> bool:
 
 
 def _arrow_floats(array: Any) -> AnyArray:
-    """Return an Arrow array of numbers as floats, nulls as NaN."""
+    """Convert an Arrow array of numbers to floats, nulls to NaN."""
     import pyarrow as pa
 
     if pa.types.is_integer(array.type) or pa.types.is_float16(array.type):

@@ -19,7 +19,7 @@ NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def labels_to_numbers(column: Labels, name: str, block: Block | None) -> Numbers:
-    """Return labels as numbers where they are numbers, truths or gaps, or are written as such."""
+    """Convert labels to numbers: numbers, booleans and missing values, or strings of such."""
     numbers = np.full(len(column.labels) + 1, np.nan)
     for code, label in enumerate(column.labels):
         if isinstance(label, str):
@@ -32,11 +32,11 @@ def labels_to_numbers(column: Labels, name: str, block: Block | None) -> Numbers
             numbers[code] = float(label)
         except OverflowError:
             numbers[code] = np.inf  # to be refused like any infinite number
-    return Numbers(numbers[column.codes].reshape(-1, 1))  # a gap, code -1, takes the last: NaN
+    return Numbers(numbers[column.codes].reshape(-1, 1))  # missing, code -1, takes the last: NaN
 
 
 def _number(text: str, block: Block | None) -> float | None:
-    """Return the number that a string stands for: a date, a place in an order, or a numeral."""
+    """Parse a date, a place in an order, or a numeral."""
     if block is not None and block.order:
         return float(block.order.index(text)) if text in block.order else None
     if block is not None and block.unit == "date":

@@ -42,8 +42,7 @@ class Pairing:
     pairs: tuple[tuple[int, ...], ...]
 
     def __post_init__(self) -> None:
-        wrong = self._wrong()
-        if wrong:
+        if wrong := self._wrong():
             raise SchemaError(f"Columns cannot be counted together: {wrong}.")
 
     def _wrong(self) -> str | None:
@@ -81,7 +80,7 @@ class Pairing:
         return self.use in CONDITIONAL
 
     def bins(self, column: int, x: AnyArray) -> CodeArray:
-        """Return the bin of each number of a column, -1 where it is missing."""
+        """Find the bin of each number of a column, -1 where it is missing."""
         ends = self.edges[column]
         assert ends is not None
         codes = np.searchsorted(np.array(ends[1:-1]), x, side="left").astype(np.int32)
@@ -89,18 +88,18 @@ class Pairing:
         return codes
 
     def n_bins(self, column: int) -> int:
-        """Return how many bins a column of numbers has."""
+        """Count the bins of a column of numbers."""
         ends = self.edges[column]
         assert ends is not None
         return len(ends) - 1
 
     def log_widths(self, column: int) -> FloatArray:
-        """Return log of the width of each bin, and 0 for a column of labels' gap."""
+        """Take the log of the width of each bin; 0 for a bin of a single value."""
         widths = np.diff(np.array(self.edges[column]))
         return np.log(np.where(widths > 0, widths, 1.0))  # a lone value is a point mass
 
     def drawn(self, column: int, values: AnyArray, rng: np.random.Generator) -> AnyArray:
-        """Return drawn values of a column: a number evenly out of a bin, a label as it is."""
+        """Turn drawn bins of a column into numbers, uniform in each; labels stay as they are."""
         ends = self.edges[column]
         if ends is None:
             return values
@@ -108,7 +107,7 @@ class Pairing:
         return rng.uniform(ends_of[bins], np.maximum(ends_of[bins + 1], ends_of[bins]))
 
     def shown(self, column: int, value: Any) -> str:
-        """Return how a value is written after the name of its column: "= a", "in (1, 2]"."""
+        """Write a value as it follows the name of its column: "= a", "in (1, 2]"."""
         ends = self.edges[column]
         if ends is None:
             return f"= {value}"
@@ -117,19 +116,19 @@ class Pairing:
         return f"in ({low}, {high}{')' if high == '∞' else ']'}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same as plain JSON values."""
+        """Convert to plain JSON values."""
         edges = [None if ends is None else list(ends) for ends in self.edges]
         return {"use": self.use, "edges": edges, "pairs": [list(pair) for pair in self.pairs]}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Pairing:
-        """Return the pairing of plain JSON values; what cannot be is refused."""
+        """Restore a pairing from plain JSON values; refuse what cannot be one."""
         edges = tuple(None if ends is None else tuple(ends) for ends in plain["edges"])
         return cls(plain["use"], edges, tuple(tuple(map(int, pair)) for pair in plain["pairs"]))
 
 
 def every_pair(n_columns: int) -> tuple[tuple[int, int], ...]:
-    """Return all the pairs of columns, each once.
+    """List all pairs of columns, each once.
 
     >>> every_pair(3)
     ((0, 1), (0, 2), (1, 2))

@@ -23,7 +23,7 @@ class RawTable:
     """Give the columns of any table by name.
 
     `matrix` is the table as one array or sparse matrix, where it is one. `of_rows` says that it was
-    given row by row, by keys: what no row names is a gap in all of them.
+    given row by row, by keys: what no row has is missing in all of them.
     """
 
     names: tuple[str, ...]
@@ -50,18 +50,18 @@ class RawTable:
 
     @cached_property
     def places(self) -> Mapping[str, int]:
-        """Return the position of each column."""
+        """The position of each column."""
         return {name: i for i, name in enumerate(self.names)}
 
     def column(self, name: str, values: Any = None) -> Natural:
-        """Return a column in its natural form; whoever has its values already may give them."""
+        """Read a column in its natural form, from `values` where they are known already."""
         if name not in self._seen:
             found = self.get(self.places[name]) if values is None else values
             self._seen[name] = natural(found, name)
         return self._seen[name]
 
     def declared(self, name: str) -> tuple[Label, ...]:
-        """Return the values that the type of a column lists, with rows or without.
+        """List the values that the type of a column declares, with rows or without.
 
         pandas' categoricals do, polars' enums and Arrow's dictionaries; others are not read here.
 
@@ -86,7 +86,7 @@ class RawTable:
 
 
 def open_table(X: Any) -> RawTable:
-    """Return any table in memory by its columns."""
+    """Open any table in memory, to be read by columns."""
     if isinstance(X, RawTable):
         return X
     module = type(X).__module__.partition(".")[0]
@@ -109,7 +109,7 @@ def open_table(X: Any) -> RawTable:
 
 
 def _name(column: Any) -> str:
-    """Return the name of a column; the parts of a name in a MultiIndex are joined by dots.
+    """Name a column; the parts of a name in a MultiIndex are joined by dots.
 
     >>> _name("a"), _name(("a", "x")), _name(("a", ""))
     ('a', 'a.x', 'a')
@@ -160,7 +160,7 @@ def _open_arrow(X: Any) -> RawTable:
 
 
 def _open_rows(rows: Sequence[Mapping[Any, Any]]) -> RawTable:
-    """Return rows given as {column: value}; what a row does not name is a gap in it."""
+    """Open rows given as {column: value}; what a row does not have is missing in it."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     names = tuple(map(_name, keys))
     return RawTable(
@@ -236,7 +236,7 @@ def _to_array(X: Any) -> AnyArray:
 
 
 def _matrix(array: AnyArray) -> AnyArray | None:
-    """Return the array as the kernels read it, where it holds numbers."""
+    """Convert an array of numbers to what the kernels read; None for others."""
     if isinstance(array, np.ma.MaskedArray):
         numbers = _matrix(array.data)
         return None if numbers is None else np.where(np.ma.getmaskarray(array), np.nan, numbers)

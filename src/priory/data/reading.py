@@ -1,7 +1,7 @@
 """Read any table in memory: find what its columns are, and bring them into coded form.
 
 `open_table` gives one face to pandas, polars, Arrow, NumPy, scipy.sparse and plain Python; `infer`
-says what each column is; `read` returns the coded columns that a schema asks for.
+says what each column is; `read` codes the columns that a schema asks for.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ SMALLEST_WEIGHT = 1e-100
 IDENTIFIER_ROWS = 1000
 """From so many rows on, a column of strings that never repeat is not even counted."""
 
-NAMES = "no string repeats: it names its rows"
-NAMES_OR_TEXT = "no string repeats: it names its rows, or is text"
+UNIQUE = "no string repeats: a unique identifier"
+UNIQUE_OR_TEXT = "no string repeats: a unique identifier, or text"
 """Why a column is an identifier; the second where its strings have several words."""
 
 
@@ -52,7 +52,7 @@ def infer(
     X: Any,
     declared: Mapping[tuple[str, ...], Kind | Analyzer] | None = None,
 ) -> Schema:
-    """Return what each column is, and why.
+    """Infer what each column is, and why.
 
     `declared` names the kind of some columns, or of several columns counted as one block; an
     analyzer says that a column holds texts, and what their words are.
@@ -86,13 +86,13 @@ def infer(
 
 
 def infer_empty(X: Any, schema: Schema) -> Schema:
-    """Return a learned schema in which columns that were empty so far may have found a kind.
+    """Infer the kinds of columns that were empty so far in a learned schema.
 
     A kind that is known stays, whatever type the next batch happens to have; values that its type
     declares are added to those declared before. A column that was not there at first cannot be
     learned any more, and is refused.
     """
-    raw = _with_gaps(open_table(X), schema)
+    raw = _with_missing(open_table(X), schema)
     strange = [name for name in raw.names if name not in schema.known]
     if strange and raw.named and schema.named:
         raise SchemaError(
@@ -114,7 +114,7 @@ def infer_empty(X: Any, schema: Schema) -> Schema:
 
 
 def _with_values(raw: RawTable, schema: Schema) -> Schema:
-    """Return a schema that knows the values declared by the types of a table's columns."""
+    """Add the values that the types of a table's columns declare."""
     labels = [block for block in schema if block.kind is Kind.LABELS]
     if not labels:
         return schema
@@ -126,15 +126,15 @@ def _with_values(raw: RawTable, schema: Schema) -> Schema:
 
 
 def read(X: Any, schema: Schema) -> Frame:
-    """Return the columns that a schema counts, coded.
+    """Read the columns that a schema counts, coded.
 
     Columns that it does not know are not looked at. One that it knows must be there, but for rows
-    that are given by keys, where it is a gap.
+    that are given by keys, where it is missing.
     """
     row = read_row(X, schema) if isinstance(X, Mapping) else None
     if row is not None:
         return row
-    raw = _with_gaps(open_table(X), schema)
+    raw = _with_missing(open_table(X), schema)
     source = _match(raw, schema)
     labels = [block for block in schema.counted if block.kind in (Kind.LABELS, Kind.JOINT)]
     raw.read_columns([source[name] for block in labels for name in block.columns])
@@ -149,7 +149,7 @@ def read(X: Any, schema: Schema) -> Frame:
 
 
 def _other_units(raw: RawTable, schema: Schema, source: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns of numbers that are no longer dates, or have become some, and what."""
+    """Find the columns of numbers that are no longer dates, or have become some, and what."""
     found = {}
     for block in schema.counted:
         if block.kind is Kind.NUMBERS and block.why != "declared":
@@ -161,7 +161,7 @@ def _other_units(raw: RawTable, schema: Schema, source: Mapping[str, str]) -> di
 
 
 def with_pairs(frame: Frame, schema: Schema) -> Frame:
-    """Return a frame of single columns with those beside them that are counted together."""
+    """Add the columns that are counted together to a frame of single columns."""
     columns = dict(frame.columns)
     for block in schema.counted:
         if block.pairing is not None:
@@ -170,7 +170,7 @@ def with_pairs(frame: Frame, schema: Schema) -> Frame:
 
 
 def read_labels(y: Any, name: str = "y") -> Labels:
-    """Return the class of each row; a missing one is an error.
+    """Read the class of each row; a missing one is an error.
 
     >>> read_labels(["No", "Yes", "No"]).labels
     ('No', 'Yes')
@@ -190,16 +190,16 @@ def read_labels(y: Any, name: str = "y") -> Labels:
         raise InputError(f"{name} must be one column of labels, not a matrix")
     coded = _as_labels(column, name)
     if coded.missing.any():
-        gaps = np.flatnonzero(coded.missing)
+        rows = np.flatnonzero(coded.missing)
         raise InputError(
-            f"{name} has {len(gaps)} missing labels (NaN or None), the first in row {gaps[0]}. "
+            f"{name} has {len(rows)} missing labels (NaN or None), the first in row {rows[0]}. "
             "A row can be learned only with its class: leave those rows out."
         )
     return coded.seen()  # a category without rows is no class
 
 
 def only_column(y: Any) -> Any:
-    """Return the column of a table or matrix that has but one; anything else as it is.
+    """Take the column of a table or matrix that has but one; anything else as it is.
 
     >>> only_column(np.array([["a"], ["b"]])).tolist()
     ['a', 'b']
@@ -213,7 +213,7 @@ def only_column(y: Any) -> Any:
 
 
 def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
-    """Return sample weights as float64, or say what is wrong with them.
+    """Read sample weights as float64, or say what is wrong with them.
 
     Squares of numbers are multiplied by them and added up, and sums divided by sums: weights
     that are very large or very small would overflow or lose their digits on the way.
@@ -304,23 +304,23 @@ def _infer_column(raw: RawTable, name: str) -> Block:
         if text is not None:
             return Block(name, (name,), Kind.WORDS, text.why, text.analyzer)
         if present >= IDENTIFIER_ROWS and len(column.labels) == present:
-            why = NAMES_OR_TEXT if text_setting(name, column.labels) else NAMES
+            why = UNIQUE_OR_TEXT if text_setting(name, column.labels) else UNIQUE
             return Block(name, (name,), Kind.IDENTIFIER, why)
     return Block(name, (name,), Kind.LABELS, why, order=order)
 
 
 def _by_name(raw: RawTable, schema: Schema) -> bool:
-    """Return whether columns are matched by name, x0, x1, … included, or else by position."""
+    """Say whether columns are matched by name, x0, x1, … included, or else by position."""
     return raw.named and (schema.named or schema.known.issuperset(raw.names))
 
 
-def _with_gaps(raw: RawTable, schema: Schema) -> RawTable:
-    """Return rows given by keys with a gap for each column that none of them names."""
+def _with_missing(raw: RawTable, schema: Schema) -> RawTable:
+    """Add the columns that no row given by keys has: missing in all of them."""
     if not (raw.of_rows and _by_name(raw, schema)):
         return raw
     absent = tuple(name for name in schema.columns if name not in raw.places)
     strange = [name for name in raw.names if name not in schema.known]
-    for name in strange:  # what is misspelt must not become a gap
+    for name in strange:  # what is misspelt must not count as missing
         if hint := did_you_mean(name, absent):
             raise SchemaError(
                 f"Column {name!r} was not there when the model learned.{hint} A column that is "
@@ -328,14 +328,18 @@ def _with_gaps(raw: RawTable, schema: Schema) -> RawTable:
             )
     if strange and len(strange) == len(raw.names):
         raise SchemaError(_not_found(absent[0], raw.names))
-    n, gaps = len(raw.names), [None] * raw.n_rows
+    n, nothing = len(raw.names), [None] * raw.n_rows
     return RawTable(
-        raw.names + absent, raw.n_rows, True, lambda i: raw.get(i) if i < n else gaps, of_rows=True
+        raw.names + absent,
+        raw.n_rows,
+        True,
+        lambda i: raw.get(i) if i < n else nothing,
+        of_rows=True,
     )
 
 
 def _match(raw: RawTable, schema: Schema, also: Sequence[str] = ()) -> Mapping[str, str]:
-    """Return which column of the data stands for each column of the schema."""
+    """Find which column of the data stands for each column of the schema."""
     if not _by_name(raw, schema):
         if len(raw.names) != len(schema.columns):
             raise SchemaError(
@@ -356,23 +360,18 @@ def _not_found(name: str, names: Sequence[str]) -> str:
     )
 
 
-def _whole_matrix(raw: RawTable, block: Block, names: Sequence[str]) -> Column:
-    matrix: Any = raw.matrix
-    if tuple(names) != raw.names:
-        matrix = matrix[:, [raw.places[name] for name in names]]
-    return Counts.of(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
-
-
 def _read_block(
     raw: RawTable, schema: Schema, block: Block, names: Sequence[str], binned: dict[Any, Labels]
 ) -> Column:
-    """Return the columns of a block in the form that its kind is counted in."""
     if block.pairing is not None:
         return _read_together(raw, schema, block, block.pairing, names, binned)
     if block.analyzer is not None:
         return split_by(block.analyzer, texts(raw.get(raw.places[names[0]]), block.columns[0]))
     if raw.matrix is not None and block.kind in (Kind.COUNTS, Kind.MOMENTS, Kind.SCATTER):
-        return _whole_matrix(raw, block, names)
+        whole = raw.matrix
+        if tuple(names) != raw.names:
+            whole = whole[:, [raw.places[name] for name in names]]
+        return Counts.of(whole) if block.kind is Kind.COUNTS else Numbers(whole)
     parts: list[Any] = [
         _as_kind(raw.column(name), block.kind, column, schema)
         for name, column in zip(names, block.columns, strict=True)
@@ -386,8 +385,8 @@ def _read_block(
     if block.kind is Kind.COUNTS and np.isnan(matrix).any():
         row, j = np.argwhere(np.isnan(matrix))[0].tolist()
         raise InputError(
-            f"Column {block.columns[j]!r} is one of a block of counts, which has no gaps, but is "
-            f"missing in row {row}. Give 0 for what was not counted."
+            f"Column {block.columns[j]!r} is one of a block of counts, which has no missing "
+            f"values, but is missing in row {row}. Give 0 for what was not counted."
         )
     return Counts.of(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
 
@@ -400,7 +399,6 @@ def _read_together(
     names: Sequence[str],
     binned: dict[Any, Labels],
 ) -> Combined:
-    """Return columns that are counted together: labels, and the bins of numbers."""
     parts = []
     for j, (name, ends) in enumerate(zip(names, pairing.edges, strict=True)):
         if (name, ends) not in binned:
@@ -412,7 +410,6 @@ def _read_together(
 
 
 def _as_kind(found: Natural, kind: Kind, name: str, schema: Schema) -> Column:
-    """Return the column in the form that its kind is counted in."""
     column = found.column
     if kind in (Kind.LABELS, Kind.JOINT):
         return _as_labels(column, f"Column {name!r}")

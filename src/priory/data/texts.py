@@ -152,7 +152,7 @@ class Strings(Texts):
 
 
 def texts(values: Any, name: str) -> Texts:
-    """Return a column of texts; Arrow's are read in place, strings when they are needed."""
+    """Read a column of texts; Arrow's in place, strings when they are needed."""
     module = type(values).__module__.partition(".")[0]
     if module == "pandas" and values.dtype == object:
         return _strings(values.to_numpy().tolist(), name)

@@ -7,13 +7,14 @@
 /* Write one row of numbers as whole codes, `stride` codes apart, NaN as −1, and raise the largest of
  * each column. Returns how many are negative or above the limit. */
 #define PRIORY_PACK(NAME, FROM, TO, ISNAN)                                                        \
-    PRIORY_CLONES static int64_t NAME(const FROM *restrict x, ptrdiff_t d, FROM limit,            \
+    PRIORY_CLONES static int64_t NAME(const FROM *restrict x, ptrdiff_t d, int64_t limit,         \
                                       TO *restrict out, ptrdiff_t stride,                         \
                                       int64_t *restrict largest)                                  \
     {                                                                                             \
+        const FROM most = (FROM)limit;                                                            \
         int64_t wrong = 0;                                                                        \
         for (ptrdiff_t j = 0; j < d; j++) {                                                       \
-            int gap = ISNAN(x[j]), fits = x[j] > -1 && x[j] <= limit;                             \
+            int gap = ISNAN(x[j]), fits = x[j] > -1 && x[j] <= most;                              \
             int64_t c = fits ? (int64_t)x[j] : -1;                                                \
             wrong += !gap && !fits;                                                               \
             largest[j] = c > largest[j] ? c : largest[j];                                         \
@@ -31,6 +32,13 @@ PRIORY_PACK(pack_f4_i4, float, int32_t, PRIORY_NAN)
 PRIORY_PACK(pack_f8_i4, double, int32_t, PRIORY_NAN)
 PRIORY_PACK(pack_i4_i4, int32_t, int32_t, PRIORY_NEVER)
 PRIORY_PACK(pack_i8_i4, int64_t, int32_t, PRIORY_NEVER)
+#define pack_row(x, d, limit, out, stride, largest)                                               \
+    _Generic((out),                                                                               \
+        int8_t *: _Generic((x), const float *: pack_f4_i1, const double *: pack_f8_i1,            \
+                           const int32_t *: pack_i4_i1, const int64_t *: pack_i8_i1),             \
+        int32_t *: _Generic((x), const float *: pack_f4_i4, const double *: pack_f8_i4,           \
+                            const int32_t *: pack_i4_i4, const int64_t *: pack_i8_i4))            \
+    (x, d, limit, out, stride, largest)
 
 /* Write whole numbers as codes of a byte; returns all their bits together, below 128 if every one fits. */
 #define PRIORY_NARROW(NAME, FROM)                                                                 \
@@ -45,25 +53,31 @@ PRIORY_PACK(pack_i8_i4, int64_t, int32_t, PRIORY_NEVER)
     }
 PRIORY_NARROW(narrow_i4, int32_t)
 PRIORY_NARROW(narrow_i8, int64_t)
+#define narrow(x, n, out) _Generic((x), const int32_t *: narrow_i4, const int64_t *: narrow_i8)(x, n, out)
 
-/* Join codes to the keys of combinations, key × size + code, and note which are gaps: below zero. */
-#define PRIORY_JOIN(NAME, CODE, KEY)                                                              \
-    PRIORY_CLONES static void NAME(const CODE *restrict codes, ptrdiff_t n, KEY size,             \
+/* Join codes of `width` bytes to the keys of combinations, key × size + code, and note which are missing: below
+ * zero. */
+#define PRIORY_JOIN_CODES(CODE, KEY)                                                              \
+    for (ptrdiff_t i = 0; i < n; i++) {                                                           \
+        CODE code = ((const CODE *)codes)[i];                                                     \
+        keys[i] = (KEY)(keys[i] * size + (KEY)code);                                              \
+        gaps[i] |= (KEY)(sizeof(CODE) > sizeof(KEY) ? -(code < 0) : code);                        \
+    }
+#define PRIORY_JOIN(NAME, KEY)                                                                    \
+    PRIORY_CLONES static void NAME(const char *restrict codes, int width, ptrdiff_t n, KEY size,  \
                                    KEY *restrict keys, KEY *restrict gaps)                        \
     {                                                                                             \
-        for (ptrdiff_t i = 0; i < n; i++) {                                                       \
-            keys[i] = (KEY)(keys[i] * size + (KEY)codes[i]);                                      \
-            gaps[i] |= (KEY)(sizeof(CODE) > sizeof(KEY) ? -(codes[i] < 0) : codes[i]);            \
-        }                                                                                         \
+        if (width == 1)                                                                           \
+            PRIORY_JOIN_CODES(int8_t, KEY)                                                        \
+        else if (width == 2)                                                                      \
+            PRIORY_JOIN_CODES(int16_t, KEY)                                                       \
+        else if (width == 4)                                                                      \
+            PRIORY_JOIN_CODES(int32_t, KEY)                                                       \
+        else                                                                                      \
+            PRIORY_JOIN_CODES(int64_t, KEY)                                                       \
     }
-PRIORY_JOIN(join_1_2, int8_t, int16_t)
-PRIORY_JOIN(join_2_2, int16_t, int16_t)
-PRIORY_JOIN(join_4_2, int32_t, int16_t)
-PRIORY_JOIN(join_8_2, int64_t, int16_t)
-PRIORY_JOIN(join_1_4, int8_t, int32_t)
-PRIORY_JOIN(join_2_4, int16_t, int32_t)
-PRIORY_JOIN(join_4_4, int32_t, int32_t)
-PRIORY_JOIN(join_8_4, int64_t, int32_t)
+PRIORY_JOIN(join_2, int16_t)
+PRIORY_JOIN(join_4, int32_t)
 
 /* Count keys into `lanes` (1 or 4) copies of a table of cells + 1, the last one for gaps. */
 #define PRIORY_COUNT_KEYS(NAME, KEY)                                                              \

@@ -40,40 +40,4 @@ PRIORY_CLONES static int64_t count_row(const double *restrict x, ptrdiff_t d, do
     return wrong;
 }
 
-/* Count the entries of one sparse row, of class k, into sums (columns, classes) of n, Σw and Σwx side
- * by side, and fetch the places where the next row, of class `later`, will count. Without `weighted`
- * there are two sums, n and Σx. Returns the least column with an entry that is negative, NaN or
- * infinite, or `columns`. */
-#define PRIORY_COUNT_SPARSE_ROW(NAME, DATA, INDEX)                                                \
-    PRIORY_UNUSED static ptrdiff_t NAME(const DATA *data, const INDEX *indices, ptrdiff_t n,      \
-                                        const INDEX *coming, ptrdiff_t next, ptrdiff_t k,         \
-                                        ptrdiff_t later, double w,                                \
-                                        int weighted, ptrdiff_t columns, ptrdiff_t classes,       \
-                                        double *sums)                                             \
-    {                                                                                             \
-        ptrdiff_t wrong = columns, width = weighted ? 4 : 2, end = n > next ? n : next;           \
-        for (ptrdiff_t at = 0; at < end; at++) {                                                  \
-            if (at < next)                                                                        \
-                PRIORY_PREFETCH(sums + width * ((ptrdiff_t)coming[at] * classes + later));   \
-            if (at >= n)                                                                          \
-                continue;                                                                         \
-            double x = (double)data[at], here = x > 0.0 ? 1.0 : 0.0;                              \
-            ptrdiff_t column = (ptrdiff_t)indices[at];                                            \
-            double *s = sums + width * (column * classes + k);                                    \
-            if (!(x >= 0.0 && x <= DBL_MAX))                                                      \
-                wrong = column < wrong ? column : wrong;                                          \
-            s[0] += here;                                                                         \
-            s[1] += w * x;                                                                        \
-            if (weighted)                                                                         \
-                s[2] += here * w;                                                                 \
-        }                                                                                         \
-        return wrong;                                                                             \
-    }
-PRIORY_COUNT_SPARSE_ROW(count_sparse_row_f4_i4, float, int32_t)
-PRIORY_COUNT_SPARSE_ROW(count_sparse_row_f8_i4, double, int32_t)
-PRIORY_COUNT_SPARSE_ROW(count_sparse_row_i8_i4, int64_t, int32_t)
-PRIORY_COUNT_SPARSE_ROW(count_sparse_row_f4_i8, float, int64_t)
-PRIORY_COUNT_SPARSE_ROW(count_sparse_row_f8_i8, double, int64_t)
-PRIORY_COUNT_SPARSE_ROW(count_sparse_row_i8_i8, int64_t, int64_t)
-
 #endif

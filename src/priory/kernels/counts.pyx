@@ -8,38 +8,11 @@ import numpy as np
 cdef extern from "Python.h":
     Py_ssize_t PY_SSIZE_T_MAX
 
-from priory.kernels.tiles cimport TILE, numeric, rows_of, tile_rows
-
-ctypedef fused index:
-    int32_t
-    int64_t
+from priory.kernels.tiles cimport TILE, index, numeric, rows_of, tile_rows
 
 cdef extern from "counting.h" nogil:
+    void prefetch "PRIORY_PREFETCH"(const void*)
     int64_t count_row(const double*, ptrdiff_t, double, int64_t*, double*, double*)
-    ptrdiff_t count_sparse_row_f4_i4(
-        const float*, const int32_t*, ptrdiff_t, const int32_t*, ptrdiff_t, ptrdiff_t, ptrdiff_t, double,
-        int, ptrdiff_t, ptrdiff_t, double*,
-    )
-    ptrdiff_t count_sparse_row_f8_i4(
-        const double*, const int32_t*, ptrdiff_t, const int32_t*, ptrdiff_t, ptrdiff_t, ptrdiff_t, double,
-        int, ptrdiff_t, ptrdiff_t, double*,
-    )
-    ptrdiff_t count_sparse_row_i8_i4(
-        const int64_t*, const int32_t*, ptrdiff_t, const int32_t*, ptrdiff_t, ptrdiff_t, ptrdiff_t, double,
-        int, ptrdiff_t, ptrdiff_t, double*,
-    )
-    ptrdiff_t count_sparse_row_f4_i8(
-        const float*, const int64_t*, ptrdiff_t, const int64_t*, ptrdiff_t, ptrdiff_t, ptrdiff_t, double,
-        int, ptrdiff_t, ptrdiff_t, double*,
-    )
-    ptrdiff_t count_sparse_row_f8_i8(
-        const double*, const int64_t*, ptrdiff_t, const int64_t*, ptrdiff_t, ptrdiff_t, ptrdiff_t, double,
-        int, ptrdiff_t, ptrdiff_t, double*,
-    )
-    ptrdiff_t count_sparse_row_i8_i8(
-        const int64_t*, const int64_t*, ptrdiff_t, const int64_t*, ptrdiff_t, ptrdiff_t, ptrdiff_t, double,
-        int, ptrdiff_t, ptrdiff_t, double*,
-    )
     int64_t count_present_row(const double*, ptrdiff_t, double, double, int64_t*, double*)
 
 
@@ -119,10 +92,10 @@ def count_csr(
     cdef const int32_t[::1] classes = np.ascontiguousarray(y)
     cdef const double[::1] weights
     cdef Py_ssize_t n = start.shape[0] - 1, d = rows.shape[1], wrong = d
-    cdef Py_ssize_t i, following, at, m, j, next, later
-    cdef const index* coming
+    cdef Py_ssize_t i, following, at, m, e, column, next, later, width
     cdef bint weighted = weight is not None
-    cdef double w = 1.0
+    cdef double w = 1.0, x, here
+    cdef double* s
     if n <= 0 or d == 0 or start[n] == start[0]:
         return -1
     if weighted:
@@ -132,7 +105,8 @@ def count_csr(
     cdef Py_ssize_t K = max(high - low, 0)
     if K == 0:
         return -1
-    cdef double[::1] sums = np.zeros(d * K * (4 if weighted else 2))
+    width = 4 if weighted else 2
+    cdef double[::1] sums = np.zeros(d * K * width)
     with nogil:
         i = _next_of(classes, -1, low, high)
         while i < n:
@@ -143,35 +117,20 @@ def count_csr(
             if weighted:
                 w = weights[i]
             at, m = start[i], start[i + 1] - start[i]
-            if m == 0:
-                i = following
-                continue
-            coming = &columns[start[following]] if next else &columns[at]
-            if numeric is float and index is int32_t:
-                j = count_sparse_row_f4_i4(
-                    &values[at], &columns[at], m, coming, next, classes[i] - low, later, w, weighted, d, K, &sums[0]
-                )
-            elif numeric is double and index is int32_t:
-                j = count_sparse_row_f8_i4(
-                    &values[at], &columns[at], m, coming, next, classes[i] - low, later, w, weighted, d, K, &sums[0]
-                )
-            elif numeric is int64_t and index is int32_t:
-                j = count_sparse_row_i8_i4(
-                    &values[at], &columns[at], m, coming, next, classes[i] - low, later, w, weighted, d, K, &sums[0]
-                )
-            elif numeric is float and index is int64_t:
-                j = count_sparse_row_f4_i8(
-                    &values[at], &columns[at], m, coming, next, classes[i] - low, later, w, weighted, d, K, &sums[0]
-                )
-            elif numeric is double and index is int64_t:
-                j = count_sparse_row_f8_i8(
-                    &values[at], &columns[at], m, coming, next, classes[i] - low, later, w, weighted, d, K, &sums[0]
-                )
-            else:
-                j = count_sparse_row_i8_i8(
-                    &values[at], &columns[at], m, coming, next, classes[i] - low, later, w, weighted, d, K, &sums[0]
-                )
-            wrong = min(wrong, j)
+            for e in range(max(m, next)):
+                if e < next:  # fetch where the next row will count
+                    prefetch(&sums[width * (<Py_ssize_t> columns[start[following] + e] * K + later)])
+                if e >= m:
+                    continue
+                x, column = <double> values[at + e], columns[at + e]
+                here = 1.0 if x > 0.0 else 0.0
+                if not 0.0 <= x <= DBL_MAX:
+                    wrong = min(wrong, column)
+                s = &sums[width * (column * K + classes[i] - low)]
+                s[0] += here
+                s[1] += w * x
+                if weighted:
+                    s[2] += here * w
             i = following
         _add_sums(sums, weighted, rows[low:high], total[low:high], s1[low:high])
     return wrong if wrong < d else -1

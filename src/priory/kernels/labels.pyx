@@ -16,25 +16,11 @@ import numpy as np
 cnp.import_array()
 
 cdef extern from "codes.h" nogil:
-    int64_t pack_f4_i1(const float*, ptrdiff_t, float, int8_t*, ptrdiff_t, int64_t*)
-    int64_t pack_f8_i1(const double*, ptrdiff_t, double, int8_t*, ptrdiff_t, int64_t*)
-    int64_t pack_i4_i1(const int32_t*, ptrdiff_t, int32_t, int8_t*, ptrdiff_t, int64_t*)
-    int64_t pack_i8_i1(const int64_t*, ptrdiff_t, int64_t, int8_t*, ptrdiff_t, int64_t*)
-    int64_t pack_f4_i4(const float*, ptrdiff_t, float, int32_t*, ptrdiff_t, int64_t*)
-    int64_t pack_f8_i4(const double*, ptrdiff_t, double, int32_t*, ptrdiff_t, int64_t*)
-    int64_t pack_i4_i4(const int32_t*, ptrdiff_t, int32_t, int32_t*, ptrdiff_t, int64_t*)
-    int64_t pack_i8_i4(const int64_t*, ptrdiff_t, int64_t, int32_t*, ptrdiff_t, int64_t*)
-
-    int64_t narrow_i4(const int32_t*, ptrdiff_t, int8_t*)
-    int64_t narrow_i8(const int64_t*, ptrdiff_t, int8_t*)
-    void join_1_2(const int8_t*, ptrdiff_t, int16_t, int16_t*, int16_t*)
-    void join_2_2(const int16_t*, ptrdiff_t, int16_t, int16_t*, int16_t*)
-    void join_4_2(const int32_t*, ptrdiff_t, int16_t, int16_t*, int16_t*)
-    void join_8_2(const int64_t*, ptrdiff_t, int16_t, int16_t*, int16_t*)
-    void join_1_4(const int8_t*, ptrdiff_t, int32_t, int32_t*, int32_t*)
-    void join_2_4(const int16_t*, ptrdiff_t, int32_t, int32_t*, int32_t*)
-    void join_4_4(const int32_t*, ptrdiff_t, int32_t, int32_t*, int32_t*)
-    void join_8_4(const int64_t*, ptrdiff_t, int32_t, int32_t*, int32_t*)
+    # Macros that choose by the types of their pointers.
+    int64_t pack_row(const void*, ptrdiff_t, int64_t, void*, ptrdiff_t, int64_t*)
+    int64_t narrow(const void*, ptrdiff_t, int8_t*)
+    void join_2(const char*, int, ptrdiff_t, int16_t, int16_t*, int16_t*)
+    void join_4(const char*, int, ptrdiff_t, int32_t, int32_t*, int32_t*)
     void count_keys_2(int16_t*, const int16_t*, ptrdiff_t, ptrdiff_t, int, int64_t*)
     void count_keys_4(int32_t*, const int32_t*, ptrdiff_t, ptrdiff_t, int, int64_t*)
 
@@ -139,10 +125,7 @@ def narrow_codes(const whole[::1] x, int8_t[::1] codes):
     cdef int64_t bits = 0
     with nogil:
         while i < n and 0 <= bits <= 127:
-            if whole is int32_t:
-                bits |= narrow_i4(&x[i], min(n - i, <Py_ssize_t> TOGETHER), &codes[i])
-            else:
-                bits |= narrow_i8(&x[i], min(n - i, <Py_ssize_t> TOGETHER), &codes[i])
+            bits |= narrow(&x[i], min(n - i, <Py_ssize_t> TOGETHER), &codes[i])
             i += TOGETHER
     return 0 <= bits <= 127
 
@@ -159,22 +142,7 @@ def pack_codes(const numeric[:, ::1] X, packed[:, ::1] out, Py_ssize_t first, in
         return -1
     with nogil:
         for i in range(n):
-            if numeric is float and packed is int8_t:
-                wrong += pack_f4_i1(&X[i, 0], d, <float> limit, &out[0, first + i], stride, &largest[0])
-            elif numeric is double and packed is int8_t:
-                wrong += pack_f8_i1(&X[i, 0], d, <double> limit, &out[0, first + i], stride, &largest[0])
-            elif numeric is int32_t and packed is int8_t:
-                wrong += pack_i4_i1(&X[i, 0], d, <int32_t> limit, &out[0, first + i], stride, &largest[0])
-            elif numeric is int64_t and packed is int8_t:
-                wrong += pack_i8_i1(&X[i, 0], d, limit, &out[0, first + i], stride, &largest[0])
-            elif numeric is float:
-                wrong += pack_f4_i4(&X[i, 0], d, <float> limit, &out[0, first + i], stride, &largest[0])
-            elif numeric is double:
-                wrong += pack_f8_i4(&X[i, 0], d, <double> limit, &out[0, first + i], stride, &largest[0])
-            elif numeric is int32_t:
-                wrong += pack_i4_i4(&X[i, 0], d, <int32_t> limit, &out[0, first + i], stride, &largest[0])
-            else:
-                wrong += pack_i8_i4(&X[i, 0], d, limit, &out[0, first + i], stride, &largest[0])
+            wrong += pack_row(&X[i, 0], d, limit, &out[0, first + i], stride, &largest[0])
             if wrong:
                 break
         if wrong:
@@ -195,7 +163,7 @@ def count_joint(columns, sizes, int64_t[::1] rows):
     arrays = [np.ascontiguousarray(column) for column in columns]
     cdef Py_ssize_t n = len(arrays[0]), cells = rows.shape[0], i = 0, j, count, d = len(arrays)
     cdef int lanes = 4 if cells < SMALL_TABLE else 1, lane
-    cdef bint narrow = cells < NARROW_KEYS
+    cdef bint narrow_keys = cells < NARROW_KEYS
     cdef int64_t* counted = <int64_t*> calloc(lanes * (cells + 1), sizeof(int64_t))
     cdef const char** codes = <const char**> malloc(d * sizeof(char*))
     cdef int32_t* radix = <int32_t*> malloc(d * sizeof(int32_t))
@@ -215,11 +183,13 @@ def count_joint(columns, sizes, int64_t[::1] rows):
                 count = min(n - i, <Py_ssize_t> TOGETHER)
                 memset(keys, 0, sizeof(keys))
                 memset(gaps, 0, sizeof(gaps))
-                for j in range(d):
-                    _join(codes[j] + i * widths[j], widths[j], narrow, count, radix[j], keys, gaps)
-                if narrow:
+                if narrow_keys:
+                    for j in range(d):
+                        join_2(codes[j] + i * widths[j], widths[j], count, radix[j], <int16_t*> keys, <int16_t*> gaps)
                     count_keys_2(<int16_t*> keys, <int16_t*> gaps, count, cells, lanes, counted)
                 else:
+                    for j in range(d):
+                        join_4(codes[j] + i * widths[j], widths[j], count, radix[j], keys, gaps)
                     count_keys_4(keys, gaps, count, cells, lanes, counted)
                 i += TOGETHER
             for lane in range(lanes):
@@ -272,26 +242,6 @@ def count_labels(const code[:] c, y, weight, int64_t[:, ::1] rows, double[:, ::1
                 rows[i, j] += counted[i * (V + 1) + j]
                 total[i, j] += <double> counted[i * (V + 1) + j]
         free(counted)
-
-
-cdef void _join(const char* codes, int width, bint narrow, Py_ssize_t n, int32_t size, int32_t* keys, int32_t* gaps) noexcept nogil:
-    """Join a stretch of codes of any width to keys of two bytes, or of four."""
-    if narrow and width == 1:
-        join_1_2(<const int8_t*> codes, n, size, <int16_t*> keys, <int16_t*> gaps)
-    elif narrow and width == 2:
-        join_2_2(<const int16_t*> codes, n, size, <int16_t*> keys, <int16_t*> gaps)
-    elif narrow and width == 4:
-        join_4_2(<const int32_t*> codes, n, size, <int16_t*> keys, <int16_t*> gaps)
-    elif narrow:
-        join_8_2(<const int64_t*> codes, n, size, <int16_t*> keys, <int16_t*> gaps)
-    elif width == 1:
-        join_1_4(<const int8_t*> codes, n, size, keys, gaps)
-    elif width == 2:
-        join_2_4(<const int16_t*> codes, n, size, keys, gaps)
-    elif width == 4:
-        join_4_4(<const int32_t*> codes, n, size, keys, gaps)
-    else:
-        join_8_4(<const int64_t*> codes, n, size, keys, gaps)
 
 
 cdef inline int32_t _code(object label, dict known, list labels) except -2:

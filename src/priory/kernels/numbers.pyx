@@ -5,9 +5,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t
 
 import numpy as np
 
-ctypedef fused floating:
-    float
-    double
+from priory.kernels.tiles cimport TILE, floating
 
 cdef extern from "moments.h" nogil:
     ctypedef struct dd:
@@ -72,7 +70,6 @@ cdef extern from "cells.h" nogil:
 
 cdef enum:
     SHORT_ROW = 1024  # columns of a row that is added exactly
-    TILE = 4096  # doubles converted at a time
     MANY_CLASSES = 128  # above it, copies of the table would leave the cache
     SAMPLED = 128  # rows of each class that show whether its numbers have all their bits
     FULL = 32  # so many of them do: their squares add up to more than 2^109 times the last bit
@@ -226,9 +223,8 @@ def count_cells(const floating[:] x, y, weight, int K, int level, int limit):
     cdef const int32_t[::1] classes = np.ascontiguousarray(y)
     cdef const double[::1] weights
     cdef const double* w = NULL
-    cdef Py_ssize_t n = x.shape[0], first = 0, size, i
+    cdef Py_ssize_t n = x.shape[0], first = 0, size
     cdef double[::1] tile = np.empty(TILE)
-    cdef const double* column
     cdef cells table
     table.level, table.bits, table.classes, table.count = level, 4, K, 0
     while (1 << table.bits) < 2 * (limit + 1):
@@ -249,15 +245,9 @@ def count_cells(const floating[:] x, y, weight, int K, int level, int limit):
     with nogil:
         while first < n:
             size = min(n - first, TILE)
-            column = &tile[0]
-            if floating is double:
-                if x.strides[0] == sizeof(double):
-                    column = &x[first]
-            if column == &tile[0]:
-                for i in range(size):
-                    tile[i] = x[first + i]
             count_into_cells(
-                &table, column, size, &classes[first], w + first if w != NULL else NULL, limit
+                &table, _adjacent(x[first : first + size], &tile[0]), size, &classes[first],
+                w + first if w != NULL else NULL, limit,
             )
             first += size
     order = np.argsort(keys[: table.count])
@@ -321,32 +311,35 @@ cdef int _by_column(
     const floating[:, :] X, const int32_t* y, const double* w, moments* m, double* tile,
     double* table, int lanes, int8_t[::1] whole, int8_t[:, ::1] rounded, int32_t[:, ::1] seen,
 ) noexcept nogil:
-    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], i, j, first = 0, rows, block = 16
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], j, first = 0, rows, block = 16
     # Short enough to sum accurately, long enough that the classes' sums are not the work.
     cdef Py_ssize_t longest = min(max(1024, 8 * m.classes), TILE)
-    cdef const double* column
     cdef int8_t was_whole
     while first < n:
         rows = min(block, n - first)
         block = min(2 * block, longest)
         for j in range(d):
-            column = tile
-            if floating is double:
-                if X.strides[0] == sizeof(double):
-                    column = &X[first, j]
-            if column == tile:
-                for i in range(rows):
-                    tile[i] = X[first + i, j]
             was_whole = whole[j]
             if moments_by_column(
-                m, column, rows, y + first, w + first if w != NULL else NULL, j,
-                table, lanes, &whole[j],
+                m, _adjacent(X[first : first + rows, j], tile), rows, y + first,
+                w + first if w != NULL else NULL, j, table, lanes, &whole[j],
             ):
                 return 1
             if was_whole and not whole[j]:
                 _find_full(X, y, w, first + rows, j, j + 1, seen, rounded)
         first += rows
     return 0
+
+
+cdef inline const double* _adjacent(const floating[:] x, double* tile) noexcept nogil:
+    """Return numbers where they are if they can be read there, else copied."""
+    cdef Py_ssize_t i
+    if floating is double:
+        if x.strides[0] == sizeof(double):
+            return &x[0]
+    for i in range(x.shape[0]):
+        tile[i] = x[i]
+    return tile
 
 
 cdef void _find_full_rows(

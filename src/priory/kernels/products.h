@@ -58,6 +58,15 @@ PRIORY_ADD_SPARSE_ROW(add_sparse_row_i8_i4, int64_t, int32_t)
 PRIORY_ADD_SPARSE_ROW(add_sparse_row_f4_i8, float, int64_t)
 PRIORY_ADD_SPARSE_ROW(add_sparse_row_f8_i8, double, int64_t)
 PRIORY_ADD_SPARSE_ROW(add_sparse_row_i8_i8, int64_t, int64_t)
+#define add_sparse_row(data, indices, n, weights, K, out)                                         \
+    _Generic((indices),                                                                           \
+        const int32_t *: _Generic((data), const float *: add_sparse_row_f4_i4,                    \
+                                  const double *: add_sparse_row_f8_i4,                           \
+                                  const int64_t *: add_sparse_row_i8_i4),                         \
+        const int64_t *: _Generic((data), const float *: add_sparse_row_f4_i8,                    \
+                                  const double *: add_sparse_row_f8_i8,                           \
+                                  const int64_t *: add_sparse_row_i8_i8))                         \
+    (data, indices, n, weights, K, out)
 
 /* Add x · weights of a tile, rows × columns times columns × classes, all weights finite. With
  * `binary` an entry counts as 1 above the threshold and as 0 below. */

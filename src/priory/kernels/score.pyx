@@ -6,11 +6,7 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-from priory.kernels.tiles cimport TILE, floating, numeric, rows_of, tile_rows
-
-ctypedef fused index:
-    int32_t
-    int64_t
+from priory.kernels.tiles cimport TILE, floating, index, numeric, rows_of, tile_rows
 
 cdef enum:
     LOOKED_UP = 1024  # scores that stay in the first-level cache while all tables are looked up
@@ -41,12 +37,8 @@ cdef extern from "densities.h" nogil:
 
 cdef extern from "products.h" nogil:
     void add_products(const double*, ptrdiff_t, const double*, ptrdiff_t, double*)
-    void add_sparse_row_f4_i4(const float*, const int32_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
-    void add_sparse_row_f8_i4(const double*, const int32_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
-    void add_sparse_row_i8_i4(const int64_t*, const int32_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
-    void add_sparse_row_f4_i8(const float*, const int64_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
-    void add_sparse_row_f8_i8(const double*, const int64_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
-    void add_sparse_row_i8_i8(const int64_t*, const int64_t*, ptrdiff_t, const double*, ptrdiff_t, double*)
+    # A macro that chooses by the types of the data and the indices.
+    void add_sparse_row(const void*, const void*, ptrdiff_t, const double*, ptrdiff_t, double*)
     void product_tile(const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double*, double*)
     void presence_tile(
         const double*, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double*, double, double*
@@ -185,20 +177,8 @@ def add_counts_csr(
     with nogil:
         for i in range(start.shape[0] - 1):
             at, n = start[i], start[i + 1] - start[i]
-            if n == 0:
-                continue
-            if numeric is float and index is int32_t:
-                add_sparse_row_f4_i4(&values[at], &columns[at], n, &weights[0, 0], K, &out[i, 0])
-            elif numeric is double and index is int32_t:
-                add_sparse_row_f8_i4(&values[at], &columns[at], n, &weights[0, 0], K, &out[i, 0])
-            elif numeric is int64_t and index is int32_t:
-                add_sparse_row_i8_i4(&values[at], &columns[at], n, &weights[0, 0], K, &out[i, 0])
-            elif numeric is float and index is int64_t:
-                add_sparse_row_f4_i8(&values[at], &columns[at], n, &weights[0, 0], K, &out[i, 0])
-            elif numeric is double and index is int64_t:
-                add_sparse_row_f8_i8(&values[at], &columns[at], n, &weights[0, 0], K, &out[i, 0])
-            else:
-                add_sparse_row_i8_i8(&values[at], &columns[at], n, &weights[0, 0], K, &out[i, 0])
+            if n:
+                add_sparse_row(&values[at], &columns[at], n, &weights[0, 0], K, &out[i, 0])
 
 
 def log_normalize(double[:, ::1] scores, double[::1] log_evidence):

@@ -14,7 +14,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
 from priory.kernels.utf8 cimport Borrowed
-from priory.kernels.vocabulary cimport TEXT_LONGEST, TEXT_PADDING, Vocabulary, text_word, vocabulary
+from priory.kernels.vocabulary cimport TEXT_LONGEST, TEXT_PADDING, Vocabulary, check_memory, text_word, vocabulary
 
 import numpy as np
 
@@ -25,7 +25,7 @@ cdef extern from "Python.h":
     Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4) nogil
     int PyUnicode_4BYTE_KIND
 
-cdef extern from "text.h" nogil:
+cdef extern from "ngrams.h" nogil:
     void prefetch "PRIORY_PREFETCH"(const void*)
 
     enum:
@@ -54,8 +54,7 @@ cdef extern from "text.h" nogil:
     int32_t text_entry(uint32_t)
     int32_t text_shift(int32_t)
     ptrdiff_t text_code_points(const uint8_t*, const uint8_t*, uint32_t*)
-    ptrdiff_t text_split(const uint8_t**, const uint8_t*, uint8_t*, text_word*, ptrdiff_t, int*)
-    ptrdiff_t text_split_cased(const uint8_t**, const uint8_t*, uint8_t*, text_word*, ptrdiff_t)
+    ptrdiff_t text_split(const uint8_t**, const uint8_t*, int, uint8_t*, text_word*, ptrdiff_t, int*)
     ptrdiff_t text_split_given(const uint8_t**, const uint8_t*, uint8_t*, text_word*, ptrdiff_t)
     ptrdiff_t drop_words(const vocabulary*, text_word*, ptrdiff_t)
     void word_row_free(word_row*)
@@ -123,13 +122,11 @@ cdef class Splitter:
         cdef Py_ssize_t n, i
         cdef list words = []
         reader.open(0)
-        while True:
-            n = reader.next_words()
-            if n == 0:
-                return words
+        while (n := reader.next_words()):
             for i in range(n):
                 word = (<const char*> reader.words[i].bytes)[:reader.words[i].size]
                 words.append(word.decode("utf-8", "surrogatepass"))
+        return words
 
 
 cdef Splitter WORDS = Splitter()
@@ -250,20 +247,16 @@ cdef class Reader:
         if self.fresh:
             row.count = 0
             self.fresh = False
-        while True:
-            n = self._next_words()
-            if n == 0:
-                return 0
+        while (n := self._next_words()):
             if self.splitter.stops is not None:
                 n = drop_words(&self.splitter.stops.words_, self.words, n)
             if self.splitter.high > 1:
                 n = word_ngrams(row, self.words, n, self.splitter.low, self.splitter.high, self.ngrams)
-                if n < 0:
-                    with gil:
-                        raise MemoryError
+                check_memory(n)
                 self.words = self.ngrams
             if n > 0:
                 return n
+        return 0
 
     cdef Py_ssize_t _next_words(self) except -1 nogil:
         cdef Py_ssize_t n
@@ -272,12 +265,12 @@ cdef class Reader:
         self.words = self.block
         if self.splitter.kind == GIVEN:
             return text_split_given(&self.at, self.end, self.low, self.block, self.room)
-        if not self.splitter.lowercase:
-            return text_split_cased(&self.at, self.end, self.low, self.block, self.room)
         while True:
             special = 0
-            n = text_split(&self.at, self.end, self.low, self.block, self.room, NULL if self.exact else &special)
-            self.words = self.block
+            n = text_split(
+                &self.at, self.end, self.splitter.lowercase, self.low, self.block, self.room,
+                NULL if self.exact else &special,
+            )
             if special:
                 # What comes before is as it would be; the rest is read from what str.lower() gives.
                 skip = self.given + n

@@ -1,6 +1,10 @@
 """Rows of any layout and type, seen as adjacent rows of float64."""
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
+
+ctypedef fused index:
+    int32_t
+    int64_t
 
 ctypedef fused floating:
     float

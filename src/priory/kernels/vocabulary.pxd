@@ -18,6 +18,14 @@ cdef extern from "vocabulary.h" nogil:
     int32_t vocabulary_find(const vocabulary*, const text_word*)
 
 
+cdef inline int check_memory(int64_t code) except -1 nogil:
+    """Raise MemoryError for what a function returns that got none."""
+    if code < 0:
+        with gil:
+            raise MemoryError
+    return 0
+
+
 cdef class Vocabulary:
     cdef vocabulary words_
     cdef Py_ssize_t reading

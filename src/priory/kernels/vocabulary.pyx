@@ -46,8 +46,7 @@ cdef class Vocabulary:
     """
 
     def __cinit__(self, words=()):
-        if vocabulary_start(&self.words_) < 0:
-            raise MemoryError
+        check_memory(vocabulary_start(&self.words_))
 
     def __init__(self, words=()):
         for word in words:
@@ -81,8 +80,7 @@ cdef class Vocabulary:
             raise ValueError(f"Word {inside} is not inside the data of {text.shape[0]} bytes.")
         if valid < n:
             raise ValueError(f"Word {valid} is no UTF-8 of at most {TEXT_LONGEST} bytes.")
-        if done < 0:
-            raise MemoryError
+        check_memory(done)
         if done < n:
             word = bytes(text[starts[done]:starts[done + 1]]).decode("utf-8", "surrogatepass")
             raise ValueError(f"The word {word!r} is there twice.")
@@ -131,8 +129,7 @@ cdef class Vocabulary:
             code = vocabulary_add(&self.words_, &key.word)
         finally:
             self.end_writing()
-        if code < 0:
-            raise MemoryError
+        check_memory(code)
         return code
 
     def find(self, word):
@@ -191,23 +188,19 @@ cdef class Vocabulary:
     def order(self):
         """Return the codes (int32) in the order of the words' UTF-8 bytes, which is that of their code points."""
         cdef int32_t[::1] out
-        cdef int failed = 0
         self.start_reading()
         try:
             codes = np.empty(len(self), dtype=np.int32)
             out = codes
             with nogil:
-                failed = vocabulary_order(&self.words_, &out[0])
+                check_memory(vocabulary_order(&self.words_, &out[0]))
         finally:
             self.end_reading()
-        if failed:
-            raise MemoryError
         return codes
 
     def extend(self, Vocabulary other not None):
         """Add the words of another; return the code here of each of them (int32)."""
         cdef int32_t[::1] out
-        cdef int failed = 0
         if other is self:
             return np.arange(len(self), dtype=np.int32)
         other.start_reading()
@@ -217,13 +210,11 @@ cdef class Vocabulary:
                 codes = np.empty(len(other), dtype=np.int32)
                 out = codes
                 with nogil:
-                    failed = vocabulary_extend(&self.words_, &other.words_, &out[0])
+                    check_memory(vocabulary_extend(&self.words_, &other.words_, &out[0]))
             finally:
                 self.end_writing()
         finally:
             other.end_reading()
-        if failed:
-            raise MemoryError
         return codes
 
     def take(self, codes):
@@ -243,8 +234,7 @@ cdef class Vocabulary:
                 done = vocabulary_take(&taken.words_, &self.words_, &chosen[0], n)
         finally:
             self.end_reading()
-        if done < 0:
-            raise MemoryError
+        check_memory(done)
         if done < n:
             raise ValueError(f"Code {chosen[done]} is there twice.")
         return taken
@@ -254,8 +244,7 @@ cdef class Vocabulary:
         cdef Vocabulary copied = Vocabulary()
         self.start_reading()
         try:
-            if vocabulary_copy(&copied.words_, &self.words_) < 0:
-                raise MemoryError
+            check_memory(vocabulary_copy(&copied.words_, &self.words_))
         finally:
             self.end_reading()
         return copied

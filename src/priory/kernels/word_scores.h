@@ -4,7 +4,7 @@
 #ifndef PRIORY_WORD_SCORES_H
 #define PRIORY_WORD_SCORES_H
 
-#include "words.h"
+#include "documents.h"
 
 typedef struct {
     int64_t V, K;

@@ -8,11 +8,11 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 
 from priory.kernels.text cimport BLOCK, Reader, Splitter
-from priory.kernels.vocabulary cimport Vocabulary, text_word, vocabulary
+from priory.kernels.vocabulary cimport Vocabulary, check_memory, text_word, vocabulary
 
 import numpy as np
 
-cdef extern from "words.h" nogil:
+cdef extern from "documents.h" nogil:
     enum:
         TEXT_SPARSE
         TEXT_DROPPED
@@ -176,14 +176,11 @@ def score_words(
             for i in range(n):
                 if not reader.open(i):
                     continue
-                while True:
-                    m = reader.next_words()
-                    if m == 0:
-                        break
+                while (m := reader.next_words()):
                     if not counting:
                         score_block(&vocabulary.words_, s, reader.words, m, found, &scored.sums, &out[i, 0])
                     else:
-                        _check(document_find(&scored.counted, &vocabulary.words_, s.V, s.place, reader.words, m))
+                        check_memory(document_find(&scored.counted, &vocabulary.words_, s.V, s.place, reader.words, m))
                 if counting:
                     score_document(&scored.counted, log_tf, s, &scored.sums, &out[i, 0])
                 score_end(s, &scored.sums, &out[i, 0])
@@ -210,13 +207,6 @@ cdef object _float64(array):
 cdef object _frozen(array):
     array.flags.writeable = False
     return array
-
-
-cdef int _check(int code) except -1 nogil:
-    if code < 0:
-        with gil:
-            raise MemoryError
-    return 0
 
 
 fill_logs()

@@ -13,7 +13,7 @@ from libc.stdlib cimport calloc, free
 
 from priory.kernels.pairs cimport Arrays, pair_arrays
 from priory.kernels.text cimport Reader, Splitter
-from priory.kernels.vocabulary cimport Vocabulary, text_word, vocabulary
+from priory.kernels.vocabulary cimport Vocabulary, check_memory, text_word, vocabulary
 
 import numpy as np
 
@@ -130,14 +130,11 @@ def count_matrix(data, offsets, missing, Vocabulary vocabulary not None, Splitte
         with nogil:
             for i in range(reader.n):
                 if reader.open(i):
-                    while True:
-                        m = reader.next_words()
-                        if m == 0:
-                            break
-                        _check(document_find(
+                    while (m := reader.next_words()):
+                        check_memory(document_find(
                             &tally.counted, &vocabulary.words_, vocabulary.words_.count, NULL, reader.words, m
                         ))
-                    _check(document_write(&tally.counted, &tally.counts))
+                    check_memory(document_write(&tally.counted, &tally.counts))
                 ends[i + 1] = tally.counts.count
     finally:
         vocabulary.end_reading()
@@ -191,12 +188,9 @@ cdef class Tally:
             while at < reader.n and self.counts.count < MOST:
                 i = by_class[at]
                 if classes[i] >= 0 and reader.open(i):
-                    while True:
-                        m = reader.next_words()
-                        if m == 0:
-                            break
-                        _check(document_add(&self.counted, &vocabulary.words_, reader.words, m))
-                    _check(document_write(&self.counted, &self.counts))
+                    while (m := reader.next_words()):
+                        check_memory(document_add(&self.counted, &vocabulary.words_, reader.words, m))
+                    check_memory(document_write(&self.counted, &self.counts))
                     rows_of[classes[i]] += 1
                     weight_of[classes[i]] += weights[i] if weighted else 1.0
                 at += 1
@@ -224,14 +218,14 @@ cdef class Tally:
                     continue
                 if classes[i] != label:
                     label, self.pairs.class_start = classes[i], self.pairs.count
-                _check(pairs_add(
+                check_memory(pairs_add(
                     &self.pairs, self.counts.counts + self.starts[j], self.starts[j + 1] - self.starts[j],
                     label, weights[i] if weighted else 1.0, &words_of[label],
                 ))
         cdef int32_t[::1] order = np.empty(self.pairs.count, dtype=np.int32)
         cdef Arrays out = Arrays.empty(self.pairs.count, weighted)
         with nogil:
-            _check(pairs_sort(&self.pairs, n_words, &order[0]))
+            check_memory(pairs_sort(&self.pairs, n_words, &order[0]))
             pairs_from(&self.pairs, &order[0], &out.at)
         return out.pairs
 
@@ -332,10 +326,10 @@ cdef class WordCounter:
         if other.dense.words:
             if self.dense.total + other.dense.total >= TOTAL:
                 self._spill(threads)
-            _check(dense_room(&self.dense, len(self.vocabulary)))
+            check_memory(dense_room(&self.dense, len(self.vocabulary)))
             shares = _shares(self.dense.K, threads if self.dense.words * self.dense.K >= MANY else 1)
             in_parallel([partial(self._mark, other, places, *share) for share in shares], threads)
-            _check(dense_fill(&self.dense))
+            check_memory(dense_fill(&self.dense))
             in_parallel([partial(self._add, other, places, *share) for share in shares], threads)
             self.dense.total += other.dense.total
             other._let_go()
@@ -358,7 +352,7 @@ cdef class WordCounter:
         self._check_awake()
         self.vocabulary.start_writing()
         try:
-            _check(vocabulary_trim(&self.vocabulary.words_))
+            check_memory(vocabulary_trim(&self.vocabulary.words_))
         finally:
             self.vocabulary.end_writing()
         self._spill(threads)
@@ -395,12 +389,9 @@ cdef class WordCounter:
                 if at + AHEAD < reader.n:
                     reader.prefetch(by_class[at + AHEAD])
                 if label >= 0 and reader.open(by_class[at]):
-                    while True:
-                        m = reader.next_words()
-                        if m == 0:
-                            break
-                        _check(document_add(counted, words, reader.words, m))
-                    _check(document_sum(counted, &self.dense, words.count, label))
+                    while (m := reader.next_words()):
+                        check_memory(document_add(counted, words, reader.words, m))
+                    check_memory(document_sum(counted, &self.dense, words.count, label))
                     rows_of[label] += 1
                     weight_of[label] += 1.0
                 at += 1
@@ -460,13 +451,6 @@ cdef list _shares(Py_ssize_t n, int threads):
     """Return (first, end) of parts of n things. Each thread does many: some have much more to do."""
     parts = min(n, SHARES * threads) if threads > 1 else 1
     return [(n * i // parts, n * (i + 1) // parts) for i in range(parts)]
-
-
-cdef int _check(int code) except -1 nogil:
-    if code < 0:
-        with gil:
-            raise MemoryError
-    return 0
 
 
 fill_logs()

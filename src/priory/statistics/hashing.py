@@ -17,7 +17,7 @@ import numpy as np
 from priory.base.labels import label_token
 from priory.base.parallel import in_parallel, stretches, thread_count
 from priory.base.typing import AnyArray, CodeArray, Label
-from priory.data.columns import Column, Combined, Counts, Frame, Labels, Numbers, Pairs, SparseRows
+from priory.data.columns import Combined, Counts, Frame, Labels, Numbers, Pairs, SparseRows
 from priory.data.texts import Texts
 from priory.kernels.hashes import add_numbers
 
@@ -37,8 +37,14 @@ def row_hashes(frame: Frame, y: Labels) -> AnyArray:
     """
     hashes = np.zeros(len(y), dtype=np.uint64)
     threads = thread_count()
-    columns = [(name, column) for name, column in frame.columns.items() if not _is_derived(column)]
-    prepared = [_prepared(name, column) for name, column in columns]
+    # The columns of pairs are hashed by themselves.
+    columns = [(name, c) for name, c in frame.columns.items() if not isinstance(c, Pairs)]
+    prepared = []
+    for name, column in columns:
+        seed = np.uint64(_of_label(name))
+        prepared.append(
+            (column, seed, _of_labels(column, seed) if isinstance(column, Labels) else None)
+        )
 
     def add(rows: slice) -> None:
         _add_codes(hashes[rows], y.codes[rows], _of_labels(y, GOLDEN))
@@ -50,17 +56,7 @@ def row_hashes(frame: Frame, y: Labels) -> AnyArray:
     return _mixed(hashes)
 
 
-def _is_derived(column: Column) -> bool:
-    return isinstance(column, Pairs)  # its columns are hashed by themselves
-
-
-def _prepared(name: str, column: Column) -> tuple[Column, np.uint64, AnyArray | None]:
-    seed = np.uint64(_of_label(name))
-    return column, seed, _of_labels(column, seed) if isinstance(column, Labels) else None
-
-
 def _add(hashes: AnyArray, column: Any, seed: np.uint64, of_code: AnyArray | None) -> None:
-    """Add a column to the hashes of the rows."""
     if of_code is not None:
         _add_codes(hashes, column.codes, of_code)
     elif isinstance(column, Numbers):
@@ -78,12 +74,11 @@ def _add(hashes: AnyArray, column: Any, seed: np.uint64, of_code: AnyArray | Non
 
 
 def _add_codes(hashes: AnyArray, codes: CodeArray, of_code: AnyArray) -> None:
-    """Add the hash of each code; a gap, which is −1, adds nothing."""
+    """Add the hash of each code; a missing value, which is −1, adds nothing."""
     hashes += np.append(of_code, np.uint64(0))[codes]
 
 
 def _of_labels(column: Labels, seed: Any) -> AnyArray:
-    """Hash each label of a column of this seed."""
     own = np.array([_of_label(label) for label in column.labels], dtype=np.uint64)
     return _mixed(own ^ seed)
 

@@ -1,4 +1,4 @@
-"""How much columns tell of each other, and how well counts are told: read out of counts alone.
+"""Mutual information of columns, and the likelihood of counts, derived from counts alone.
 
     I(A; B | C) = Σ P(a, b, c) log( P(a, b | c) / (P(a | c) P(b | c)) )
 
@@ -55,7 +55,7 @@ def mutual_information(counts: FloatArray) -> float:
 
 
 def by_chance(freedom: AnyArray | float, deviations: float = 0.0) -> AnyArray:
-    """Return N · I of independent columns: half the degrees of freedom.
+    """Work out N · I of independent columns: half the degrees of freedom.
 
     So many standard deviations, √(f / 2) each, are added.
 
@@ -70,7 +70,7 @@ def pairwise_information(
 ) -> FloatArray:
     """Work out n · I(A; B | class) of all pairs of columns.
 
-    Gaps, negative codes, leave a row out of the pairs they are in.
+    Missing values, negative codes, leave a row out of the pairs they are in.
 
     >>> a, y = np.tile([0, 1], 50), np.zeros(100, dtype=int)
     >>> pairwise_information([a, a, np.repeat([0, 1], 50)], [2, 2, 2], y).round(2).tolist()
@@ -113,7 +113,7 @@ def log_likelihood(counts: FloatArray) -> float:
 
 
 def bic(counts: FloatArray, n_rows: float) -> float:
-    """Return the log-likelihood less ½ log n for each of the q(r − 1) free parameters.
+    """Work out the log-likelihood less ½ log n for each of the q(r − 1) free parameters.
 
     Negated and in bits it is the description length (Rissanen 1978; Schwarz 1978).
 

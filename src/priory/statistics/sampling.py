@@ -131,7 +131,7 @@ class Sample:
             return self
         columns = {name: column for name, column in self.frame.columns.items() if name in names}
         frame = Frame(len(self.frame), columns)
-        return _grouped(replace(self, frame=frame, hashes=row_hashes(frame, self.y)))
+        return replace(self, frame=frame, hashes=row_hashes(frame, self.y)).in_order()
 
     def holds(self, frame: Frame, y: Labels) -> AnyArray:
         """Say which rows may be among those that came: all that are not known to be absent."""
@@ -153,7 +153,13 @@ class Sample:
 
     def in_order(self) -> Sample:
         """Put the sample in the order in which it is kept: by hash, each different row once."""
-        return _grouped(self)
+        found, first, which = np.unique(self.hashes, return_index=True, return_inverse=True)
+        if len(found) == len(self):
+            return self if np.array_equal(found, self.hashes) else self.take(first)
+        rows = np.zeros(len(found), dtype=np.int64)
+        np.add.at(rows, which, self.rows)
+        weight, squares = (_sums(which, w, len(found)) for w in (self.weight, self.squares))
+        return replace(self.take(first), rows=rows, weight=weight, squares=squares)
 
     def retyped(self, labels: tuple[Any, ...]) -> Sample:
         """Give the classes other names."""
@@ -186,19 +192,18 @@ class Pool:
         own = np.arange(len(frame))  # a copy: the rows are the user's
         weights = np.ones(len(frame)) if weight is None else weight.copy()
         self._waiting.append((frame.take(own), y.take(own), weights))
-        if sum(len(rows) for rows, _, _ in self._waiting) >= FEW:
-            self._settle()
+        self._settle(FEW)
 
     def absorb(self, other: Pool) -> None:
         """Take the rows of another pool in; few of them go on waiting."""
         if other._sample is not None:
             self.join(other._sample)
         self._waiting += other._waiting
-        if sum(len(rows) for rows, _, _ in self._waiting) >= FEW:
-            self._settle()
+        self._settle(FEW)
 
-    def _settle(self) -> None:
-        if self._waiting:
+    def _settle(self, least: int = 1) -> None:
+        """Sample the rows that wait, if they are so many."""
+        if self._waiting and sum(len(rows) for rows, _, _ in self._waiting) >= least:
             frames, labels, weights = zip(*self._waiting, strict=True)
             self._waiting = []
             rows = stack(frames), stack_labels(labels), np.concatenate(weights)
@@ -235,18 +240,7 @@ def joined(samples: Sequence[Sample]) -> Sample:
     both = Sample(frame, y, hashes, size=size, bounds=bounds, **sums)
     if len(whole) < len(both):
         both = both.take(whole)
-    return _grouped(both).smaller(size)
-
-
-def _grouped(sample: Sample) -> Sample:
-    """Make rows of the same hash one."""
-    found, first, which = np.unique(sample.hashes, return_index=True, return_inverse=True)
-    if len(found) == len(sample):
-        return sample if np.array_equal(found, sample.hashes) else sample.take(first)
-    rows = np.zeros(len(found), dtype=np.int64)
-    np.add.at(rows, which, sample.rows)
-    weight, squares = (_sums(which, w, len(found)) for w in (sample.weight, sample.squares))
-    return replace(sample.take(first), rows=rows, weight=weight, squares=squares)
+    return both.in_order().smaller(size)
 
 
 def _sums(which: AnyArray, weight: FloatArray, n: int) -> FloatArray:

@@ -13,7 +13,7 @@ ones may appear at any time: both sides are aligned by label before they are add
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -84,7 +84,7 @@ class Statistics:
         return cls(schema, classes, rows, total, tables)
 
     def absorb(self, column: Column, y: CodeArray) -> bool:
-        """Add a few rows of weight 1 in place, and return whether that could be done.
+        """Add a few rows of weight 1 in place, if that can be done, and say whether it was.
 
         In a stream of single rows, making new tables would be most of the work. Only the sole
         owner of statistics with a single block may do this: `column` is that block, `y` the place
@@ -101,8 +101,11 @@ class Statistics:
 
     def copy(self) -> Statistics:
         """Copy the sums into arrays of their own."""
-        tables = {name: table.copy() for name, table in self.tables.items()}
-        return Statistics(self.schema, self.classes, self.rows.copy(), self.weight.copy(), tables)
+        tables = self._each(lambda table: table.copy())
+        return replace(self, rows=self.rows.copy(), weight=self.weight.copy(), tables=tables)
+
+    def _each(self, change: Callable[[Table], Table]) -> dict[str, Table]:
+        return {name: change(table) for name, table in self.tables.items()}
 
     @cached_property
     def places(self) -> Mapping[Any, int]:
@@ -160,8 +163,8 @@ class Statistics:
         check_number("The factor of statistics", factor)
         if factor == 0:
             return Statistics.zero(self.schema)
-        tables = {name: table * factor for name, table in self.tables.items()}
-        return Statistics(self.schema, self.classes, self.rows, self.weight * factor, tables)
+        tables = self._each(lambda table: table * factor)
+        return replace(self, weight=self.weight * factor, tables=tables)
 
     __rmul__ = __mul__
 
@@ -190,25 +193,23 @@ class Statistics:
         if not isinstance(other, Statistics):
             return NotImplemented
         return (
-            [(b.name, b.columns, b.kind, b.pairing) for b in self.schema]
-            == [(b.name, b.columns, b.kind, b.pairing) for b in other.schema]
-            and list(map(label_key, self.classes)) == list(map(label_key, other.classes))
+            self._identity() == other._identity()
             and np.array_equal(self.rows, other.rows)
             and np.array_equal(self.weight, other.weight)
             and self.tables == other.tables
-            and self._without_rows() == other._without_rows()
         )
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _without_rows(self) -> dict[str, set[Any]]:
-        """Find the values that columns declare and no row has: they too shape a model."""
-        found = {}
-        for block in self.schema.counted:
-            table = self.tables[block.name]
-            if block.values and isinstance(table, LabelsTable):
-                found[block.name] = _keys(block.values) - _keys(table.labels)
-        return {name: left for name, left in found.items() if left}
+    def _identity(self) -> tuple[Any, ...]:
+        """List the classes, the blocks, and the values that they declare and no row has."""
+        blocks = []
+        for block in self.schema:
+            unseen: set[Any] = set()
+            if block.values and isinstance(table := self.tables.get(block.name), LabelsTable):
+                unseen = {*map(label_key, block.values)} - {*map(label_key, table.labels)}
+            blocks.append((block.name, block.columns, block.kind, block.pairing, unseen))
+        return [*map(label_key, self.classes)], blocks
 
     def with_classes(self, classes: Sequence[Label]) -> Statistics:
         """Let these classes be known too, if only by name."""
@@ -217,24 +218,23 @@ class Statistics:
         labels, here, _ = union(self.classes, tuple(classes))
         rows, weight = np.zeros(len(labels), dtype=np.int64), np.zeros(len(labels))
         rows[here], weight[here] = self.rows, self.weight
-        tables = {n: table.with_classes(here, len(labels)) for n, table in self.tables.items()}
+        tables = self._each(lambda table: table.with_classes(here, len(labels)))
         return Statistics(self.schema, labels, rows, weight, tables)
 
     def beside(self, other: Statistics) -> Statistics:
         """Join the tables of both: other blocks, counted of the same rows."""
         schema = replace(self.schema, blocks=self.schema.blocks + other.schema.blocks)
-        tables = {**self.tables, **other.tables}
-        return Statistics(schema, self.classes, self.rows, self.weight, tables)
+        return replace(self, schema=schema, tables={**self.tables, **other.tables})
 
     def without_rare(self, min_count: int) -> Statistics:
         """Leave out values that fewer rows have: they could point to a person.
 
         Rows of other statistics can still be added, but none can be taken away for sure.
         """
-        tables = {name: table.without_rare(min_count) for name, table in self.tables.items()}
-        # A list of values could name them too.
+        # A list of values could point to them too.
         schema = replace(self.schema, blocks=tuple(replace(b, values=()) for b in self.schema))
-        return Statistics(schema, self.classes, self.rows, self.weight, tables)
+        tables = self._each(lambda table: table.without_rare(min_count))
+        return replace(self, schema=schema, tables=tables)
 
     def to_arrow(self) -> pa.Table:
         """Write the statistics as one long table; see `longtable` for its columns."""
@@ -277,16 +277,12 @@ class Statistics:
             or table_type(block.kind).from_parts(block, K, none)
             for block in schema.counted
         }
-        return Statistics(schema, self.classes, self.rows, self.weight, tables)
+        return replace(self, schema=schema, tables=tables)
 
     def _without_empty_classes(self) -> Statistics:
         kept = np.flatnonzero(self.rows > 0)
         if len(kept) == len(self.classes):
             return self
-        tables = {name: table.only_classes(kept) for name, table in self.tables.items()}
+        tables = self._each(lambda table: table.only_classes(kept))
         classes = tuple(self.classes[k] for k in kept)
         return Statistics(self.schema, classes, self.rows[kept], self.weight[kept], tables)
-
-
-def _keys(labels: Sequence[Label]) -> set[Any]:
-    return set(map(label_key, labels))

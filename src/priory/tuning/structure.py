@@ -20,11 +20,11 @@ from priory.base.graph import Graph
 from priory.base.labels import label_key
 from priory.base.typing import CodeArray, FloatArray
 from priory.data.columns import Frame, Labels, Numbers
+from priory.data.combinations import count_combinations
 from priory.data.pairing import Pairing, every_pair
 from priory.data.schema import Block, Kind, Schema
 from priory.families.cuts import between_cells, equal_frequency
 from priory.statistics.bottom_k import bottom_rows
-from priory.statistics.combinations import count_combinations
 from priory.statistics.information import (
     HEIGHT,
     beyond_chance,

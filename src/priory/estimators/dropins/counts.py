@@ -25,8 +25,7 @@ from priory.estimators.dropins.discrete import (
 )
 from priory.families.base import Family
 from priory.families.bernoulli import Bernoulli
-from priory.families.complement import Complement
-from priory.families.multinomial import Multinomial
+from priory.families.multinomial import Complement, Multinomial
 from priory.model.model import Model
 from priory.model.term import Choice
 from priory.statistics.statistics import Statistics

@@ -16,7 +16,11 @@ from priory.data.schema import Block
 from priory.statistics.doubledouble import DoubleDouble
 from priory.statistics.longtable import BlockParts, Part
 
-__all__ = ["Table", "add_keys", "difference", "spread_keys"]
+__all__ = ["DOCUMENTS", "Table", "add_keys", "difference", "spread_keys"]
+
+COUNTS = ("rows", "weight")
+DOCUMENTS = ("documents", "documents_weight")
+"""The fields of two arrays that belong together: numbers of rows, and their weights."""
 
 
 class Table(ABC):
@@ -45,7 +49,7 @@ class Table(ABC):
         return False
 
     def absorb(self, column: Any, y: CodeArray) -> bool:
-        """Add a few rows of weight 1 in place, and return whether that could be done.
+        """Add a few rows of weight 1 in place, if that can be done, and say whether it was.
 
         Nothing is changed where it could not: a table must not grow for new labels or cells.
         """
@@ -115,19 +119,31 @@ def spread_keys(array: Any, where: IntArray, size: int) -> Any:
     return result
 
 
-def add_keys(a: Any, here: IntArray, b: Any, there: IntArray, size: int) -> Any:
-    """Add two classes × keys arrays, key i of `a` standing at here[i], key j of `b` at there[j]."""
-    return spread_keys(a, here, size) + spread_keys(b, there, size)
+def add_keys(
+    a: Any, here: IntArray, b: Any, there: IntArray, size: int, fields: Sequence[str] = COUNTS
+) -> list[Any]:
+    """Add sums of two tables, key i of `a` standing at here[i], key j of `b` at there[j]."""
+    return [
+        spread_keys(getattr(a, name), here, size) + spread_keys(getattr(b, name), there, size)
+        for name in fields
+    ]
 
 
 def difference(
-    rows: IntArray,
-    taken_rows: IntArray,
-    weight: FloatArray,
-    taken_weight: FloatArray,
+    a: Any,
+    b: Any,
+    fields: tuple[str, str] = COUNTS,
+    there: IntArray | None = None,
     names: Sequence[Label] | None = None,
 ) -> tuple[IntArray, FloatArray]:
-    """Take rows and their weights away, or refuse what cannot be there."""
+    """Subtract rows and their weights, or refuse; key j of `b` stands at there[j] in `a`."""
+    (rows, taken_rows), (weight, taken_weight) = (
+        (getattr(a, name), getattr(b, name)) for name in fields
+    )
+    if there is not None:
+        taken_rows, taken_weight = (
+            spread_keys(sums, there, rows.shape[1]) for sums in (taken_rows, taken_weight)
+        )
     left = rows - taken_rows
     if np.any(left < 0):
         place = tuple(np.argwhere(left < 0)[0])

@@ -15,7 +15,7 @@ from priory.data.schema import Block
 from priory.kernels.numbers import count_cells
 from priory.statistics.cells import CELL_LIMIT, coarser_keys, coarsest_needed, interval_of, value_of
 from priory.statistics.longtable import BlockParts, Part
-from priory.statistics.tables.base import Table, add_keys, difference, spread_keys
+from priory.statistics.tables.base import Table, add_keys, difference
 from priory.statistics.tables.labels import LabelsTable
 
 __all__ = ["CellsTable"]
@@ -91,10 +91,8 @@ class CellsTable(Table):
             return CellsTable(level, a.keys, a.rows + b.rows, a.weight + b.weight)
         keys = np.union1d(a.keys, b.keys)
         here, there = np.searchsorted(keys, a.keys), np.searchsorted(keys, b.keys)
-        rows = add_keys(a.rows, here, b.rows, there, len(keys))
-        weight = add_keys(a.weight, here, b.weight, there, len(keys))
-        needed = coarsest_needed(keys, CELL_LIMIT)
-        return CellsTable(level, keys, rows, weight).coarsened(level + needed)
+        total = CellsTable(level, keys, *add_keys(a, here, b, there, len(keys)))
+        return total.coarsened(level + coarsest_needed(keys, CELL_LIMIT))
 
     def __sub__(self, other: CellsTable) -> CellsTable:
         # A level never goes down again: what was dropped cannot be known.
@@ -102,11 +100,7 @@ class CellsTable(Table):
         keys = np.union1d(self.keys, taken.keys)
         if taken.level > self.level or len(keys) > len(self.keys):
             raise ForgetError("a number was never learned")
-        there = np.searchsorted(keys, taken.keys)
-        taken_rows, taken_weight = (
-            spread_keys(sums, there, len(keys)) for sums in (taken.rows, taken.weight)
-        )
-        rows, weight = difference(self.rows, taken_rows, self.weight, taken_weight)
+        rows, weight = difference(self, taken, there=np.searchsorted(keys, taken.keys))
         return CellsTable(self.level, keys, rows, weight)._only(rows.any(axis=0))
 
     def without_rare(self, min_count: int) -> CellsTable:

@@ -17,7 +17,7 @@ from priory.data.columns import Counts, SparseRows
 from priory.data.schema import Block
 from priory.kernels.counts import count_csr, count_dense, count_present_dense
 from priory.statistics.longtable import BlockParts, Part
-from priory.statistics.tables.base import Table, difference
+from priory.statistics.tables.base import DOCUMENTS, Table, difference
 from priory.statistics.tables.sums import refuse_overflow
 
 __all__ = ["CountsTable"]
@@ -30,7 +30,7 @@ class CountsTable(Table):
     `documents` and `documents_weight` are the rows of each class, present or not.
     """
 
-    per_class: ClassVar[tuple[str, ...]] = ("documents", "documents_weight", "rows", "weight", "s1")
+    per_class: ClassVar[tuple[str, ...]] = (*DOCUMENTS, "rows", "weight", "s1")
 
     documents: IntArray
     documents_weight: FloatArray
@@ -69,22 +69,20 @@ class CountsTable(Table):
         return isinstance(column.matrix, SparseRows)
 
     def __sub__(self, other: CountsTable) -> CountsTable:
-        documents, documents_weight = difference(
-            self.documents, other.documents, self.documents_weight, other.documents_weight
-        )
-        rows, weight = difference(self.rows, other.rows, self.weight, other.weight)
+        documents, documents_weight = difference(self, other, DOCUMENTS)
+        rows, weight = difference(self, other)
         s1 = np.where(rows > 0, self.s1 - other.s1, 0.0)
         if np.any(s1 < -1e-9 * self.s1):
             raise ForgetError("a sum of counts would turn negative; it was never learned")
         return CountsTable(documents, documents_weight, rows, weight, np.maximum(s1, 0.0))
 
     def without_rare(self, min_count: int) -> CountsTable:
-        """Return the table with nothing of the columns that are present in fewer rows."""
+        """Leave out the sums of columns that are present in fewer rows."""
         kept = self.rows.sum(axis=0) >= min_count
         return replace(self, rows=self.rows * kept, weight=self.weight * kept, s1=self.s1 * kept)
 
     def parts(self, block: Block) -> list[Part]:
-        """Return a row for each column and class, and one for each class."""
+        """Write a row for each column and class, and one for each class."""
         tokens = list(map(label_token, block.columns))
         return [
             Part.of_classes("documents", self.documents, self.documents_weight),

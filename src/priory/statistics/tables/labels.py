@@ -16,7 +16,7 @@ from priory.data.columns import Column
 from priory.data.schema import Block
 from priory.kernels.labels import count_labels
 from priory.statistics.longtable import BlockParts, Part
-from priory.statistics.tables.base import Table, add_keys, difference, spread_keys
+from priory.statistics.tables.base import Table, add_keys, difference
 
 __all__ = ["LabelsTable"]
 
@@ -25,7 +25,7 @@ __all__ = ["LabelsTable"]
 class LabelsTable(Table):
     """Counts of each value of a column of labels, per class.
 
-    Only values that were seen are here; a declared domain belongs to the read-out.
+    Only values that were seen are here; declared values belong to the schema.
     """
 
     per_class: ClassVar[tuple[str, ...]] = ("rows", "weight")
@@ -58,9 +58,7 @@ class LabelsTable(Table):
         if _same(self.labels, other.labels):
             return LabelsTable(self.labels, self.rows + other.rows, self.weight + other.weight)
         labels, here, there = union(self.labels, other.labels)
-        rows = add_keys(self.rows, here, other.rows, there, len(labels))
-        weight = add_keys(self.weight, here, other.weight, there, len(labels))
-        return LabelsTable(labels, rows, weight)
+        return LabelsTable(labels, *add_keys(self, here, other, there, len(labels)))
 
     def __sub__(self, other: LabelsTable) -> LabelsTable:
         labels, _, there = union(self.labels, other.labels)
@@ -68,11 +66,7 @@ class LabelsTable(Table):
             known = set(map(label_key, self.labels))
             never = [label for label in other.labels if label_key(label) not in known]
             raise ForgetError(f"value {never[0]!r} was never learned")
-        taken, taken_weight = (
-            spread_keys(sums, there, len(labels)) for sums in (other.rows, other.weight)
-        )
-        rows, weight = difference(self.rows, taken, self.weight, taken_weight, labels)
-        return LabelsTable(labels, rows, weight)._tidy()
+        return LabelsTable(labels, *difference(self, other, there=there, names=labels))._tidy()
 
     def without_rare(self, min_count: int) -> LabelsTable:
         """Leave out the values that fewer rows have, over all classes."""

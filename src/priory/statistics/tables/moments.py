@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from priory.statistics.longtable import BlockParts, Part
 from priory.statistics.tables.sums import SumsTable, divisor, refuse_overflow
 
 __all__ = ["MomentsTable"]
+
+Sums: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+"""hi and lo of n, Σx and Σx²."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +45,10 @@ class MomentsTable(SumsTable):
 
     def absorb(self, column: Numbers, y: CodeArray) -> bool:
         """Add a few rows in place, unless a number is missing or too large."""
-        n, s1, s2 = self.n, self.s1, self.s2
-        sums = (n.hi, n.lo, s1.hi, s1.lo, s2.hi, s2.lo)
-        return add_rows(column.values.astype(np.float64, copy=False), y, self.rows, *sums)
+        return add_rows(column.values.astype(np.float64, copy=False), y, self.rows, *self._arrays())
+
+    def _arrays(self) -> Sums:
+        return self.n.hi, self.n.lo, self.s1.hi, self.s1.lo, self.s2.hi, self.s2.lo
 
     @classmethod
     def zeros(cls, n_classes: int, n_columns: int) -> MomentsTable:
@@ -78,9 +83,8 @@ class MomentsTable(SumsTable):
         return self._central()[1]
 
     def _central(self) -> tuple[FloatArray, FloatArray]:
-        n, s1, s2 = self.n, self.s1, self.s2
-        mean, squares = np.empty(n.hi.shape), np.empty(n.hi.shape)
-        central_moments(n.hi, n.lo, s1.hi, s1.lo, s2.hi, s2.lo, mean, squares)
+        mean, squares = np.empty(self.n.hi.shape), np.empty(self.n.hi.shape)
+        central_moments(*self._arrays(), mean, squares)
         return mean, squares
 
     @property

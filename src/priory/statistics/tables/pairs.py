@@ -14,13 +14,12 @@ from priory.base.errors import ForgetError, InputError, TooLargeError
 from priory.base.labels import label_key, label_token, sorted_labels, token_label, union
 from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Combined
-from priory.data.combinations import distinct_combinations
+from priory.data.combinations import count_combinations, distinct_combinations
 from priory.data.pairing import every_pair
 from priory.data.schema import Block
 from priory.kernels.labels import count_labels
-from priory.statistics.combinations import count_combinations
 from priory.statistics.longtable import BlockParts, Part
-from priory.statistics.tables.base import Table, difference, spread_keys
+from priory.statistics.tables.base import Table, add_keys, difference, spread_keys
 
 __all__ = ["PairsTable"]
 
@@ -28,6 +27,7 @@ DENSE = 262_144
 """So many places are counted in a table of all combinations, whether they come or not."""
 
 LARGEST_KEY = 2**62
+PAIRED = ("pair_rows", "pair_weight")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +36,11 @@ class PairsTable(Table):
 
     The values of all the columns stand one after the other, in the order of the columns; a key
     joins the places of `together` values, a pair's or those of a child and its parents, as the
-    digits of a number whose base is how many values there are. A gap leaves out its own column,
-    and the groups that it is in. Only what was seen is here.
+    digits of a number whose base is how many values there are. A missing value is not
+    counted in its column, nor in its groups. Only what was seen is here.
     """
 
-    per_class: ClassVar[tuple[str, ...]] = ("rows", "weight", "pair_rows", "pair_weight")
+    per_class: ClassVar[tuple[str, ...]] = ("rows", "weight", *PAIRED)
 
     labels: tuple[tuple[Any, ...], ...]
     rows: IntArray
@@ -85,7 +85,7 @@ class PairsTable(Table):
 
     @cached_property
     def starts(self) -> IntArray:
-        """Return where the values of each column start; then how many values there are."""
+        """Where the values of each column start; then how many values there are."""
         return _starts(self.labels)
 
     @cached_property
@@ -97,11 +97,11 @@ class PairsTable(Table):
 
     @property
     def present(self) -> FloatArray:
-        """Return the weight of the rows of each class that have the last column."""
+        """The weight of the rows of each class that have a value in the last column."""
         return np.asarray(self.weight[:, self.starts[-2] :].sum(axis=1))
 
     def _tidy(self) -> PairsTable:
-        """Return the values and pairs that have rows, in their order."""
+        """Keep the values and pairs that have rows, in their order."""
         seen = np.asarray(self.rows.any(axis=0))
         together = np.asarray(self.pair_rows.any(axis=0))
         order: list[int] = []
@@ -129,7 +129,7 @@ class PairsTable(Table):
         )
 
     def _among(self, labels: tuple[tuple[Any, ...], ...], where: IntArray) -> PairsTable:
-        """Return the table among more values, value i standing at where[i]."""
+        """Place the sums among more values, value i at where[i]."""
         size = int(_starts(labels)[-1])
         return replace(
             self,
@@ -140,7 +140,6 @@ class PairsTable(Table):
         )
 
     def _aligned(self, other: PairsTable) -> tuple[PairsTable, PairsTable]:
-        """Return both among the values of both."""
         if self.labels is other.labels:
             return self, other
         found = [union(a, b) for a, b in zip(self.labels, other.labels, strict=True)]
@@ -159,16 +158,9 @@ class PairsTable(Table):
         a, b = self._aligned(other)
         keys = a.keys if np.array_equal(a.keys, b.keys) else np.union1d(a.keys, b.keys)
         here, there = np.searchsorted(keys, a.keys), np.searchsorted(keys, b.keys)
-        return PairsTable(
-            a.labels,
-            a.rows + b.rows,
-            a.weight + b.weight,
-            keys,
-            spread_keys(a.pair_rows, here, len(keys)) + spread_keys(b.pair_rows, there, len(keys)),
-            spread_keys(a.pair_weight, here, len(keys))
-            + spread_keys(b.pair_weight, there, len(keys)),
-            a.together,
-        )
+        rows, weight = add_keys(a, here, b, there, len(keys), PAIRED)
+        singles = a.rows + b.rows, a.weight + b.weight
+        return PairsTable(a.labels, *singles, keys, rows, weight, a.together)
 
     def __sub__(self, other: PairsTable) -> PairsTable:
         for mine, theirs in zip(self.labels, other.labels, strict=True):
@@ -181,28 +173,12 @@ class PairsTable(Table):
         if len(keys) > len(self.keys):
             raise ForgetError("these values were never learned together")
         names = [label for values in self.labels for label in values]
-        rows, weight = difference(self.rows, taken.rows, self.weight, taken.weight, names)
-        there = np.searchsorted(keys, taken.keys)
-        pair_rows, pair_weight = difference(
-            self.pair_rows,
-            spread_keys(taken.pair_rows, there, len(keys)),
-            self.pair_weight,
-            spread_keys(taken.pair_weight, there, len(keys)),
-        )
-        return replace(
-            self,
-            rows=rows,
-            weight=weight,
-            keys=keys,
-            pair_rows=pair_rows,
-            pair_weight=pair_weight,
-        )._tidy()
-
-    def __mul__(self, factor: float) -> PairsTable:
-        return replace(self, weight=self.weight * factor, pair_weight=self.pair_weight * factor)
+        singles = difference(self, taken, names=names)
+        pairs = difference(self, taken, PAIRED, there=np.searchsorted(keys, taken.keys))
+        return PairsTable(self.labels, *singles, keys, *pairs, self.together)._tidy()
 
     def without_rare(self, min_count: int) -> PairsTable:
-        """Return the table without values, and groups of values, that fewer rows have."""
+        """Leave out values, and groups of values, that fewer rows have."""
         often, together = (a.sum(axis=0) >= min_count for a in (self.rows, self.pair_rows))
         return replace(
             self,
@@ -213,7 +189,7 @@ class PairsTable(Table):
         )._tidy()
 
     def parts(self, block: Block) -> list[Part]:
-        """Return a row for each value and class, and one for each group of values and class."""
+        """Write a row for each value and class, and one for each group of values and class."""
         named = [
             (c, v) for c, values in zip(block.columns, self.labels, strict=True) for v in values
         ]
@@ -257,17 +233,16 @@ class PairsTable(Table):
 
 
 def _groups(block: Block, n_columns: int) -> Sequence[tuple[int, ...]]:
-    """Return the groups that a block declares; one that declares none counts every pair."""
+    """Find the groups that a block counts: those declared, or every pair."""
     return every_pair(n_columns) if block.pairing is None else block.pairing.pairs
 
 
 def _together(block: Block) -> int:
-    """Return how many values a group of the block has."""
     return len(block.columns) if block.pairing and block.pairing.is_conditional else 2
 
 
 def _keys(places: Sequence[IntArray], size: int) -> IntArray:
-    """Return the places of values as the digits of one number."""
+    """Join places as the digits of one number."""
     _check_keys(len(places), int(size))
     keys = places[0].astype(np.int64)
     for place in places[1:]:
@@ -312,7 +287,7 @@ def _counted_group(
     weight: FloatArray | None,
     n_classes: int,
 ) -> tuple[IntArray, tuple[IntArray, FloatArray]]:
-    """Return the combinations that came, as codes in mixed radix, and their counts."""
+    """Find the combinations that came, as codes in mixed radix, and their counts."""
     if n_classes * prod(sizes) > max(DENSE, 4 * len(y)):
         places, where = distinct_combinations(codes, sizes)
         found = np.ravel_multi_index(tuple(places.T), tuple(sizes))
@@ -328,7 +303,7 @@ def _counted_group(
 
 
 def _named(token: str, column: Mapping[str, int], n: int) -> tuple[tuple[int, Any], ...]:
-    """Return the columns, by their place, and the values that a key is of."""
+    """Parse a key into columns, by their place, and values."""
     key = token_label(token)
     if not isinstance(key, tuple) or len(key) != 2 * n or not all(c in column for c in key[::2]):
         raise InputError(f"the pairs hold {token:.60}, which is not of columns of the block")

@@ -57,7 +57,7 @@ class SumsTable(Table):
         return type(self)(rows, self.n.total(), self.s1.total(), self.s2.total(), passed)
 
     def __sub__(self, other: Self) -> Self:
-        rows, _ = difference(self.rows, other.rows, self.weight, other.weight)
+        rows, _ = difference(self, other)
         some = rows > 0
         sums = ((self.n, other.n), (self.s1, other.s1), (self.s2, other.s2))
         n, s1, s2 = ((a - b).where(_along(some, a.hi)) for a, b in sums)

@@ -19,7 +19,7 @@ from priory.kernels.vocabulary import Vocabulary
 from priory.kernels.words import WordCounter
 from priory.statistics.doubledouble import DoubleDouble
 from priory.statistics.longtable import BlockParts, Part
-from priory.statistics.tables.base import Table, difference
+from priory.statistics.tables.base import DOCUMENTS, Table, difference
 
 __all__ = ["WordsTable"]
 
@@ -47,7 +47,7 @@ class WordsTable(Table):
     many words of each class were lost that way, and the sums are then approximate.
     """
 
-    per_class: ClassVar[tuple[str, ...]] = ("documents", "documents_weight", "dropped")
+    per_class: ClassVar[tuple[str, ...]] = (*DOCUMENTS, "dropped")
 
     vocabulary: Vocabulary
     pairs: Pairs
@@ -72,11 +72,11 @@ class WordsTable(Table):
 
     @classmethod
     def shares_threads(cls, column: Texts) -> bool:
-        """Yes: in the end the words that threads counted are numbered together."""
+        """Yes: the words that threads counted are numbered together in the end."""
         return True
 
     def _of(self, column: Texts, y: CodeArray, weight: FloatArray | None) -> WordsTable:
-        """Return the table of some texts, with the classes and the limit of this one."""
+        """Count some texts, with the classes and the limit of this table."""
         threads = thread_count()
         many = column.n_bytes >= FEW_BYTES
 
@@ -104,46 +104,46 @@ class WordsTable(Table):
 
     @classmethod
     def none(cls, n_classes: int, limit: int | None = None) -> WordsTable:
-        """Return the table of no texts."""
+        """Make the table of no texts."""
         nothing = np.zeros(n_classes)
         documents = np.zeros(n_classes, dtype=np.int64)
         return cls(Vocabulary(), _no_pairs(), documents, nothing, nothing, limit)
 
     @property
     def n_words(self) -> int:
-        """Return how many different words there are."""
+        """The number of distinct words."""
         return len(self.vocabulary)
 
     @property
     def n_classes(self) -> int:
-        """Return the number of classes."""
+        """The number of classes."""
         return len(self.documents)
 
     @property
     def present(self) -> FloatArray:
-        """Return the weight of the rows of each class that have a text."""
+        """The weight of the rows of each class that have a text."""
         return self.documents_weight
 
     @property
     def is_approximate(self) -> bool:
-        """Return whether words were dropped to keep the vocabulary within its limit."""
+        """Whether words were dropped to keep the vocabulary within its limit."""
         return bool(self.dropped.any())
 
     @property
     def weight(self) -> FloatArray:
-        """Return the weight of the texts of each pair."""
+        """The weight of the texts of each pair."""
         return self.pairs.weight.astype(np.float64, copy=False)
 
     def per_word(self, sums: AnyArray) -> FloatArray:
-        """Return the sum over the classes of one of the sums of the pairs."""
+        """Sum one of the sums of the pairs over the classes."""
         return sum_by(self.pairs.word, sums.astype(np.float64, copy=False), self.n_words)
 
     def per_label(self, sums: AnyArray) -> FloatArray:
-        """Return the sum over the words of one of the sums of the pairs."""
+        """Sum one of the sums of the pairs over the words."""
         return sum_by(self.pairs.label, sums.astype(np.float64, copy=False), self.n_classes)
 
     def most_frequent(self, n: int) -> BoolArray:
-        """Return which words are among the n most frequent; of equal ones, the first by bytes."""
+        """Find the n most frequent words; of equal ones, the first by bytes."""
         rank = np.empty(self.n_words, dtype=np.int64)
         rank[self.vocabulary.order()] = np.arange(self.n_words)
         kept = np.zeros(self.n_words, dtype=np.bool_)
@@ -173,9 +173,7 @@ class WordsTable(Table):
         if len(vocabulary) > self.n_words:
             never = other.vocabulary.take(np.flatnonzero(where >= self.n_words)[:1]).words()
             raise ForgetError(f"the word {never[0]!r} was never learned")
-        documents, documents_weight = difference(
-            self.documents, other.documents, self.documents_weight, other.documents_weight
-        )
+        documents, documents_weight = difference(self, other, DOCUMENTS)
         try:
             pairs = subtract_pairs(self.pairs, _renumbered(other.pairs, where, self.n_words))
         except ValueError as error:
@@ -192,58 +190,37 @@ class WordsTable(Table):
             count=self.pairs.count * factor,
             log_tf=self.pairs.log_tf * factor,
         )
-        return replace(
-            self,
-            pairs=pairs,
-            documents_weight=self.documents_weight * factor,
-            dropped=self.dropped * factor,
-        )
+        return replace(super().__mul__(factor), pairs=pairs)
 
     def copy(self) -> WordsTable:
-        """Return the same sums; nothing here is ever changed in place."""
+        """Share the sums: none is ever changed in place."""
         return self
 
     def with_classes(self, where: IntArray, n_classes: int) -> WordsTable:
-        """Return the table among `n_classes` classes, class i standing at where[i]."""
-
-        def spread(array: AnyArray) -> AnyArray:
-            result = np.zeros(n_classes, dtype=array.dtype)
-            result[where] = array
-            return result
-
+        """Place the sums among `n_classes` classes, class i at where[i]."""
         place = np.asarray(where, dtype=np.int32)  # it keeps the order of the classes
-        return replace(
-            self,
-            pairs=self.pairs._replace(label=place[self.pairs.label]),
-            documents=spread(self.documents),
-            documents_weight=spread(self.documents_weight),
-            dropped=spread(self.dropped),
-        )
+        pairs = self.pairs._replace(label=place[self.pairs.label])
+        return replace(super().with_classes(where, n_classes), pairs=pairs)
 
     def only_classes(self, kept: IntArray) -> WordsTable:
-        """Return the table of some of the classes."""
+        """Keep some of the classes."""
         place = np.full(self.n_classes, -1, dtype=np.int32)
         place[kept] = np.arange(len(kept))
         pairs = take_pairs(self.pairs, place[self.pairs.label] >= 0)
-        return replace(
-            self,
-            pairs=pairs._replace(label=place[pairs.label]),
-            documents=self.documents[kept],
-            documents_weight=self.documents_weight[kept],
-            dropped=self.dropped[kept],
-        )
+        pairs = pairs._replace(label=place[pairs.label])
+        return replace(super().only_classes(kept), pairs=pairs)
 
     def only_words(self, vocabulary: Vocabulary) -> WordsTable:
-        """Return the sums of the words that a vocabulary has, without a limit of their own."""
+        """Keep the words of a vocabulary, without a limit."""
         where = vocabulary.copy().extend(self.vocabulary)
         return replace(self, limit=None)._only_words(where < len(vocabulary))
 
     def without_rare(self, min_count: int) -> WordsTable:
-        """Return the sums without the words that fewer texts have, over all classes."""
+        """Leave out the words that fewer texts have, over all classes."""
         return self._only_words(self.per_word(self.pairs.rows) >= min_count)
 
     def in_order(self) -> WordsTable:
-        """Return the same sums with the words numbered in the order of their bytes."""
+        """Put the words in the order of their bytes."""
         return self._numbered(self.vocabulary.order())
 
     def __eq__(self, other: object) -> bool:
@@ -253,19 +230,14 @@ class WordsTable(Table):
         if self.n_words != other.n_words or len(self.pairs.word) != len(other.pairs.word):
             return False
         a, b = self.in_order(), other.in_order()
-        arrays: list[tuple[Any, Any]] = [
-            *zip(a.pairs, b.pairs, strict=True),
-            (a.documents, b.documents),
-            (a.documents_weight, b.documents_weight),
-            (a.dropped, b.dropped),
-        ]
+        ours, theirs = ((*t.pairs, *(getattr(t, name) for name in t.per_class)) for t in (a, b))
         same_words = a.vocabulary.words() == b.vocabulary.words()
-        return same_words and all(np.array_equal(x, y) for x, y in arrays)
+        return same_words and all(map(np.array_equal, ours, theirs))
 
     __hash__ = None
 
     def parts(self, block: Block) -> list[Part]:
-        """Return a row for each word and class: s1 is how often, s2 the sum of log(1 + tf)."""
+        """Write a row for each word and class: s1 is how often, s2 the sum of log(1 + tf)."""
         table = self.in_order()
         pairs = table.pairs
         words = Part(
@@ -282,7 +254,7 @@ class WordsTable(Table):
         return [documents, words]
 
     def header(self) -> dict[str, Any]:
-        """Return what was dropped, in all classes."""
+        """Say how many words were dropped, by class."""
         return {"dropped": self.dropped.tolist()} if self.is_approximate else {}
 
     @classmethod
@@ -324,7 +296,7 @@ class WordsTable(Table):
         return left._numbered(np.flatnonzero(kept).astype(np.int32))
 
     def _numbered(self, codes: CodeArray) -> WordsTable:
-        """Return the same sums with the word of codes[i] as number i; others have no sums."""
+        """Renumber the words, codes[i] as i; others have no sums."""
         place = np.full(self.n_words, -1, dtype=np.int32)
         place[codes] = np.arange(len(codes), dtype=np.int32)
         pairs = _renumbered(self.pairs, place, len(codes))
@@ -332,14 +304,11 @@ class WordsTable(Table):
 
 
 def _no_pairs() -> Pairs:
-    codes = np.zeros(0, dtype=np.int32)
-    nothing = np.zeros(0)
-    rows = np.zeros(0, dtype=np.int64)
+    codes, rows, nothing = np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0)
     return Pairs(codes, codes, rows, rows, nothing, nothing)
 
 
 def _renumbered(pairs: Pairs, place: CodeArray, n_words: int) -> Pairs:
-    """Return the pairs with word w as place[w], in their order again."""
     if not len(pairs.word):
         return pairs
     return sort_pairs(pairs._replace(word=place[pairs.word]), n_words)
