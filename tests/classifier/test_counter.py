@@ -95,7 +95,7 @@ def test_a_batch_that_is_refused_counts_for_nothing():
 
 
 def test_a_column_that_names_its_rows_is_given_up(monkeypatch):
-    monkeypatch.setattr("priory.classifier.counter.NAMING_ROWS", 100)
+    monkeypatch.setattr("priory.classifier.counter.IDENTIFIER_ROWS", 100)
     counter = Counter(Settings.textbook())
     for k in range(4):
         counter.add({"id": [f"{k}-{i}" for i in range(60)], "x": ["a", "b"] * 30}, ["y", "n"] * 30)

@@ -454,8 +454,8 @@ TABLES = {
     "negative weight": (column("weight", first(-1.0)), "a weight is negative"),
     "not finite": (column("s2", first(float("nan"))), "'s2' holds a number that is not finite"),
     "infinite": (column("weight_lo", last(float("inf"))), "'weight_lo' holds a number"),
-    "gap in rows": (column("rows", first(None)), "column 'rows' has gaps"),
-    "gap in class": (column("class", first(None)), "column 'class' has gaps"),
+    "gap in rows": (column("rows", first(None)), "column 'rows' has missing values"),
+    "gap in class": (column("class", first(None)), "column 'class' has missing values"),
     "unknown block": (column("block", last("other")), "sums of a block 'other'"),
     "unknown class": (column("class", last('"other"')), 'a class "other" that the header lacks'),
     "unknown column": (column("key", last("x")), "is damaged"),
@@ -662,7 +662,7 @@ def test_min_count_of_counts(path):
 
 @pytest.mark.parametrize("wrong", [-1, 2.5, True, "a"])
 def test_min_count_is_a_whole_number(path, wrong):
-    with pytest.raises(SettingError, match=r"min_count must be a whole number of at least 0"):
+    with pytest.raises(SettingError, match=r"min_count must be an integer of at least 0"):
         model().save(path, min_count=wrong)
 
 

@@ -17,7 +17,8 @@ from priory.families import Bernoulli, Gaussian, Words
 from priory.families.loo import LooRows, log_likelihood_loo
 from priory.families.priors import Dirichlet, Laplace, MEstimate
 from priory.kernels.utf8 import encode_texts
-from priory.model.model import Choice, Model
+from priory.model.model import Model
+from priory.model.term import Choice
 from priory.statistics import Statistics
 from priory.statistics.tables import WordsTable
 from priory.text import Analyzer

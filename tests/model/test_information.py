@@ -114,7 +114,7 @@ def test_columns_that_are_left_out_have_none():
     X, y = table()
     X.insert(0, "name", [f"row {i}" for i in range(len(X))])
     X["gap"] = None
-    with pytest.warns(IdentifierWarning, match="it names the rows and was left out"):
+    with pytest.warns(IdentifierWarning, match="it is a unique identifier and was left out"):
         model = NaiveBayes(select="mdl").fit(X, y)
     assert set(X.columns[model.feature_importances_ > 0]) == {"number", "letter"}
     alone = NaiveBayes.textbook().fit(X[["gap", "coin"]], np.zeros(len(X), dtype=int))

@@ -11,7 +11,7 @@ from priory.base.errors import ImpossibleEvidenceWarning, InputError, NotLinearE
 from priory.families import Bernoulli
 from priory.families.priors import Laplace
 from priory.model import Model
-from priory.model.model import Choice
+from priory.model.term import Choice
 from priory.tuning.choices import choices_for
 
 X = {
@@ -263,7 +263,7 @@ class TestSample:
 
     @pytest.mark.parametrize("wrong", [-1, 2.5, True, "3"])
     def test_wrong_number(self, classifier, wrong):
-        with pytest.raises(SettingError, match=r"n must be a whole number of at least 0, not"):
+        with pytest.raises(SettingError, match=r"n must be an integer of at least 0, not"):
             classifier.sample(wrong)
 
     def test_unknown_class(self, classifier):

@@ -362,7 +362,7 @@ def test_names_of_rows_are_found(tmp_path):
 
 
 def test_names_of_very_many_rows_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr("priory.classifier.counter.NAMING_ROWS", 2000)
+    monkeypatch.setattr("priory.classifier.counter.IDENTIFIER_ROWS", 2000)
     n = 1500
     batches = [
         pa.record_batch({"id": [f"{k}-{i}" for i in range(n)], "y": ["a", "b"] * (n // 2)})

@@ -345,7 +345,7 @@ class TestCodes:
         new = {"x": [0, 1, 2, None], "z": [3, 9, 8, 7]}
         np.testing.assert_array_equal(classifier.predict_proba(new), said.predict_proba(new))
         assert classifier.statistics.schema["x"].kind == "numbers"  # counted as ever
-        assert "few small whole numbers, read as categories" in str(classifier.schema)
+        assert "few small integers, read as categories" in str(classifier.schema)
 
     def test_as_scikit_learn_does(self):
         X = np.array([BITS["x"], np.array(BITS["z"]) // 3 - 1]).T

@@ -21,7 +21,9 @@ from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Frame, Labels
 from priory.data.rawtables import open_table
 from priory.data.reading import check_lengths, read_labels, read_weights
-from priory.model.model import LinearForm, Model, presence
+from priory.model.linear_form import LinearForm
+from priory.model.model import Model
+from priory.model.term import presence
 
 # What a prediction does not need is imported where it is used: from the shell, a prediction would
 # wait for it longer than it takes.
@@ -44,18 +46,15 @@ class Answers(ABC):
 
     @abstractmethod
     def _fitted(self) -> Fitted:
-        """Give the classifier that answers, or refuse where nothing was learned."""
+        """Get the classifier that answers, or refuse where nothing was learned."""
 
     def _rows(self, X: Any) -> Any:
-        """Give the table to be classified."""
         return X
 
     def _targets(self, y: Any) -> Labels:
-        """Read the classes of rows."""
         return read_labels(y)
 
     def _as_array(self, classes: Sequence[Label]) -> AnyArray:
-        """Give classes as an array."""
         return label_array(classes)
 
     def _answer(self, X: Any, question: Callable[[Model, Frame], T]) -> T:
@@ -64,7 +63,7 @@ class Answers(ABC):
     # Of rows
 
     def predict(self, X: Any) -> AnyArray:
-        """Name the most probable class of every row."""
+        """Predict the most probable class of every row."""
         # Another thread may make new classes known meanwhile, so both are of one model.
         codes, classes = self._answer(X, lambda model, frame: (model.predict(frame), model.classes))
         return self._as_array(classes)[codes]
@@ -110,7 +109,7 @@ class Answers(ABC):
         """Draw n new rows from P(x | k) P(k): their values by column, and their classes.
 
         `y` asks for one class, or for the class of each row. Values have the types that were
-        learned: whole numbers are rounded, dates are dates again.
+        learned: integers are rounded, dates are dates again.
 
         >>> from priory import Classifier
         >>> X = {"n": np.array([1, 2, 4, 5]), "t": [True, False, True, True]}
@@ -121,11 +120,11 @@ class Answers(ABC):
         from priory.model.samples import as_learned
 
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-            raise SettingError(f"n must be a whole number of at least 0, not {n!r}.")
+            raise SettingError(f"n must be an integer of at least 0, not {n!r}.")
         classifier, rng = self._fitted(), np.random.default_rng(random_state)
         codes = None if y is None else _codes(y, int(n), classifier.classes)
         drawn, codes = classifier.model.sample(int(n), rng, codes)
-        # In the order of the table; a column that was left out of the model is all gaps.
+        # In the order of the table; a column that was left out of the model is all missing.
         names = classifier.statistics.schema.columns
         columns = {name: drawn.get(name, np.full(int(n), np.nan)) for name in names}
         typed = as_learned({c: v for c, v in columns.items() if c in drawn}, classifier.statistics)
@@ -159,7 +158,7 @@ class Answers(ABC):
 
         A row has the column, the parameter and the value it is of, the class, the `estimate`, and
         the `count` n_vk and `total` n_k that were learned, without the prior's pseudo-counts. With
-        `fractions` it has the estimate as an exact fraction too, where counts are whole and the
+        `fractions` it has the estimate as an exact fraction too, where counts are integers and the
         estimate is a ratio of them; an α of 0.1 is one tenth.
 
         >>> from priory import Classifier, Settings
@@ -180,7 +179,7 @@ class Answers(ABC):
         return as_frame(self.table_columns(fractions))
 
     def table_columns(self, fractions: bool = False) -> dict[str, list[Any]]:
-        """Give the columns of `tables` as plain lists, which need no pandas."""
+        """List the columns of `tables`; needs no pandas."""
         from priory.model.estimates import estimate_columns
 
         if not isinstance(fractions, bool):
@@ -189,7 +188,7 @@ class Answers(ABC):
         return estimate_columns(*classifier.readout(), classifier.settings.class_prior, fractions)
 
     def posterior(self, column: str) -> ParameterPosterior:
-        """Say what is believed of a column's parameters after the data, class by class.
+        """Compute the posterior of a column's parameters, class by class.
 
         A Dirichlet over probabilities, a Normal-Inverse-Gamma over mean and variance or a Gamma
         over a rate, each with its `mean` and its `interval`.
@@ -225,8 +224,8 @@ class Answers(ABC):
             L(h) = ½ log2 n · parameters,   L(D | h) = −Σ_rows log2 P(k) Π_j P(x_j | k)
 
         It follows from the sums. With rows and their classes it holds besides how many bits the
-        classes take once those rows are told, −Σ log2 P(k | x). Weights are not looked at but in
-        that last figure: a weighted score is no probability of a row.
+        classes take once those rows are told, −Σ log2 P(k | x). Weights are used only in
+        that last number: a weighted score is no probability of a row.
 
         >>> from priory import Classifier, Settings
         >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
@@ -285,7 +284,7 @@ class Answers(ABC):
         return total
 
     def linear_form(self) -> LinearForm:
-        """Give the weights with which the model is a linear classifier, where it is one."""
+        """Derive the weights of the model as a linear classifier, where it is one."""
         return self._fitted().model.linear_form()
 
 

@@ -1,4 +1,4 @@
-"""What coded rows must not hold: gaps where there may be none, and numbers beyond any sum."""
+"""What coded rows must not hold: missing values where none may be, and numbers beyond any sum."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["check_missing", "check_size"]
 
 
 def check_missing(frame: Frame, schema: Schema, settings: Settings) -> None:
-    """Refuse gaps where there must be none."""
+    """Refuse missing values where there must be none."""
     for block in schema:
         if settings.missing_of(block) != "error" or block.kind is Kind.IDENTIFIER:
             continue

@@ -41,8 +41,8 @@ __all__ = ["Classifier", "load"]
 class Classifier(Fitted):
     """Learn from tables by counting, and predict; no scikit-learn needed.
 
-    `update`, `forget` and `merge` change the statistics; the model is read out of them when it
-    is asked for. A call that fails leaves the classifier as it was. Several threads may call it.
+    `update`, `forget` and `merge` change the statistics; the model follows from them when it is
+    asked for. A call that fails leaves the classifier as it was. Several threads may call it.
 
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
     >>> classifier = Classifier(Settings.textbook()).update(days, ["No", "No", "Yes", "Yes"])
@@ -122,7 +122,7 @@ class Classifier(Fitted):
         return self
 
     def check_forgettable(self) -> None:
-        """Refuse to forget where statistics are no longer of whole rows."""
+        """Refuse to forget where statistics are no longer of complete rows."""
         if self.provenance.min_count:
             raise ForgetError(
                 "This model was saved without the values of fewer than "
@@ -303,9 +303,7 @@ class Classifier(Fitted):
         from priory.classifier import storage
 
         if isinstance(min_count, bool) or not isinstance(min_count, int) or min_count < 0:
-            raise SettingError(
-                f"min_count must be a whole number of at least 0, not {min_count!r}."
-            )
+            raise SettingError(f"min_count must be an integer of at least 0, not {min_count!r}.")
         statistics, provenance = self.statistics, self.provenance
         if min_count > 1 and keep_sample:
             raise SettingError(
@@ -342,7 +340,6 @@ class Classifier(Fitted):
         return import_module("priory.estimators.naive_bayes").NaiveBayes.from_classifier(self)
 
     def _count(self, X: Any, y: Any, weight: Any, with_sample: bool) -> Counter:
-        """Count rows as the statistics do; the first ones say what is counted."""
         from priory.classifier.counter import Counter
 
         size = self.settings.sample_size if with_sample else 0
@@ -391,6 +388,6 @@ def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Classif
             pass  # settings that do not fit: said when the model is asked, as before saving
         except Exception as error:
             raise ModelFileError(
-                f"{os.fspath(path)} is damaged: no model can be read out of it: {error!r:.200}."
+                f"{os.fspath(path)} is damaged: no model follows from it: {error!r:.200}."
             ) from None
     return classifier

@@ -26,16 +26,16 @@ from priory.data.schema import Kind, Schema
 from priory.statistics.sampling import Pool, Sample
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable
-from priory.tuning.choices import names_rows
+from priory.tuning.choices import is_identifier
 from priory.tuning.kinds import declared_kinds
 from priory.tuning.settings import Settings
 from priory.tuning.structure import choose_structure
 
 __all__ = ["Counter", "without_columns"]
 
-NAMING_ROWS = 100_000
-MANY_NAMES = 500_000
-"""A column of strings that hardly repeats among so many rows is given up: it names the rows."""
+IDENTIFIER_ROWS = 100_000
+MANY_VALUES = 500_000
+"""Strings that hardly repeat among so many rows are given up: a unique identifier."""
 
 
 class Counter:
@@ -90,7 +90,7 @@ class Counter:
             self.pool.add(frame, labels, weight)
 
     def total(self) -> Statistics:
-        """Give the sums of all the rows that came."""
+        """Add up all the rows that came."""
         if not self._sums:
             raise InputError("There are no rows to learn from: no batch was added.")
         while len(self._sums) > 1:
@@ -140,10 +140,10 @@ class Counter:
         self._sums.append(new)
         while len(self._sums) > 1 and self._sums[-2].n_rows <= 2 * self._sums[-1].n_rows:
             last = self._sums.pop()
-            self._sums[-1] = self._without_names(self._sums[-1] + last)
+            self._sums[-1] = self._without_identifiers(self._sums[-1] + last)
 
-    def _without_names(self, statistics: Statistics) -> Statistics:
-        """Give up columns that name their rows before they fill the memory."""
+    def _without_identifiers(self, statistics: Statistics) -> Statistics:
+        """Give up unique identifiers before they fill the memory."""
         names = [name for name in statistics.tables if _is_given_up(statistics, name)]
         if not names:
             return statistics
@@ -154,7 +154,7 @@ class Counter:
 
 
 def without_columns(statistics: Statistics, names: Sequence[str]) -> Statistics:
-    """Drop the tables of columns that turned out to name their rows."""
+    """Drop the tables of columns that turned out to be unique identifiers."""
     if not names:
         return statistics
     schema = _as_identifiers(statistics.schema, names)
@@ -174,6 +174,6 @@ def _is_given_up(statistics: Statistics, name: str) -> bool:
     if not isinstance(table, LabelsTable) or block.pairing is not None:
         return False
     n, distinct = int(table.rows.sum()), len(table.labels)
-    return (n >= NAMING_ROWS and distinct == n) or (
-        distinct >= MANY_NAMES and names_rows(block, table)
+    return (n >= IDENTIFIER_ROWS and distinct == n) or (
+        distinct >= MANY_VALUES and is_identifier(block, table)
     )

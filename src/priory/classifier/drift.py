@@ -32,11 +32,11 @@ FEWEST = 10
 NUMERAL = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?", re.ASCII)
 """A number as it is written but in one way: 01 may be a code that differs from 1."""
 
-TRUTHS = {word: word[0] in "tT" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
+BOOLEANS = {word: word[0] in "tT" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
 
 
 class Learned:
-    """Hold the values that columns have learned, and bring others into their types.
+    """The values that columns have learned; casts others to their types.
 
     >>> from priory.data.reading import infer, read, read_labels
     >>> schema = infer({"windy": [True, False, True]})
@@ -61,7 +61,7 @@ class Learned:
         }
 
     def aligned(self, frame: Frame, learning: bool = False) -> Frame:
-        """Return rows in the types that were learned, and warn of columns that do not fit."""
+        """Cast rows to the types that were learned, and warn of columns that do not fit."""
         changed: dict[str, Column] = {}
         for name, values in self._values.items():
             column: Any = frame.columns[name]
@@ -76,7 +76,7 @@ class Learned:
         return replace(frame, columns={**frame.columns, **changed}) if changed else frame
 
     def _cast_parts(self, name: str, column: Any, learning: bool) -> Column | None:
-        """Return columns that are counted together in the types that were learned, if others."""
+        """Cast columns that are counted together; None where nothing is to be cast."""
         both = list(zip(self._parts[name], column.parts, strict=True))
         if all(values.know(part.labels) for values, part in both):
             return None
@@ -107,7 +107,7 @@ class Learned:
 
 
 def in_type_of(y: Labels, classes: Sequence[Label]) -> Labels:
-    """Return classes in the type that known ones have, as far as nothing is lost.
+    """Cast classes to the type that known ones have, as far as nothing is lost.
 
     >>> in_type_of(Labels(np.array([0, 1, 0]), ("1", "0")), (0, 1)).labels
     (1, 0)
@@ -126,7 +126,7 @@ def in_type_of(y: Labels, classes: Sequence[Label]) -> Labels:
 
 
 class _Values:
-    """Hold the values of one column by their keys, which tell 1 from "1" and True."""
+    """The values of one column by their keys, which tell 1 from "1" and True."""
 
     def __init__(self, labels: Sequence[Label], table: LabelsTable | None = None) -> None:
         self.labels, self._table = labels, table
@@ -134,22 +134,20 @@ class _Values:
 
     @cached_property
     def keys(self) -> set[Any]:
-        """Return the keys of the labels."""
         return {label_key(label) for label in self.labels}
 
     @cached_property
     def types(self) -> set[int]:
-        """Return what the labels are: truths, numbers or strings."""
+        """Which types the labels have: booleans, numbers or strings."""
         return {key[0] for key in self.keys}
 
     def know(self, labels: Sequence[Label]) -> bool:
-        """Return whether all of some labels were learned, or nothing was."""
+        """Tell whether all of some labels were learned, or nothing was."""
         if self._strings is not None:
             return self._strings.issuperset(labels)
         return not self.labels or all(label_key(label) in self.keys for label in labels)
 
     def cast(self, column: Labels) -> Labels:
-        """Return a column in the types that were learned, as far as nothing is lost."""
         places: dict[Any, int] = {}
         labels = [self._cast(label) for label in column.labels]
         codes = [places.setdefault(label_key(label), len(places)) for label in labels]
@@ -165,10 +163,7 @@ class _Values:
 
     @property
     def share_alone(self) -> float:
-        """Return which share of the values was learned once: so many more are to be expected new.
-
-        Good and Turing's estimate of the probability of what was never seen.
-        """
+        """The share of values learned once: Good and Turing's estimate of what is still unseen."""
         if self._table is None:
             return 0.0
         rows = self._table.rows.sum(axis=0)
@@ -176,12 +171,12 @@ class _Values:
 
 
 def _known(block: Block, table: LabelsTable) -> Sequence[Label]:
-    """Return the values of a column that were learned, or that its type declared."""
+    """List the values of a column that were learned, or that its type declared."""
     return sorted_labels([*table.labels, *block.values]) if block.values else table.labels
 
 
 def _parts(block: Block, table: Any) -> list[_Values]:
-    """Return the values of each column of a block; bins of numbers have none to be cast to."""
+    """List the values of each column of a block; bins of numbers have none to be cast to."""
     values = []
     for j in range(len(block.columns)):
         is_binned = block.pairing is not None and block.pairing.edges[j] is not None
@@ -211,7 +206,7 @@ def _warn_unknown(name: str, values: _Values, given: Labels, column: Any, learni
 
 
 def _readings(label: Label) -> Iterator[Label]:
-    """Return what else a label may be in another type, the likeliest first."""
+    """Read a label in other types, the likeliest first."""
     if isinstance(label, bool):
         word = str(label)
         yield from (int(label), word, word.lower(), word.upper(), str(int(label)))
@@ -221,8 +216,8 @@ def _readings(label: Label) -> Iterator[Label]:
         yield str(label)
         if isinstance(label, int) and abs(label) < 2**53:
             yield str(float(label))
-    elif label in TRUTHS:
-        yield TRUTHS[label]
+    elif label in BOOLEANS:
+        yield BOOLEANS[label]
     elif NUMERAL.fullmatch(label):
         number = float(label)
         yield int(number) if number.is_integer() else number
@@ -231,7 +226,6 @@ def _readings(label: Label) -> Iterator[Label]:
 
 
 def _ends(table: NumbersTable) -> tuple[Any, Any]:
-    """Return the least and the greatest number that a table has counted."""
     keys, level = table.cells.keys, table.cells.level
     lower, upper = interval_of(keys[[0, -1]], level)
     return lower[0], upper[1]

@@ -1,4 +1,4 @@
-"""What was learned, and the model that follows: statistics and settings, read out when asked."""
+"""What was learned, and the model that follows from statistics and settings when asked."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from priory.data.columns import Frame, Labels
 from priory.data.rawtables import RawTable, open_table
 from priory.data.reading import check_lengths, read, read_labels, read_weights
 from priory.data.schema import Schema
-from priory.model.model import Choice, Model
+from priory.model.model import Model
+from priory.model.term import Choice
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
-from priory.tuning.choices import choices_for, names_rows, not_selected, reads_codes
+from priory.tuning.choices import choices_for, is_identifier, not_selected, reads_codes
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import Tuning
 
@@ -37,7 +38,7 @@ T = TypeVar("T")
 
 
 class Fitted(Answers):
-    """Hold statistics and settings, and read the model out of both when it is asked for."""
+    """Statistics and settings, and the model that follows from both when it is asked for."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings if settings is not None else Settings()
@@ -124,7 +125,7 @@ class Fitted(Answers):
         return self._model
 
     def readout(self) -> tuple[Model, Statistics, dict[str, Choice]]:
-        """Give the model, the sums that it was read out of, and how each block was."""
+        """Get the model, the sums behind it, and the choice of each block."""
         model, tuning, statistics = self.model, self.tuning, self.statistics
         weighed = statistics if tuning is None else tuning.weighed(statistics)
         return model, weighed, _choices(weighed, self.settings, tuning)
@@ -143,10 +144,10 @@ class Fitted(Answers):
         }
         why = {name: str(found) for name, found in not_selected(settings, statistics).items()}
         for block in schema.counted:
-            if names_rows(block, tables[block.name]):
-                why[block.name] = "hardly two rows alike: it names the rows"
+            if is_identifier(block, tables[block.name]):
+                why[block.name] = "hardly two rows alike: a unique identifier"
             elif reads_codes(settings, block, tables[block.name]):
-                why[block.name] = f"{block.why}: few small whole numbers, read as categories"
+                why[block.name] = f"{block.why}: few small integers, read as categories"
         blocks = tuple(replace(b, why=why.get(b.name, b.why)) for b in schema)
         weights = None
         if self.tuning is not None and settings.weights is not None:
@@ -193,7 +194,7 @@ class Fitted(Answers):
     def held_out(
         self, X: Any, y: Any, sample_weight: Any = None, folds: Any = None
     ) -> HeldOutScores:
-        """Score rows that were learned by models that had not learned the row, or its fold."""
+        """Score rows that were learned by models without the row, or without its fold."""
         from priory.classifier.held_out import held_out
 
         return held_out(self, *self._learned_rows(X, y, sample_weight), folds)
@@ -237,7 +238,7 @@ class Fitted(Answers):
 
 
 def read_out(statistics: Statistics, settings: Settings, tuning: Tuning | None) -> Model:
-    """Read the model out of statistics, as it was tuned where it was."""
+    """Estimate the model from statistics, as it was tuned where it was."""
     weighed = statistics if tuning is None else tuning.weighed(statistics)
     found = _choices(weighed, settings, tuning)
     model = Model.read(weighed, found, settings.class_prior)
@@ -245,7 +246,6 @@ def read_out(statistics: Statistics, settings: Settings, tuning: Tuning | None) 
 
 
 def _choices(weighed: Statistics, settings: Settings, tuning: Tuning | None) -> dict[str, Choice]:
-    """Say how each block is read out, as it was tuned where it was."""
     found = choices_for(settings, weighed)
     if tuning is not None:
         found |= {name: tuning.choices[name] for name in found if name in tuning.choices}

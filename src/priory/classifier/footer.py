@@ -17,12 +17,12 @@ DEEPEST = 12
 
 
 class FooterError(ValueError):
-    """Say that bytes are no footer or page header."""
+    """Bytes are no footer or page header."""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Hold where the values of one column are, and how they are written."""
+    """Where the values of one column are, and how they are written."""
 
     name: str
     physical: int
@@ -34,7 +34,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Footer:
-    """Hold what a footer says, of flat tables alone."""
+    """What a footer says, of flat tables alone."""
 
     columns: tuple[tuple[str, int], ...]
     rows: int
@@ -43,7 +43,7 @@ class Footer:
 
 
 def read_footer(content: bytes) -> Footer:
-    """Return what a footer says; anything that is not as Parquet has it is an error."""
+    """Decode a footer; anything that is not as Parquet has it is an error."""
     plain, end = _Decoder(content).decode()
     if end != len(content):
         raise FooterError("its footer is longer than what it says")
@@ -54,7 +54,7 @@ def read_footer(content: bytes) -> Footer:
 
 
 def page_sizes(content: bytes) -> tuple[int, list[int]]:
-    """Return how long a page header is, and its sizes: unpacked, packed, and number of values."""
+    """Decode a page header: its length, and its sizes unpacked, packed and in values."""
     plain, end = _Decoder(content).decode()
     try:
         kind = plain[1]
@@ -119,7 +119,6 @@ class _Decoder:
         }
 
     def decode(self) -> tuple[dict[int, Any], int]:
-        """Return the struct and where it ends."""
         return self._struct(0), self._at
 
     def _take(self, n: int) -> bytes:

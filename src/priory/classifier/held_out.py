@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,11 +10,12 @@ import numpy as np
 from priory.base.errors import ForgetError
 from priory.base.typing import AnyArray, FloatArray
 from priory.data.columns import Frame, Labels
-from priory.model.model import ClassPrior, Model
+from priory.model.class_prior import ClassPrior
+from priory.model.model import Model
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.tuning.choices import choices_for
-from priory.tuning.leave_one_out import HeldOutScores, log_joint_folds, log_joint_loo
+from priory.tuning.leave_one_out import HeldOutScores
 from priory.tuning.tuned import Tuning
 
 if TYPE_CHECKING:
@@ -31,24 +33,19 @@ def held_out(
     weight: FloatArray | None = None,
     folds: Any = None,
 ) -> HeldOutScores:
-    """Score rows by models that had not learned the row, or its fold."""
+    """Score rows by models without the row, or without its fold."""
     statistics, settings = classifier.statistics, classifier.settings
     _ = classifier.model  # tuned where that is due
     tuning = classifier.tuning
     if folds is None and tuning is not None:
         joint = _cross_fitted(classifier, tuning, frame, labels, weight)
         return HeldOutScores.of_joint(joint, labels, statistics, weight, tuning.how)
-    found = choices_for(settings, statistics)
-    given = (settings.class_prior,)
-    if folds is None:
-        joint = log_joint_loo(statistics, found, frame, labels, weight, *given)
-        exact = "exact leave-one-out" if settings.select is None else SELECTED
-        return HeldOutScores.of_joint(joint, labels, statistics, weight, exact)
+    if folds is None or (tuning is None and settings.select is None):
+        found, prior = choices_for(settings, statistics), settings.class_prior
+        scores = HeldOutScores.of(statistics, found, frame, labels, weight, prior, folds)
+        return scores if settings.select is None else replace(scores, how=SELECTED)
     # What is chosen by looking at the classes is chosen for each fold anew.
-    if tuning is None and settings.select is None:
-        joint = log_joint_folds(statistics, found, frame, labels, folds, weight, *given)
-    else:
-        joint = _tuned_folds(classifier, frame, labels, weight, folds)
+    joint = _tuned_folds(classifier, frame, labels, weight, folds)
     return HeldOutScores.of_joint(joint, labels, statistics, weight, f"{len(set(folds))}-fold")
 
 
@@ -85,7 +82,7 @@ def prior_shift(statistics: Statistics, class_prior: ClassPrior) -> FloatArray:
 def _cross_fitted(
     classifier: Fitted, tuning: Tuning, frame: Frame, y: Labels, weight: FloatArray | None
 ) -> FloatArray:
-    """Score rows by sums without the row, and weights without its fold."""
+    """Score rows by sums without the row, and weights learned without its fold."""
     from priory.tuning.tuning import log_joint_cross_fitted, tune  # and all its families
 
     statistics, settings = classifier.statistics, classifier.settings

@@ -14,7 +14,7 @@ from priory.base.errors import SettingError, UnknownFamilyError, did_you_mean, l
 from priory.base.labels import label_key
 from priory.data.schema import Schema
 from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
-from priory.model.model import Choice
+from priory.model.term import Choice
 from priory.text.analyzer import Analyzer
 from priory.tuning.tuned import Tuning
 
@@ -27,7 +27,7 @@ PRIOR_TYPES: dict[str, type] = {
 
 
 def to_plain(value: Any) -> Any:
-    """Return a setting as JSON values; its inverse is `from_plain`.
+    """Write a setting as JSON values; its inverse is `from_plain`.
 
     >>> to_plain({"age": Laplace(0.5), ("a", "b"): "joint"})["map"][1]
     [{'list': ['a', 'b']}, 'joint']
@@ -61,7 +61,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(plain: Any) -> Any:
-    """Return the setting of JSON values, arrays as tuples; anything unknown is refused.
+    """Read the setting of JSON values, arrays as tuples; anything unknown is refused.
 
     >>> from_plain(to_plain(families.Gaussian()))
     Gaussian(shared=False, var_smoothing=0.0)
@@ -93,7 +93,7 @@ def from_plain(plain: Any) -> Any:
 
 
 def tuning_to_plain(tuning: Tuning) -> dict[str, Any]:
-    """Return what was chosen as JSON values, without the scores that it was chosen on."""
+    """Write what was chosen as JSON values, without the scores that it was chosen on."""
     return {
         "choices": [
             [name, to_plain(choice.family), to_plain(choice.prior), choice.missing]
@@ -110,7 +110,7 @@ def tuning_to_plain(tuning: Tuning) -> dict[str, Any]:
 
 
 def tuning_from_plain(plain: Any, schema: Schema) -> Tuning:
-    """Return the tuning of JSON values; it must be of blocks that the schema counts."""
+    """Read the tuning of JSON values; it must be of blocks that the schema counts."""
     if not isinstance(plain, dict):
         raise SettingError(f"{plain!r:.60} is no tuning.")
     choices = {}
@@ -124,7 +124,7 @@ def tuning_from_plain(plain: Any, schema: Schema) -> Tuning:
         if chosen.prior is not None and not isinstance(chosen.prior, chosen.family.priors):
             raise SettingError(f"the choice for {name!r:.60} has no prior of its family")
         if missing not in ("skip", "category", "error"):
-            raise SettingError(f"gaps of {name!r:.60} are treated as {missing!r:.40}")
+            raise SettingError(f"missing values of {name!r:.60} are treated as {missing!r:.40}")
         choices[name] = chosen
     weights = {}
     for name, about, weight in plain["weights"]:

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-__all__ = ["Figures", "Provenance", "Source"]
+__all__ = ["Figures", "LearnedSource", "Provenance"]
 
 MOST_SOURCES = 1000
 """Of more sources than this the oldest are added up under one name."""
 
 
 @dataclass(frozen=True)
-class Source:
-    """Name a source, and say how many of its rows were learned; forgotten ones count negative."""
+class LearnedSource:
+    """A source and how many of its rows were learned; forgotten ones count negative."""
 
     name: str
     rows: int
@@ -22,7 +22,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Figures:
-    """Hold how well a model did on the rows it was trained on, each as if not learned.
+    """Leave-one-out metrics of a model on the rows it was trained on.
 
     `how` says how: "exact leave-one-out" where nothing was tuned, else "cross-fitted".
     """
@@ -43,7 +43,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Hold what is known of the data behind a model; nothing here changes a prediction.
+    """What is known of the data behind a model; nothing here changes a prediction.
 
     `target` is the column the classes came from, `weight` that of the weights, `dropped` are
     columns left out on purpose. With `min_count` above 0, values in fewer rows were removed, so
@@ -52,23 +52,22 @@ class Provenance:
     parameters, None for a classifier by itself.
 
     >>> Provenance().with_source("days.csv", 14).sources
-    (Source(name='days.csv', rows=14),)
+    (LearnedSource(name='days.csv', rows=14),)
     """
 
     target: str | None = None
     weight: str | None = None
     dropped: tuple[str, ...] = ()
-    sources: tuple[Source, ...] = ()
+    sources: tuple[LearnedSource, ...] = ()
     min_count: int = 0
     figures: Figures | None = None
     estimator: Mapping[str, Any] | None = None
 
     def with_source(self, name: str, rows: int) -> Provenance:
-        """Return the provenance with one more source."""
-        return self._of((*self.sources, Source(name, rows)))
+        """Add one more source."""
+        return self._of((*self.sources, LearnedSource(name, rows)))
 
     def __add__(self, other: Provenance) -> Provenance:
-        """Return the provenance of a model that has learned what both have."""
         both = replace(
             self,
             target=self.target if self.target is not None else other.target,
@@ -78,27 +77,19 @@ class Provenance:
         )
         return both._of(self.sources + other.sources)
 
-    def _of(self, sources: tuple[Source, ...]) -> Provenance:
+    def _of(self, sources: tuple[LearnedSource, ...]) -> Provenance:
         if len(sources) > MOST_SOURCES:
             old, new = sources[: -MOST_SOURCES + 1], sources[-MOST_SOURCES + 1 :]
-            sources = (Source("earlier sources", sum(source.rows for source in old)), *new)
+            sources = (LearnedSource("earlier sources", sum(source.rows for source in old)), *new)
         return replace(self, sources=sources, figures=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the provenance as plain JSON values."""
-        return {
-            "target": self.target,
-            "weight": self.weight,
-            "dropped": list(self.dropped),
-            "sources": [{"name": source.name, "rows": source.rows} for source in self.sources],
-            "min_count": self.min_count,
-            "figures": None if self.figures is None else asdict(self.figures),
-            "estimator": self.estimator,
-        }
+        """Write the provenance as plain JSON values."""
+        return {**asdict(self), "dropped": list(self.dropped)}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Provenance:
-        """Return the provenance of plain JSON values, or raise TypeError or ValueError."""
+        """Read the provenance of plain JSON values, or raise TypeError or ValueError."""
         target, weight, dropped, least = (
             plain.get(name) for name in ("target", "weight", "dropped", "min_count")
         )
@@ -107,13 +98,13 @@ class Provenance:
         if not isinstance(dropped, list) or not all(isinstance(name, str) for name in dropped):
             raise TypeError("dropped must list names of columns")
         if type(least) is not int or least < 0:
-            raise TypeError("min_count must be a whole number of at least 0")
+            raise TypeError("min_count must be an integer of at least 0")
         sources = []
         for source in plain.get("sources", ()):
             name, rows = source["name"], source["rows"]
             if not isinstance(name, str) or type(rows) is not int:
                 raise TypeError("a source must have a name and a number of rows")
-            sources.append(Source(name, rows))
+            sources.append(LearnedSource(name, rows))
         figures, estimator = plain.get("figures"), plain.get("estimator")
         if not (estimator is None or isinstance(estimator, dict)):
             raise TypeError("estimator must be a description of one")

@@ -17,27 +17,27 @@ from priory.model.model import Model
 from priory.model.spread import about_spikes
 from priory.statistics.statistics import Statistics
 from priory.text.sentences import text_setting
-from priory.tuning.choices import names_rows
+from priory.tuning.choices import is_identifier
 from priory.tuning.settings import Settings
 
 __all__ = ["warn_identifiers", "warn_spikes", "warn_stale"]
 
 
 def warn_identifiers(statistics: Statistics, said: set[str]) -> None:
-    """Warn of columns that name their rows, unless that was said."""
+    """Warn of unique identifiers, unless that was said."""
     names = [
         block.name
         for block in statistics.schema
         if block.kind is Kind.IDENTIFIER
-        or (block.kind.is_counted and names_rows(block, statistics.tables[block.name]))
+        or (block.kind.is_counted and is_identifier(block, statistics.tables[block.name]))
     ]
     new = [name for name in names if name not in said]
     said.update(new)
     if new:
         settings = [_setting_for(name, statistics) for name in new]
         warn(
-            f"Column {listing(new)} has hardly two rows alike: it names the rows and was left "
-            f"out. To use it all the same: {', '.join(dict.fromkeys(settings[:5]))}.",
+            f"Column {listing(new)} has hardly two rows alike: it is a unique identifier and was "
+            f"left out. To use it all the same: {', '.join(dict.fromkeys(settings[:5]))}.",
             IdentifierWarning,
         )
 

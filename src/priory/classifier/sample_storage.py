@@ -26,7 +26,7 @@ MOST_BYTES = 1 << 30
 
 
 def sample_to_plain(sample: Sample) -> dict[str, Any]:
-    """Return a sample as JSON values; its inverse is `sample_from_plain`."""
+    """Write a sample as JSON values; its inverse is `sample_from_plain`."""
     return {
         "size": int(sample.size),
         "classes": _labels(sample.y),
@@ -39,7 +39,7 @@ def sample_to_plain(sample: Sample) -> dict[str, Any]:
 
 
 def sample_from_plain(plain: Any, schema: Schema, classes: tuple[Label, ...]) -> Sample:
-    """Return the sample of JSON values; it must be of columns and classes that are counted."""
+    """Read the sample of JSON values; it must be of columns and classes that are counted."""
     if not isinstance(plain, dict):
         raise SettingError(f"{plain!r:.60} is no sample")
     rows = _values(plain["rows"], "<i8")

@@ -37,7 +37,7 @@ TEXTS = COLUMNS[:4]
 
 
 class DamageError(Exception):
-    """Say what is wrong inside of a file."""
+    """Something inside of a file is wrong."""
 
 
 def check_types(schema: Any) -> None:
@@ -96,7 +96,7 @@ def check_numbers(table: pa.Table) -> None:
     """Refuse sums that no rows could have."""
     for name in ("rows", *SUMS):
         if table[name].null_count:
-            raise DamageError(f"column {name!r} has gaps")
+            raise DamageError(f"column {name!r} has missing values")
     rows = arrow_values(table["rows"], np.int64)
     if len(rows) and (rows.min() < 0 or rows.max() > 2**53):
         raise DamageError("a number of rows is negative or beyond belief")
@@ -114,7 +114,7 @@ def check_entries(table: pa.Table, header: Mapping[str, Any], allowed: int) -> N
         found, names = coded(table[name])
         codes[name] = found.astype(np.int64) + 1
         if name != "block" and len(found) and found.min() < 0:
-            raise DamageError(f"column {name!r} has gaps")
+            raise DamageError(f"column {name!r} has missing values")
         if name == "block":
             strange = set(names) - {block["name"] for block in header["schema"]["blocks"]}
             if strange:

@@ -68,7 +68,7 @@ SEAL = b"priory:1"
 """Stands with a digest of all other bytes between the pages and the footer, where no one looks."""
 
 PHYSICAL = dict.fromkeys(TEXTS, 6) | {"rows": 2} | dict.fromkeys(SUMS, 5)
-"""Parquet's numbers for its types: a string of bytes, a whole number, a number; all of 64 bits."""
+"""Parquet's numbers for its types: bytes, an integer, a number; all of 64 bits."""
 
 FEW_ROWS = 250_000
 ROWS_PER_BYTE = 2
@@ -86,7 +86,7 @@ NOT_KEPT = ("n_threads",)
 
 @dataclass(frozen=True)
 class Stored:
-    """Hold everything that a model file does."""
+    """Everything that a model file holds."""
 
     statistics: Statistics
     settings: Settings
@@ -143,10 +143,7 @@ def write(path: str | os.PathLike[str], stored: Stored) -> None:
 
 
 def _left_out(stored: Stored) -> list[dict[str, Any]]:
-    """Return the columns that were not selected and why, for whoever looks into the file.
-
-    A reader of priory need not be told: it follows from the sums and the settings.
-    """
+    """List the columns that were not selected and why, for whoever looks into the file."""
     with contextlib.suppress(PrioryError):  # settings that do not fit are said when asked
         tuning, statistics = stored.tuning, stored.statistics
         weighed = statistics if tuning is None else tuning.weighed(statistics)
@@ -160,7 +157,7 @@ def _left_out(stored: Stored) -> list[dict[str, Any]]:
 
 
 def read(path: str | os.PathLike[str], max_memory: int | None = None) -> Stored:
-    """Return what a model file holds, or raise `ModelFileError` with the reason.
+    """Read what a model file holds, or raise `ModelFileError` with the reason.
 
     `max_memory` is how many bytes the tables may take; None allows 100 times the file, and
     256 MB in any case.
@@ -201,7 +198,6 @@ _MISTAKES = (TypeError, ValueError, KeyError, IndexError, AttributeError, Overfl
 
 
 def _parquet(table: pa.Table, header: bytes) -> bytes:
-    """Return the bytes of a model file."""
     import pyarrow.parquet as pq
 
     content = io.BytesIO()
@@ -219,7 +215,7 @@ def _parquet(table: pa.Table, header: bytes) -> bytes:
 
 
 def sealed(content: bytes) -> bytes:
-    """Return a Parquet file with a digest of its bytes just before the footer.
+    """Add a digest of its bytes to a Parquet file, just before the footer.
 
     Readers of Parquet find pages by their offsets and the footer from the end: they never see it.
     """
@@ -258,7 +254,7 @@ def _beside(target: str) -> Iterator[Any]:
 
 
 def _mode(target: str) -> int:
-    """Return the rights of the file that is replaced, or those of any new file."""
+    """Find the rights of the file that is replaced, or those of any new file."""
     with contextlib.suppress(OSError):
         return stat.S_IMODE(os.stat(target).st_mode)
     mask = os.umask(0)
@@ -284,7 +280,6 @@ def _read(content: bytes, allowed: int) -> Stored:
 
 
 def _read_table(file: Any) -> pa.Table:
-    """Return the table of a Parquet file, strings as codes."""
     limits = {"thrift_string_size_limit": LONGEST_HEADER, "pre_buffer": False}
     try:
         # What stands behind pyarrow.parquet, which would load file systems and TLS as well.
@@ -300,7 +295,7 @@ def _read_table(file: Any) -> pa.Table:
 
 
 def _check_layout(content: bytes) -> bytes:
-    """Return the header, and refuse what is not whole or would unpack to far more than it is."""
+    """Find the header; refuse what is not whole or would unpack to far more than it is."""
     size = len(content)
     end = size - 8 - int.from_bytes(content[-8:-4], "little")
     start = end - len(SEAL) - 16
@@ -398,31 +393,28 @@ def _settings(plain: Any) -> Settings:
         raise ModelFileError(
             f"has a setting {listing(strange)} that this priory does not know. Upgrade priory."
         )
-    try:
+    with _refusing("its settings cannot be honoured"):
         return Settings(**{name: from_plain(value) for name, value in plain.items()})
-    except UnknownFamilyError as error:
-        raise _unregistered(error) from None
-    except (SettingError, InputError, *_MISTAKES) as error:
-        raise DamageError(f"its settings cannot be honoured: {str(error).rstrip('.')}") from None
 
 
 def _tuning(plain: Any, schema: Schema) -> Tuning | None:
-    if plain is None:
-        return None
+    with _refusing("its tuning cannot be honoured"):
+        return None if plain is None else tuning_from_plain(plain, schema)
+
+
+@contextlib.contextmanager
+def _refusing(what: str) -> Iterator[None]:
+    """Say of which part of the file a mistake is."""
     try:
-        return tuning_from_plain(plain, schema)
+        yield
     except UnknownFamilyError as error:
-        raise _unregistered(error) from None
-    except (SettingError, InputError, *_MISTAKES) as error:
+        raise ModelFileError(
+            f"names a family that is not registered. {error} A file holds no code: define the "
+            "family and give it to priory.families.register before loading."
+        ) from None
+    except (SettingError, InputError, zlib.error, *_MISTAKES) as error:
         reason = str(error).rstrip(".") or type(error).__name__
-        raise DamageError(f"its tuning cannot be honoured: {reason}") from None
-
-
-def _unregistered(error: UnknownFamilyError) -> ModelFileError:
-    return ModelFileError(
-        f"names a family that is not registered. {error} A file holds no code: define the family "
-        "and give it to priory.families.register before loading."
-    )
+        raise DamageError(f"{what}: {reason:.300}") from None
 
 
 def _moved(plain: Any) -> float:
@@ -444,11 +436,8 @@ def _sample(plain: Any, statistics: Statistics) -> Sample | None:
         return None
     from priory.classifier.sample_storage import sample_from_plain
 
-    try:
+    with _refusing("its sample cannot be read"):
         return sample_from_plain(plain, statistics.schema, statistics.classes)
-    except (SettingError, InputError, zlib.error, *_MISTAKES) as error:
-        reason = str(error).rstrip(".") or type(error).__name__
-        raise DamageError(f"its sample cannot be read: {reason:.200}") from None
 
 
 def _no_constant(name: str) -> Any:

@@ -16,7 +16,7 @@ from priory.data.schema import Kind
 from priory.model.explanation import RowExplanation
 from priory.model.information import column_information
 from priory.model.samples import is_integer
-from priory.tuning.choices import names_rows
+from priory.tuning.choices import is_identifier
 
 __all__ = [
     "drawn",
@@ -70,7 +70,7 @@ def summary(classifier: Classifier) -> dict[str, Any]:
             {"column": name, "right": round(found.right, 6)}
             for name, found in information.items()
             if found.gives_class_away
-            and not names_rows(statistics.schema[name], statistics.tables[name])
+            and not is_identifier(statistics.schema[name], statistics.tables[name])
             and found.values * 10 <= statistics.n_rows
         ],
         "metrics": None if kept.figures is None else asdict(kept.figures),

@@ -29,16 +29,6 @@ __all__ = [
     "load",
 ]
 
-__getattr__ = importer(
-    globals(),
-    {
-        "BernoulliNB": "dropins",
-        "CategoricalNB": "dropins",
-        "ComplementNB": "dropins",
-        "GaussianNB": "dropins",
-        "MultinomialNB": "dropins",
-        "NaiveBayes": "naive_bayes",
-        "TextNB": "text",
-        "load": "loading",
-    },
-)
+_HOME = {"NaiveBayes": "naive_bayes", "TextNB": "text", "load": "loading"}
+
+__getattr__ = importer(globals(), dict.fromkeys(__all__, "dropins") | _HOME)

@@ -33,7 +33,7 @@ __all__ = ["NaiveBayes"]
 
 
 class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Classify any table by naive Bayes: mixed columns, gaps and unseen values as they come.
+    """Classify any table by naive Bayes: mixed columns, missing and unseen values as they come.
 
         P(k | x) ∝ P(k) Π_j P(x_j | k)
 
@@ -41,7 +41,7 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     families : "auto", "plain", a family, or a mapping of columns to families
         How each column is modelled given the class. "plain" goes by its kind: gaussian for
-        numbers, categorical for labels, bernoulli for truths, multinomial for counts. A tuple
+        numbers, categorical for labels, bernoulli for booleans, multinomial for counts. A tuple
         of columns as a key makes them one block.
     smoothing : "auto", a number, a prior, or a mapping of columns to them
         A number is Laplace's α; 0 is allowed and means no smoothing at all.
@@ -51,9 +51,10 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     class_prior : None, "uniform", "words", or a probability for each class
         None takes each class's share of the rows.
     missing : "auto", "skip", "category" or "error", for all columns or by column
-        What a gap does: nothing, speak for itself, or stop. "auto" lets it speak where that helps.
+        Whether a missing value is ignored, is a category of its own, or is an error. "auto" makes
+        it a category where that helps.
     unseen : "skip", "smooth" or "error", for all columns or by column
-        What a value never learned does: nothing, count as one more value, or stop.
+        Whether a value never learned is ignored, counts as one more value, or is an error.
     n_threads : None or a number
         How many threads count and score; None takes PRIORY_NUM_THREADS, or the cores at hand.
     text : None, names of columns, or a mapping of columns to an `Analyzer`
@@ -193,7 +194,7 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def __add__(self, other: NaiveBayes) -> NaiveBayes:
-        """Return a new model that has learned what both have."""
+        """Make a new model that has learned what both have."""
         classifier = self._fitted() + _classifier_of(other)
         result = type(self)(**self.get_params(deep=False))
         result.__dict__.update(self.__dict__)
@@ -206,7 +207,7 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def change_settings(self, **changes: Any) -> Self:
-        """Change parameters by name, and read the model out of its statistics anew; no data needed.
+        """Change parameters by name, and estimate the model anew; no data needed.
 
         >>> model = NaiveBayes.textbook().fit({"x": ["a", "a", "b"]}, [0, 0, 1])
         >>> model.change_settings(smoothing=0).predict_proba({"x": ["a"]}).tolist()
@@ -244,7 +245,7 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def held_out(
         self, X: Any, y: Any, sample_weight: Any = None, folds: Any = None
     ) -> HeldOutScores:
-        """Score rows that were learned by models that had not learned the row, or its fold."""
+        """Score rows that were learned by models without the row, or without its fold."""
         return self._fitted().held_out(self._rows(X), self._targets(y), sample_weight, folds)
 
     def save(self, path: Any, min_count: int = 0, keep_sample: bool = False) -> None:
@@ -263,28 +264,28 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def classes_(self) -> AnyArray:
-        """Return the classes, in their order."""
+        """The classes, in their order."""
         return self._as_array(self._fitted().classes)
 
     @property
     def statistics_(self) -> Statistics:
-        """Return the sums of everything learned."""
+        """The sums of everything learned."""
         return self._fitted().statistics
 
     @property
     def model_(self) -> Model:
-        """Return the model read out of the statistics."""
+        """The model that the statistics give."""
         return self._fitted().model
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Return how much each column counts in the predictions; they add up to 1.
+        """The importance of each column, normalised to sum to 1.
 
             importance ∝ weight · (share of the rows that have a value) · I(X; Y)
 
-        weight is that of the column's factor, and I(X; Y) what it tells of the class, in bits, less
-        what chance adds (`column_importances`). Columns that are left out have
-        0. So `SelectFromModel` and `RFE` of scikit-learn can choose columns.
+        weight is that of the column's factor, and I(X; Y) its mutual information with the target,
+        in bits, less what chance adds (`column_importances`). Columns that are left out have 0. So
+        `SelectFromModel` and `RFE` of scikit-learn can choose columns.
 
         >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"], "windy": [1, 0, 1, 0]}
         >>> model = NaiveBayes.textbook().fit(days, ["No", "No", "Yes", "Yes"])
@@ -296,7 +297,7 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def schema_(self) -> Schema:
-        """Return what each column is, its family, and why."""
+        """What each column is, its family, and why."""
         return self._fitted().schema
 
     def __sklearn_tags__(self) -> Any:
@@ -320,13 +321,15 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _take(self, classifier: Classifier, X: Any, raw: RawTable, y: Any) -> None:
         """Become fitted: keep the classifier and what scikit-learn wants to know."""
-        self.classifier_ = classifier
-        self.n_features_in_ = len(raw.names)
+        self._become(classifier, list(raw.names), raw.named)
         self._y_dtype = getattr(y, "dtype", None)
-        self._container = _container(X, raw)
-        self._column_types = column_types(X)
-        if raw.named:
-            self.feature_names_in_ = np.array(raw.names, dtype=object)
+        self._container, self._column_types = _container(X, raw), column_types(X)
+
+    def _become(self, classifier: Classifier, columns: list[str], named: bool) -> None:
+        self.classifier_ = classifier
+        self.n_features_in_ = len(columns)
+        if named:
+            self.feature_names_in_ = np.array(columns, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
@@ -338,14 +341,11 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             dtype is not None and dtype.kind not in "iuf"
         ):
             raise ValueError(f"{table!r:.40} of {y!r:.40} is no data that was learned")
-        self.classifier_ = classifier
-        self.n_features_in_ = len(schema.columns)
+        self._become(classifier, list(schema.columns), schema.named)
         self._y_dtype, self._container, self._column_types = dtype, table, None
-        if schema.named:
-            self.feature_names_in_ = np.array(list(schema.columns), dtype=object)
 
     def _to_plain(self) -> dict[str, Any] | None:
-        """Return what the constructor and `adopt` need as plain JSON values."""
+        """Write what the constructor and `adopt` need as plain JSON values."""
         if not type(self).__module__.startswith("priory."):
             return None
         params = self.get_params(deep=False)
@@ -371,7 +371,6 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _container(X: Any, raw: RawTable) -> str:
-    """Return which kind of table new rows come in."""
     if hasattr(X, "iloc"):
         return "pandas"
     if type(X).__module__.partition(".")[0] == "polars":
@@ -380,7 +379,7 @@ def _container(X: Any, raw: RawTable) -> str:
 
 
 def _read_classes(y: Any, estimator: str) -> Labels:
-    """Return the classes of the rows, refusing what is a target of regression."""
+    """Read the classes of the rows, refusing a target of regression."""
     if y is None:
         raise InputError(f"{estimator} requires y to be passed, but the target y is None.")
     if len(getattr(y, "shape", ())) == 2:
@@ -393,7 +392,7 @@ def _read_classes(y: Any, estimator: str) -> Labels:
     if broken:
         raise InputError(
             f"Unknown label type: continuous. y holds {broken[0]!r}, which looks like a number "
-            "to be predicted; classes are names or whole numbers."
+            "to be predicted; classes are names or integers."
         )
     return labels
 
@@ -416,7 +415,7 @@ def _warn_order(X: Any, y: Any) -> None:
 
 
 def _like_y(labels: AnyArray, dtype: Any) -> AnyArray:
-    """Return classes in the number type that y had."""
+    """Cast classes to the number type that y had."""
     numeric = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and labels.dtype.kind in "if"
     cast = labels.astype(dtype) if numeric else labels
     return cast if np.array_equal(cast, labels) else labels  # other rows had larger numbers

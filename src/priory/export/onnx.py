@@ -27,7 +27,7 @@ from priory.families.poisson import Poisson
 from priory.families.student_t import StudentT
 from priory.families.transforms import Identity, LogTransform
 from priory.kernels.score import TIE, TIE_SHARE
-from priory.model.model import Term
+from priory.model.term import Term
 
 __all__ = ["to_onnx"]
 

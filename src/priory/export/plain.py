@@ -15,7 +15,7 @@ from priory.base.typing import Label
 from priory.classifier.classifier import Classifier
 from priory.families.transforms import Identity, LogTransform, Transform
 from priory.families.words import Words
-from priory.model.model import Term
+from priory.model.term import Term
 
 __all__ = ["to_json"]
 

@@ -8,7 +8,7 @@ from typing import Any
 from priory.base.errors import SettingError
 from priory.base.typing import FloatArray
 from priory.families.conditional import Edge
-from priory.model.model import Term
+from priory.model.term import Term
 
 __all__ = ["grid", "no_form", "writer"]
 

@@ -32,7 +32,8 @@ from priory.families.poisson import Poisson
 from priory.families.student_t import StudentT
 from priory.families.transforms import Identity, LogTransform
 from priory.kernels.score import TIE, TIE_SHARE
-from priory.model.model import Model, Term
+from priory.model.model import Model
+from priory.model.term import Term
 
 __all__ = ["to_sql"]
 

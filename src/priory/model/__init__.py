@@ -14,7 +14,8 @@ if TYPE_CHECKING:
         column_information,
         word_importances,
     )
-    from priory.model.model import LinearForm, Model
+    from priory.model.linear_form import LinearForm
+    from priory.model.model import Model
     from priory.model.top_features import TopFeature, TopFeatures
 
 __all__ = [
@@ -39,7 +40,7 @@ __getattr__ = importer(
         "DescriptionLength": "description",
         "DescriptionPart": "description",
         "Explanation": "explanation",
-        "LinearForm": "model",
+        "LinearForm": "linear_form",
         "Model": "model",
         "ModelDescription": "description",
         "RowExplanation": "explanation",

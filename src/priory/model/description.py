@@ -21,7 +21,9 @@ from priory.families import Family
 from priory.families.base import times
 from priory.families.priors import Prior
 from priory.families.protocols import as_parametric
-from priory.model.model import Choice, ClassPrior, Model, presence
+from priory.model.class_prior import ClassPrior
+from priory.model.model import Model
+from priory.model.term import Choice, presence
 from priory.statistics.statistics import Statistics
 
 __all__ = [

@@ -10,7 +10,9 @@ import numpy as np
 
 from priory.base.typing import FloatArray, Label
 from priory.families.estimates import Estimates, Exact, exact, exact_sums, remark
-from priory.model.model import Choice, ClassPrior, Model, n_words, presence
+from priory.model.class_prior import ClassPrior, n_words
+from priory.model.model import Model
+from priory.model.term import Choice, presence
 from priory.statistics.statistics import Statistics
 
 if TYPE_CHECKING:

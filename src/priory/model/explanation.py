@@ -13,7 +13,8 @@ from priory.base.html import html_table, html_together
 from priory.base.typing import FloatArray, IntArray, Label
 from priory.data.columns import Frame
 from priory.families.described import Part, Parts
-from priory.model.model import Model, Term
+from priory.model.model import Model
+from priory.model.term import Term
 
 __all__ = ["Explanation", "Line", "RowExplanation", "RowFactor", "explain"]
 

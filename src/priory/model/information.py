@@ -12,7 +12,8 @@ import numpy as np
 from priory.base.typing import FloatArray
 from priory.data.schema import Block, Kind
 from priory.families.cuts import equal_frequency
-from priory.model.model import Model, presence
+from priory.model.model import Model
+from priory.model.term import presence
 from priory.statistics.information import by_chance, mutual_information, shared
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable, NumbersTable, Table

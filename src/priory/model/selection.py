@@ -25,7 +25,7 @@ from priory.families.bernoulli import Bernoulli
 from priory.families.priors import Prior
 from priory.families.protocols import Parametric, as_parametric
 from priory.model.description import bits_of_parameter
-from priory.model.model import Choice, presence
+from priory.model.term import Choice, presence
 from priory.statistics.statistics import Statistics
 
 __all__ = ["Worth", "worth"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from priory.base.errors import listing
 from priory.families.protocols import Floored
-from priory.model.model import Term
+from priory.model.term import Term
 from priory.statistics.statistics import Statistics
 
 __all__ = ["about_spikes"]
@@ -34,7 +34,8 @@ def about_spikes(terms: Iterable[Term], statistics: Statistics) -> dict[str, str
     """Describe the columns in which the variance of a class vanishes, by name.
 
     >>> from priory.families import Gaussian
-    >>> from priory.model.model import Choice, Model
+    >>> from priory.model.model import Model
+    >>> from priory.model.term import Choice
     >>> from priory.data.reading import infer, read, read_labels
     >>> X, y = {"x": [1.5, 2.0, 3.0]}, read_labels(["a", "a", "b"])
     >>> statistics = Statistics.count(read(X, infer(X)), y, infer(X))

@@ -1,11 +1,11 @@
-"""Weights that make naive Bayes honest, learned from scores of rows that were left out.
+"""Weights that make naive Bayes honest, learned from leave-one-out scores.
 
     log P(k | x) ∝ log P(k) + s · b_k + Σ_j w_j · log P(x_j | k)
 
-where s is the share of the columns that say something of the row, so that a row of gaps has the
-prior. Columns that say the same count once, not twice, when their weights share it; a temperature
-alone (one weight for all) already cures most of the overconfidence. The scores must be of rows as
-if they had not been learned: weights fitted to scores of learned rows trust them too much.
+where s is the share of the columns that say something of the row, so that a row without values
+has the prior. Columns that say the same count once, not twice, when their weights share it; a
+temperature alone (one weight for all) already cures most of the overconfidence. The scores must be
+leave-one-out: weights fitted to scores of learned rows trust them too much.
 
 Scores have a column for each class; of two classes the log-odds of the second are enough.
 """
@@ -22,9 +22,9 @@ from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
 
 __all__ = [
     "FOLDS",
+    "LearnedWeights",
     "Pieces",
     "Rows",
-    "Weights",
     "cross_fitted",
     "learn_temperature",
     "learn_weights",
@@ -63,7 +63,7 @@ quiet = np.errstate(invalid="ignore", over="ignore")
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Hold what is known of rows beside their scores: prior, class, weight, gaps."""
+    """What is known of rows beside their scores: prior, class, weight, share of values."""
 
     prior: FloatArray
     """log P(k) of each row, rows × classes: without the row, so that rows may differ."""
@@ -76,13 +76,13 @@ class Rows:
         return len(self.y)
 
     def take(self, some: Any) -> Rows:
-        """Return some of the rows."""
+        """Take some of the rows."""
         return Rows(self.prior[some], self.y[some], self.weight[some], self.share[some])
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
-    """Hold a weight for each term, and a bias for each class."""
+class LearnedWeights:
+    """A weight for each term, and a bias for each class."""
 
     terms: FloatArray
     bias: FloatArray
@@ -90,7 +90,7 @@ class Weights:
 
     @quiet
     def scores(self, rows: Rows, terms: AnyArray) -> FloatArray:
-        """Return the weighted scores of rows, rows × classes."""
+        """Compute the weighted scores of rows, rows × classes."""
         total = rows.prior + rows.share[:, None] * self.bias
         flat = terms.reshape(len(terms), total.size)
         total += (self.terms.astype(flat.dtype) @ flat).reshape(total.shape)
@@ -99,7 +99,7 @@ class Weights:
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Hold which part of each row is in which fold: the copies of a row are dealt out.
+    """Which part of each row is in which fold: the copies of a row are dealt out.
 
     >>> pieces = Pieces.of(np.array([7, 9], dtype=np.uint64), np.array([1, 25]))
     >>> pieces.fold.tolist(), pieces.copies.tolist()
@@ -123,7 +123,7 @@ class Pieces:
 
 
 def log_loss(scores: FloatArray, y: CodeArray, weight: FloatArray) -> float:
-    """Return −Σ w log P(y | x) of scores that are not yet normalised.
+    """Compute −Σ w log P(y | x) of scores that are not yet normalised.
 
     >>> round(log_loss(np.log([[0.2, 0.6]]), np.array([1]), np.ones(1)), 4)
     0.2877
@@ -141,7 +141,7 @@ def log_loss(scores: FloatArray, y: CodeArray, weight: FloatArray) -> float:
 def learn_temperature(
     prior: FloatArray, scores: FloatArray, y: CodeArray, weight: FloatArray, doubt: float = 0.0
 ) -> float:
-    """Return the t with the least log-loss of prior + t · scores, by Newton's method.
+    """Find the t with the least log-loss of prior + t · scores, by Newton's method.
 
         Σ_i −log P(y_i | x_i) + doubt · t
 
@@ -175,8 +175,8 @@ def learn_temperature(
 @quiet
 def learn_weights(
     terms: AnyArray, rows: Rows, one_for_all: bool = False, centre: FloatArray | None = None
-) -> Weights:
-    """Return weights of at least 0 and biases with the least penalised log-loss.
+) -> LearnedWeights:
+    """Learn weights of at least 0 and biases with the least penalised log-loss.
 
         Σ_i −log P(y_i | x_i) + (3/2) Σ_j (w_j − t)² + ½ Σ_k b_k²
 
@@ -187,7 +187,7 @@ def learn_weights(
     two rows' worth of evidence; many overrule it.
     """
     if not len(terms):
-        return Weights(np.zeros(0), np.zeros(rows.prior.shape[1]), 1.0)
+        return LearnedWeights(np.zeros(0), np.zeros(rows.prior.shape[1]), 1.0)
     n_terms = len(terms)
     free = np.ones(n_terms, dtype=np.bool_) if centre is None or one_for_all else np.isnan(centre)
     total = terms[free].sum(axis=0, dtype=np.float64)
@@ -195,20 +195,20 @@ def learn_weights(
     if one_for_all:
         scaled = (t * total)[None].astype(np.float32)
         found = _newton(scaled, rows, _Held.to(1.0, 1), 4)
-        return Weights(np.full(n_terms, t * found.terms[0]), found.bias, t * found.terms[0])
+        return LearnedWeights(np.full(n_terms, t * found.terms[0]), found.bias, t * found.terms[0])
     found = _newton(terms, rows, _Held.to(t, n_terms, centre), STEPS)
-    return Weights(found.terms, found.bias, t)
+    return LearnedWeights(found.terms, found.bias, t)
 
 
 @quiet
 def cross_fitted(
-    weights: Weights,
+    weights: LearnedWeights,
     terms: AnyArray,
     rows: Rows,
     pieces: Pieces,
     centre: FloatArray | None = None,
-) -> tuple[FloatArray, tuple[Weights, ...]]:
-    """Return scores of pieces under weights that were learned without their fold, and those.
+) -> tuple[FloatArray, tuple[LearnedWeights, ...]]:
+    """Score pieces under weights that were learned without their fold, and give those.
 
     Each fold's weights are one Newton step from those of all rows, with its own rows taken out of
     gradient and Hessian: both are sums over rows, so that one pass serves all folds.
@@ -234,7 +234,7 @@ def cross_fitted(
 
 @dataclass(frozen=True, eq=False)
 class _Held:
-    """Hold what each weight is held to, and how strongly."""
+    """What each weight is held to, and how strongly."""
 
     centre: FloatArray
     ridge: FloatArray
@@ -246,14 +246,16 @@ class _Held:
         return cls(np.where(own, t, given), np.where(own, RIDGE, EDGE_RIDGE))
 
 
-def _newton(terms: AnyArray, rows: Rows, held: _Held, steps: int) -> Weights:
-    weights = Weights(held.centre.copy(), np.zeros(rows.prior.shape[1]), float(held.centre.mean()))
+def _newton(terms: AnyArray, rows: Rows, held: _Held, steps: int) -> LearnedWeights:
+    weights = LearnedWeights(
+        held.centre.copy(), np.zeros(rows.prior.shape[1]), float(held.centre.mean())
+    )
     loss = _penalised(weights, terms, rows, held)
     for _ in range(steps):
         gradient, hessian = _derivatives(terms, rows, weights)
         aim = _step(gradient, hessian, weights, held)
         for length in (1.0, 0.5, 0.25, 0.125):
-            trial = Weights(
+            trial = LearnedWeights(
                 weights.terms + length * (aim.terms - weights.terms),
                 weights.bias + length * (aim.bias - weights.bias),
                 weights.temperature,
@@ -265,14 +267,16 @@ def _newton(terms: AnyArray, rows: Rows, held: _Held, steps: int) -> Weights:
     return weights
 
 
-def _penalised(weights: Weights, terms: AnyArray, rows: Rows, held: _Held) -> float:
+def _penalised(weights: LearnedWeights, terms: AnyArray, rows: Rows, held: _Held) -> float:
     loss = log_loss(weights.scores(rows, terms), rows.y, rows.weight)
     loss += float(held.ridge @ (weights.terms - held.centre) ** 2) / 2
     return loss + BIAS_RIDGE / 2 * float((weights.bias**2).sum())
 
 
-def _derivatives(terms: AnyArray, rows: Rows, weights: Weights) -> tuple[FloatArray, FloatArray]:
-    """Return gradient and Hessian of the log-loss in terms and biases, block by block."""
+def _derivatives(
+    terms: AnyArray, rows: Rows, weights: LearnedWeights
+) -> tuple[FloatArray, FloatArray]:
+    """Compute gradient and Hessian of the log-loss in terms and biases, block by block."""
     n_terms, n_classes = len(terms), rows.prior.shape[1]
     size = n_terms + n_classes
     gradient, hessian = np.zeros(size), np.zeros((size, size))
@@ -325,8 +329,10 @@ def _add_many(
         hessian[n_terms:, n_terms:] -= p.T @ twice
 
 
-def _step(gradient: FloatArray, hessian: FloatArray, weights: Weights, held: _Held) -> Weights:
-    """Return the least point of the quadratic with w ≥ 0; the biases, which are free, follow."""
+def _step(
+    gradient: FloatArray, hessian: FloatArray, weights: LearnedWeights, held: _Held
+) -> LearnedWeights:
+    """Find the least point of the quadratic with w ≥ 0; the biases, which are free, follow."""
     n_terms = len(weights.terms)
     g, H = gradient.copy(), hessian.copy()
     g[:n_terms] += held.ridge * (weights.terms - held.centre)
@@ -346,11 +352,11 @@ def _step(gradient: FloatArray, hessian: FloatArray, weights: Weights, held: _He
         )
     except np.linalg.LinAlgError:  # rounding: stay where we are for the terms
         terms = weights.terms
-    return Weights(terms, follow[:, -1] - follow[:, :-1] @ terms, weights.temperature)
+    return LearnedWeights(terms, follow[:, -1] - follow[:, :-1] @ terms, weights.temperature)
 
 
 def nonnegative(A: FloatArray, b: FloatArray, free: Any = None) -> FloatArray:
-    """Return the least point of ½ wᵀAw − bᵀw with w ≥ 0, for a positive definite A.
+    """Find the least point of ½ wᵀAw − bᵀw with w ≥ 0, for a positive definite A.
 
     By block principal pivoting (Portugal, Júdice and Vicente, 1994): solve for the free
     coordinates, then let those go free that would fall below 0, or fix them there, all at once as
@@ -388,7 +394,7 @@ def _blocks(n: int, entries_per_row: int) -> Iterator[slice]:
 
 
 def _probabilities(scores: FloatArray) -> FloatArray:
-    """Return the softmax of scores; of log-odds, the probability of the second class."""
+    """Compute the softmax of scores; of log-odds, the probability of the second class."""
     if scores.shape[1] == 1:
         return np.asarray(1.0 / (1.0 + np.exp(-np.clip(scores, -500.0, 500.0))))
     p = np.exp(scores - scores.max(axis=1, keepdims=True))

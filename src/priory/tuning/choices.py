@@ -1,4 +1,4 @@
-"""The choices that follow from settings and statistics: how each block is read out, untuned."""
+"""The choice of each block that follows from settings and statistics, untuned."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from priory.base.labels import sorted_labels
 from priory.data.schema import Block, Kind, Schema
 from priory.families import Family, as_family, families_for
 from priory.families.priors import Laplace, MEstimate, NormalInverseGamma, Prior, as_prior
-from priory.model.model import Choice
+from priory.model.term import Choice
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable, NumbersTable, Table
 from priory.tuning.settings import Settings
@@ -22,15 +22,15 @@ from priory.tuning.settings import Settings
 if TYPE_CHECKING:
     from priory.model.selection import Worth
 
-__all__ = ["choices_for", "names_rows", "not_selected", "prior_of", "reads_codes", "takes_part"]
+__all__ = ["choices_for", "is_identifier", "not_selected", "prior_of", "reads_codes", "takes_part"]
 
-NAMING_ROWS = 10
-NAMING_SHARE = 0.95
-"""A column of strings names its rows when, of so many rows, so many are different."""
+IDENTIFIER_ROWS = 10
+IDENTIFIER_SHARE = 0.95
+"""Strings are a unique identifier when, of so many rows, so large a share are different."""
 
 MOST_CODES = 10
 CODES_BELOW = 100
-"""Whole numbers are codes when so few are different, all below this, each twice on average."""
+"""Integers are codes when so few are different, all below this, each twice on average."""
 
 SOUND_SMOOTHING = MEstimate(2.0, "marginal")
 """What smoothing="auto" means until it is tuned: two imagined rows of the column as a whole."""
@@ -40,14 +40,11 @@ SOUND_FOR_EDGES = MEstimate(5.0, "marginal")
 
 SOUND_READOUT: Any = {"readout": "complement", "term": "log"}
 SOUND_FOR_WORDS = Laplace(0.3)
-"""What "auto" means for words until it is tuned: the read-out that does best on most texts."""
+"""What "auto" means for words until it is tuned: what does best on most texts."""
 
 
 def choices_for(settings: Settings, statistics: Statistics) -> dict[str, Choice]:
-    """Say how each block is read out.
-
-    Identifiers and empty columns are left out, and columns that are not selected.
-    """
+    """Choose for each block, but identifiers, empty columns and those not selected."""
     gone = not_selected(settings, statistics)
     found = _unselected(settings, statistics)
     return {name: choice for name, choice in found.items() if name not in gone}
@@ -62,8 +59,8 @@ def not_selected(settings: Settings, statistics: Statistics) -> dict[str, Worth]
     found = {}
     for name, choice in _unselected(settings, statistics).items():
         block = statistics.schema[name]
-        gaps = settings.missing_of(block) in ("auto", "category")
-        judged = worth(statistics, block, _judged(settings, block, choice), gaps)
+        with_missing = settings.missing_of(block) in ("auto", "category")
+        judged = worth(statistics, block, _judged(settings, block, choice), with_missing)
         if judged is not None and not judged.pays:
             found[name] = judged
     return found
@@ -74,20 +71,20 @@ def takes_part(settings: Settings, block: Block, table: Table) -> bool:
 
     Where it would lose a family that was asked for, it may not.
     """
-    if block.kind not in (Kind.LABELS, Kind.NUMBERS) or names_rows(block, table):
+    if block.kind not in (Kind.LABELS, Kind.NUMBERS) or is_identifier(block, table):
         return False
     asked = settings.of_block("families", block, "plain")
     return settings.structure == "naive" or asked in ("plain", "auto")
 
 
-def names_rows(block: Block, table: Table) -> bool:
-    """Say whether a column of strings hardly ever repeats, so that it only names rows."""
+def is_identifier(block: Block, table: Table) -> bool:
+    """Tell whether a column of strings hardly ever repeats: a unique identifier."""
     if not isinstance(table, LabelsTable) or block.why == "declared":
         return False
     n = int(table.rows.sum())
     return (
-        n >= NAMING_ROWS
-        and len(table.labels) >= NAMING_SHARE * n
+        n >= IDENTIFIER_ROWS
+        and len(table.labels) >= IDENTIFIER_SHARE * n
         and all(isinstance(label, str) for label in table.labels)
     )
 
@@ -111,7 +108,7 @@ def reads_codes(settings: Settings, block: Block, table: Table) -> bool:
 
 
 def prior_of(settings: Settings, block: Block, family: Family) -> Prior | None:
-    """Give the prior that a family has for a block."""
+    """Find the prior that a family has for a block."""
     asked = settings.smoothing_of(block)
     if asked is None:
         return family.default_prior
@@ -121,35 +118,34 @@ def prior_of(settings: Settings, block: Block, family: Family) -> Prior | None:
             prior = SOUND_FOR_EDGES
     else:
         prior = as_prior(asked)
-    if isinstance(settings.smoothing, Mapping) and not isinstance(asked, str):
-        _check_prior(family, prior, block)  # it was asked for by name: honour it or refuse
-    return prior if isinstance(prior, family.priors) else family.default_prior
-
-
-def _check_prior(family: Family, prior: Prior, block: Block) -> None:
-    """Refuse a prior that a family cannot honour."""
-    if not isinstance(prior, family.priors):
+    if isinstance(prior, family.priors):
+        return prior
+    if isinstance(settings.smoothing, Mapping) and not isinstance(asked, str):  # asked for by name
         wanted = ", ".join(p.__name__ for p in family.priors) or "no prior"
         raise SettingError(
             f"smoothing of column {block.title!r} is {prior!r}, but {family.name} takes {wanted}."
         )
+    return family.default_prior
 
 
 def _unselected(settings: Settings, statistics: Statistics) -> dict[str, Choice]:
-    _check_names(settings, statistics)
+    for setting in ("families", "smoothing", "missing", "unseen", "text"):
+        value = getattr(settings, setting)
+        for key in value if isinstance(value, Mapping) else ():
+            _check_key(setting, key, statistics.schema)
     covered = settings.covered(statistics.schema)
     return {
         block.name: _choice(settings, block, statistics.tables[block.name])
         for block in statistics.schema.counted
         if block.name not in covered
         and settings.is_read(block)
-        and not names_rows(block, statistics.tables[block.name])
+        and not is_identifier(block, statistics.tables[block.name])
         and _has_values(statistics.tables[block.name])
     }
 
 
 def _judged(settings: Settings, block: Block, choice: Choice) -> list[Choice]:
-    """Return the ways to describe a block that decide whether it stays, the choice first."""
+    """List the ways to describe a block that decide whether it stays, the choice first."""
     if choice.family == families.Gaussian() and choice.prior is None:
         # The plain variance of a class of one row is 0, which would describe it for nothing.
         choice = replace(choice, prior=NormalInverseGamma())
@@ -162,14 +158,15 @@ def _choice(settings: Settings, block: Block, table: Table) -> Choice:
     family = _family(settings, block, table)
     if block.kind not in family.kinds:
         raise SettingError(
-            f"Column {block.title!r} was counted as {block.kind}, which {family.name} cannot "
-            f"be read out of; it needs {', '.join(family.kinds)}. Families for {block.kind}: "
+            f"Column {block.title!r} was counted as {block.kind}, which {family.name} does "
+            f"not model; it needs {', '.join(family.kinds)}. Families for {block.kind}: "
             f"{listing(families_for(block.kind), 20)}."
         )
     prior = prior_of(settings, block, family)
     if isinstance(family, families.Categorical) and _counts_declared(settings, block, prior):
         family = replace(family, values=sorted_labels([*family.values, *block.values]))
-    return Choice(family, prior, _untuned(settings.missing_of(block)))
+    missing = settings.missing_of(block)
+    return Choice(family, prior, "skip" if missing == "auto" else missing)
 
 
 def _counts_declared(settings: Settings, block: Block, prior: Prior | None) -> bool:
@@ -197,7 +194,10 @@ def _family(settings: Settings, block: Block, table: Table) -> Family:
     if block.kind is Kind.WORDS:
         family = _of_words(family)
     if block.kind is Kind.SCATTER:
-        return _shrunk(settings, block, family)
+        if isinstance(family, families.MultivariateGaussian) and family.shrinkage is None:
+            is_auto = settings.is_auto("smoothing", block)
+            return replace(family, shrinkage="auto" if is_auto else 0.0)
+        return family
     unseen = settings.of_block("unseen", block, "skip")
     if unseen != "skip" and isinstance(family, families.Categorical):
         return replace(family, unseen=unseen)
@@ -207,20 +207,6 @@ def _family(settings: Settings, block: Block, table: Table) -> Family:
             "unseen values; categorical does."
         )
     return family
-
-
-def _shrunk(settings: Settings, block: Block, family: Family) -> Family:
-    """Return a multivariate Gaussian with the shrinkage that the smoothing means."""
-    if not isinstance(family, families.MultivariateGaussian) or family.shrinkage is not None:
-        return family
-    return replace(family, shrinkage="auto" if settings.is_auto("smoothing", block) else 0.0)
-
-
-def _check_names(settings: Settings, statistics: Statistics) -> None:
-    for setting in ("families", "smoothing", "missing", "unseen", "text"):
-        value = getattr(settings, setting)
-        for key in value if isinstance(value, Mapping) else ():
-            _check_key(setting, key, statistics.schema)
 
 
 def _check_key(setting: str, key: str | tuple[str, ...], schema: Schema) -> None:
@@ -250,29 +236,19 @@ def _has_values(table: Table) -> bool:
 
 
 def _plain(block: Block, table: Table) -> str:
-    """Return the textbook's family for a kind."""
     if block.kind is Kind.JOINT:
         return "joint"
     if isinstance(table, LabelsTable):
-        truths = all(isinstance(label, bool) for label in table.labels)
-        return "bernoulli" if truths and table.labels else "categorical"
-    others = {
-        Kind.COUNTS: "multinomial",
-        Kind.SCATTER: "multivariate-gaussian",
-        Kind.NUMBERS: "gaussian",
-        Kind.MOMENTS: "gaussian",
-        Kind.WORDS: "multinomial",
-    }
-    return others[block.kind]
+        booleans = all(isinstance(label, bool) for label in table.labels)
+        return "bernoulli" if booleans and table.labels else "categorical"
+    if block.kind is Kind.SCATTER:
+        return "multivariate-gaussian"
+    return "gaussian" if block.kind in (Kind.NUMBERS, Kind.MOMENTS) else "multinomial"
 
 
 def _of_words(family: Family) -> Family:
-    """Return the read-out of words that a family of counts means."""
+    """Find the family of words that a family of counts means."""
     from priory.families.words import READOUTS, Words
 
     name: Any = family.name
     return Words(name) if name in READOUTS else family
-
-
-def _untuned(missing: str) -> Any:
-    return "skip" if missing == "auto" else missing

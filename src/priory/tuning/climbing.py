@@ -63,7 +63,7 @@ class _Move(NamedTuple):
 
 
 class _Search:
-    """Hold the graph as it changes, what each change would gain, and the graphs it has been."""
+    """The graph as it changes, what each change would gain, and the graphs it has been."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class _Search:
             self._look_at(child)
 
     def next(self, only_better: bool) -> _Move | None:
-        """Return the best change that does not lead back to where the search has been."""
+        """Find the best change that does not lead back to where the search has been."""
         leads_to = _descendants(self.parents)
         new = np.where(self.never | leads_to.T, -np.inf, self.gains)
         moves = list(self._changes(leads_to))
@@ -99,7 +99,6 @@ class _Search:
         return None
 
     def make(self, move: _Move) -> None:
-        """Change the graph."""
         self.parents = self._after(move)
         self.been.add(self._edges(self.parents))
         self._look_at(move.child)
@@ -114,7 +113,7 @@ class _Search:
         return parents
 
     def _changes(self, leads_to: BoolArray) -> list[_Move]:
-        """Return what removing each edge would gain, and what turning it."""
+        """List what removing each edge would gain, and what turning it."""
         moves = []
         for child, of in enumerate(self.parents):
             for parent in sorted(of):
@@ -153,7 +152,7 @@ class _Search:
 
 
 def _descendants(parents: Parents) -> BoolArray:
-    """Return which nodes each one leads to, nodes × nodes."""
+    """Find which nodes each one leads to, nodes × nodes."""
     leads_to = _matrix([(p, child) for child, of in enumerate(parents) for p in of], len(parents))
     while True:
         further = leads_to | (leads_to.astype(np.float32) @ leads_to.astype(np.float32) > 0)

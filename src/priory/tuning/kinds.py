@@ -15,7 +15,7 @@ __all__ = ["declared_kinds"]
 
 
 def declared_kinds(settings: Settings, raw: RawTable) -> dict[tuple[str, ...], Kind | Analyzer]:
-    """Give the kinds that text and families ask for, by the columns of each block."""
+    """Find the kinds that text and families ask for, by the columns of each block."""
     texts = {(name,): analyzer for name, analyzer in settings.text.items()}
     asked = _by_families(settings, raw)
     return {k: v for k, v in asked.items() if k not in texts} | texts

@@ -1,9 +1,9 @@
-"""Every row scored as if it had never been learned, and every fold.
+"""Leave-one-out and k-fold scores, by subtraction.
 
-A model is a read-out of sums, so a row, or a fold, is taken out of it by subtraction:
+A model follows from sums, so a row, or a fold, is taken out of it by subtraction:
 
-    total − row     leave-one-out, in closed form: no model is read again
-    total − fold    k-fold: the fold counted, subtracted, and the rest read out
+    total − row     leave-one-out, in closed form: no model is estimated again
+    total − fold    k-fold: the fold is counted and subtracted, the rest gives the model
 
 What was chosen stays as it was chosen: the kind and the family of each column, its prior and the
 values declared for it, the columns left out, the level of the cells of numbers, and the words that
@@ -32,22 +32,43 @@ from priory.families.loo import LooRows, log_likelihood_loo, loo_adder, reduced,
 from priory.families.priors import Prior
 from priory.families.words import Words
 from priory.kernels.score import softmax
-from priory.model.model import Choice, ClassPrior, Model, add_up, n_words, presence
+from priory.model.adding import add_up
+from priory.model.class_prior import ClassPrior, n_words
+from priory.model.model import Model
+from priory.model.term import Choice, presence
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import CountsTable, Table, WordsTable
 
-__all__ = ["HeldOutScores", "log_joint_folds", "log_joint_loo", "term_scores_loo"]
+__all__ = ["HeldOutScores", "class_codes", "log_joint_folds", "log_joint_loo", "term_scores_loo"]
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOutScores:
-    """Hold P(k | row) of rows, rows × classes, under models that had not learned them."""
+    """P(k | row) of rows, rows × classes, under models that had not learned them."""
 
     labels: Labels
     posterior: FloatArray
     classes: tuple[Label, ...]
     weight: FloatArray | None
     how: str
+
+    @classmethod
+    def of(
+        cls,
+        statistics: Statistics,
+        choices: Mapping[str, Choice],
+        frame: Frame,
+        labels: Labels,
+        weight: FloatArray | None = None,
+        class_prior: ClassPrior = None,
+        folds: Any = None,
+    ) -> HeldOutScores:
+        """Score rows by models without the row, or without its fold."""
+        if folds is None:
+            joint = log_joint_loo(statistics, choices, frame, labels, weight, class_prior)
+            return cls.of_joint(joint, labels, statistics, weight, "exact leave-one-out")
+        joint = log_joint_folds(statistics, choices, frame, labels, folds, weight, class_prior)
+        return cls.of_joint(joint, labels, statistics, weight, f"{len(set(folds))}-fold")
 
     @classmethod
     def of_joint(
@@ -58,7 +79,7 @@ class HeldOutScores:
         weight: FloatArray | None,
         how: str,
     ) -> HeldOutScores:
-        """Return them from log P(k, row), which they are written over.
+        """Normalize log P(k, row), in place.
 
         A row impossible under every class gets the prior.
         """
@@ -83,7 +104,7 @@ def log_joint_loo(
     weight: FloatArray | None = None,
     class_prior: ClassPrior = None,
 ) -> FloatArray:
-    """Return log P(k, x_i) of every row i, rows × classes, under the model without that row.
+    """Compute log P(k, x_i) of every row i, rows × classes, under the model without that row.
 
     The rows, or some of them, are those that the statistics counted, with their classes and
     weights; each is taken out with all its weight. A class of which nothing is left has no share
@@ -120,8 +141,8 @@ def log_joint_loo(
         adders.append(_adder(block, choice.family, choice.prior, table, frame[name], loo))
         if choice.missing == "category":
             derived, prior = presence(block, table, statistics.weight, choice.prior)
-            gaps = Labels(frame[name].missing.astype(np.int8), (False, True))
-            adders.append(_adder(block, Bernoulli(), prior, derived, gaps, loo))
+            missing = Labels(frame[name].missing.astype(np.int8), (False, True))
+            adders.append(_adder(block, Bernoulli(), prior, derived, missing, loo))
         n_columns += len(block.columns)
     out = np.empty((len(frame), len(statistics.classes)))
     add_up(adders, np.zeros(out.shape[1]), out, n_columns)
@@ -138,7 +159,7 @@ def log_joint_folds(
     weight: FloatArray | None = None,
     class_prior: ClassPrior = None,
 ) -> FloatArray:
-    """Return log P(k, x) of every row, rows × classes, under the model without the row's fold.
+    """Compute log P(k, x) of every row, rows × classes, under the model without the row's fold.
 
     `folds` is a number for each row. All the folds together are counted and scored once.
 
@@ -182,11 +203,10 @@ def term_scores_loo(
     y: CodeArray,
     weight: FloatArray | None = None,
 ) -> FloatArray:
-    """Return log P(x_i | k) of one block, rows × classes, under its table without row i.
+    """Compute log P(x_i | k) of one block, rows × classes, under its table without row i.
 
-    Any family that can be read out of the table may be asked for, with any of its priors, and
-    any of the rows that the table counted: nothing is counted again. `y` is the class code of
-    each row.
+    Any family of the table may be asked for, with any of its priors, and any of the rows that the
+    table counted: nothing is counted again. `y` is the class code of each row.
 
     >>> from priory.families import Poisson
     >>> from priory.families.priors import Laplace
@@ -208,6 +228,12 @@ def term_scores_loo(
     return out
 
 
+def class_codes(y: Labels, statistics: Statistics) -> CodeArray:
+    """Find the place of each row's class among those learned; −1 where it is none of them."""
+    places = [statistics.places.get(label_key(label), -1) for label in y.labels]
+    return np.array([*places, -1], dtype=np.int32)[y.codes]
+
+
 def _adder(
     block: Block,
     family: Family,
@@ -223,23 +249,22 @@ def _adder(
 
 
 def _codes(y: Labels, statistics: Statistics, frame: Frame) -> CodeArray:
-    """Return the class of each row by its position among the classes that were learned."""
+    """Find the position of each row's class among the classes that were learned."""
     if len(y) != len(frame):
         raise InputError(f"y has {len(y)} rows, the data have {len(frame)}.")
-    places = [statistics.places.get(label_key(label), -1) for label in y.labels]
-    never = [label for label, place in zip(y.labels, places, strict=True) if place < 0]
+    never = [label for label in y.labels if label_key(label) not in statistics.places]
     if never:
         raise ForgetError(
             f"Class {listing(never)} was never learned, so its rows cannot be left out. Classes: "
             f"{listing(statistics.classes)}."
         )
-    return np.array([*places, -1], dtype=np.int32)[y.codes]
+    return class_codes(y, statistics)
 
 
 def _prior_adder(
     statistics: Statistics, frame: Frame, loo: LooRows, class_prior: ClassPrior
 ) -> Adder:
-    """Return a function that adds log P(k), without the row where the prior is counted."""
+    """Make a function that adds log P(k), leave-one-out where the prior is counted."""
     K, rows, weight = len(statistics.classes), statistics.rows, statistics.weight
     if class_prior is None or (isinstance(class_prior, str) and class_prior == "uniform"):
 
@@ -281,7 +306,7 @@ def _prior_adder(
 
 
 def _lengths(column: Any, table: CountsTable | WordsTable) -> FloatArray:
-    """Return how many words each row has."""
+    """Count the words of each row."""
     if isinstance(table, CountsTable):
         return sparse_rows(column).row_sums(np.asarray)
     return Words().rows(column, table).row_sums(np.asarray)

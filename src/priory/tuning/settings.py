@@ -13,7 +13,7 @@ from priory.data.pairing import MOST_PARENTS
 from priory.data.schema import Block, Kind, Schema
 from priory.families import Family, as_family
 from priory.families.priors import as_prior
-from priory.model.model import ClassPrior
+from priory.model.class_prior import ClassPrior
 from priory.text.analyzer import Analyzer, as_analyzer
 
 __all__ = ["TEXTBOOK", "Settings"]
@@ -36,7 +36,7 @@ TEXTBOOK: Mapping[str, Any] = {"weights": None, "missing": "skip"}
 
 @dataclass(frozen=True)
 class Settings:
-    """Hold how statistics are read out: families, smoothing, class prior, policies.
+    """How a model follows from statistics: families, smoothing, class prior, policies.
 
     `families` is "plain" (by kind, and numbers that are codes as categories), "auto", one family
     for all columns, or a mapping of columns (or tuples of columns, counted as one block) to
@@ -188,12 +188,12 @@ class Settings:
             )
         if not self.gives_parents and any(p == "category" for p in _each(self.missing)):
             raise SettingError(
-                f"structure={structure!r} leaves gaps out; missing must not be 'category'."
+                f"structure={structure!r} skips missing values; missing must not be 'category'."
             )
 
     @property
     def together(self) -> tuple[str, ...]:
-        """Return what columns are counted together for: edges of a tree, further pairs, …."""
+        """What columns are counted together for: edges of a tree, further pairs, …."""
         if self.pairs is not None:
             return ("edge", "pair")
         return STRUCTURES[self.structure] if isinstance(self.structure, str) else ("given",)
@@ -204,7 +204,7 @@ class Settings:
         return self.structure in ("tan", "hill-climb") or not isinstance(self.structure, str)
 
     def has_its_edges(self, schema: Schema) -> bool:
-        """Return whether the edges that are given, if any, are those that were counted."""
+        """Tell whether the edges that are given, if any, are those that were counted."""
         if isinstance(self.structure, str):
             return True
         of_use = [b for b in schema.counted if b.pairing is not None and b.pairing.use == "given"]
@@ -213,7 +213,7 @@ class Settings:
         return counted == {edge for edge in self.structure if known.issuperset(edge)}
 
     def covered(self, schema: Schema) -> dict[str, str]:
-        """Return the columns that have no factor of their own, and the block that tells of each."""
+        """Map the columns that have no factor of their own to the block that models each."""
         covered: dict[str, str] = {}
         for block in schema:
             if self.structure != "naive" and self.is_read(block) and block.pairing is not None:
@@ -222,26 +222,26 @@ class Settings:
         return covered
 
     def is_read(self, block: Block) -> bool:
-        """Say whether a block is read out, or was counted for another structure."""
+        """Tell whether a block is in the model, or was counted for another structure."""
         return block.pairing is None or block.pairing.use in self.together
 
     @property
     def is_tuned(self) -> bool:
-        """Return whether anything is chosen by leave-one-out."""
+        """Whether anything is chosen by leave-one-out."""
         open_ = [self.weights is not None]
         for name in ("families", "smoothing", "missing"):
             open_ += [isinstance(v, str) and v == "auto" for v in _each(getattr(self, name))]
         return any(open_)
 
     def is_auto(self, name: str, block: Block) -> bool:
-        """Return whether a setting of a block is left to be chosen."""
+        """Tell whether a setting of a block is left to be chosen."""
         asked = self.smoothing_of(block) if name == "smoothing" else None
         if name != "smoothing" and block.pairing is None:
             asked = self.of_block(name, block, None)
         return isinstance(asked, str) and asked == "auto"
 
     def of_block(self, name: str, block: Block, otherwise: Any) -> Any:
-        """Give what a setting says of a block: for all columns, or by name."""
+        """Find what a setting says of a block: for all columns, or by name."""
         setting = getattr(self, name)
         if not isinstance(setting, Mapping):
             return setting
@@ -256,13 +256,13 @@ class Settings:
                 raise SettingError(f"{name} must be one of {choices}, not {policy!r}.")
 
     def family_for_all(self) -> Family | None:
-        """Return the one family asked for, if there is one."""
+        """Find the one family asked for, if there is one."""
         if isinstance(self.families, Mapping) or self.families in ("plain", "auto"):
             return None
         return as_family(self.families)
 
     def missing_of(self, block: Block) -> Any:
-        """Return what a gap in a block does; one that a tree tells of may speak."""
+        """Find what a missing value in a block does; in a tree it is that of the child."""
         if block.pairing is None:
             return self.of_block("missing", block, "skip")
         if not self.gives_parents:
@@ -271,14 +271,14 @@ class Settings:
         return asked.get(block.columns[-1], "skip") if isinstance(asked, Mapping) else asked
 
     def smoothing_of(self, block: Block) -> Any:
-        """Return what smoothing is asked for; in a tree it is that of the column told of."""
+        """Find what smoothing is asked for; in a tree it is that of the child."""
         if block.pairing is None or not isinstance(self.smoothing, Mapping):
             return self.of_block("smoothing", block, None)
         return self.smoothing.get(block.columns[-1]) if self.gives_parents else "auto"
 
 
 def _edges(given: Any) -> tuple[tuple[str, str], ...]:
-    """Return (parent, child) pairs as they are given; they must not go round in a circle."""
+    """Check (parent, child) pairs; they must not go round in a circle."""
     if not isinstance(given, Iterable) or isinstance(given, Mapping | Set):
         raise _no_structure(given)
     edges = tuple(tuple(edge) if isinstance(edge, list) else edge for edge in given)
@@ -300,12 +300,11 @@ def _no_structure(given: Any) -> SettingError:
 
 
 def _key(columns: Any) -> str | tuple[str, ...]:
-    """Return the name of a column, or the names of several, as the schema has them."""
     return tuple(map(str, columns)) if isinstance(columns, tuple) else str(columns)
 
 
 def _text(given: Any) -> dict[str, Analyzer]:
-    """Return the analyzer of each column that is text."""
+    """Find the analyzer of each column that is text."""
     if given is None:
         return {}
     if isinstance(given, str):

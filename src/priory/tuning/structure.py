@@ -73,7 +73,7 @@ def choose_structure(
     weight: FloatArray | None = None,
     scale: float | None = None,
 ) -> tuple[Block, ...]:
-    """Return the blocks of several columns that the settings ask for, chosen on some rows.
+    """Choose the blocks of several columns that the settings ask for, on some rows.
 
     `statistics` are those of the single columns; the bins of numbers are cut from their cells.
     Where weights say how rows compare, they are multiplied by `scale`, by default so that they are
@@ -119,7 +119,7 @@ def choose_structure(
 
 
 def _given(statistics: Statistics, settings: Settings) -> tuple[Block, ...]:
-    """Return the blocks of the columns to which edges give parents; empty columns have none."""
+    """Make the blocks of the columns to which edges give parents; empty columns have none."""
     schema = statistics.schema
     found: dict[str, _Column] = {}
     for name in dict.fromkeys(name for edge in settings.structure for name in edge):
@@ -143,8 +143,8 @@ def _given(statistics: Statistics, settings: Settings) -> tuple[Block, ...]:
             settings, block, statistics.tables[name]
         ):
             raise SettingError(
-                f"structure gives column {name!r} parents, but it names its rows or has a family "
-                "of its own in families; take one of the two away."
+                f"structure gives column {name!r} parents, but it is a unique identifier or has a "
+                "family of its own in families; take one of the two away."
             )
         found[name] = _Column(block, *_values(statistics.tables[name]))
     edges = [(a, b) for a, b in settings.structure if a in found and b in found]
@@ -156,7 +156,7 @@ def _given(statistics: Statistics, settings: Settings) -> tuple[Block, ...]:
 def _climbed(
     schema: Schema, columns: list[_Column], score: _GivenClass, max_parents: int
 ) -> tuple[Block, ...]:
-    """Return the blocks of the columns to which climbing gives parents, the best parent first."""
+    """Find parents by climbing, and make the blocks of their children, the best parent first."""
     parents = climb(score, [frozenset[int]()] * len(columns), max_parents=max_parents)
     edges, why = [], {}
     for child, of in enumerate(parents):
@@ -169,10 +169,10 @@ def _climbed(
 
 
 class _GivenClass:
-    """Give the score of a column with some parents beside the class: its BIC, in nats.
+    """The score of a column with some parents beside the class: its BIC, in nats.
 
     Only values of the class and the parents that came together have parameters. A row counts where
-    the column is known. A gap in a parent is a value of its own here, so that every choice of
+    the column is known. A missing parent is a value of its own here, so that every choice of
     parents is scored on the same rows.
     """
 
@@ -190,17 +190,17 @@ class _GivenClass:
         self.n, self.n_classes = float(len(y) if weight is None else weight.sum()), len(classes)
 
     def __call__(self, child: int, parents: frozenset[int]) -> float:
-        """Return the score; too many places would be a table for nothing, and are never taken."""
+        """Compute the score; −∞ where the table would have too many places."""
         places = self.n_classes * prod(self.values[p] for p in parents) * self.sizes[child]
         return bic(self._counts(child, parents), self.n) if places <= MOST_CLIMBED else -np.inf
 
     def told(self, child: int, parents: frozenset[int]) -> float:
-        """Return how many nats the parents tell of a row's value of the column, given the class."""
+        """Compute the information of column and parents given the class, in nats a row."""
         given, alone = (log_likelihood(self._counts(child, of)) for of in (parents, frozenset()))
         return (given - alone) / self.n
 
     def _counts(self, child: int, parents: frozenset[int]) -> FloatArray:
-        """Return how often values came, contexts × values, of contexts that came."""
+        """Count values, contexts × values, of contexts that came."""
         above = sorted(parents)
         columns = [self.y, *(self.parents[p] for p in above), self.children[child]]
         sizes = [self.n_classes, *(self.values[p] for p in above), self.sizes[child]]
@@ -209,7 +209,7 @@ class _GivenClass:
 
 
 def _further(told: FloatArray, tree: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the pairs beside a tree that share most, at most as many as there are columns."""
+    """List the pairs beside a tree that share most, at most as many as there are columns."""
     known = {frozenset(pair) for pair in tree}
     found = [(i, j) for i, j in every_pair(len(told)) if told[i, j] > 0]
     found = [pair for pair in found if frozenset(pair) not in known]
@@ -218,7 +218,7 @@ def _further(told: FloatArray, tree: list[tuple[int, int]]) -> list[tuple[int, i
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """Hold one column that may be counted with others, and what its values are."""
+    """One column that may be counted with others, and what its values are."""
 
     block: Block
     labels: tuple[object, ...] | None
@@ -240,7 +240,7 @@ class _Column:
 
 
 def _columns(statistics: Statistics, settings: Settings, use: str) -> list[_Column]:
-    """Return the columns that take part; where places are many, those of the fewest values."""
+    """List the columns that take part; where places are many, those of the fewest values."""
     found = []
     for block in statistics.schema.counted:
         table = statistics.tables[block.name]
@@ -261,7 +261,7 @@ def _columns(statistics: Statistics, settings: Settings, use: str) -> list[_Colu
 
 
 def _values(table: Table) -> tuple[tuple[object, ...] | None, tuple[float, ...] | None]:
-    """Return the labels of a column, or the ends of its bins."""
+    """Find the labels of a column, or the ends of its bins."""
     if isinstance(table, LabelsTable):
         return table.labels, None
     assert isinstance(table, NumbersTable)
@@ -283,7 +283,7 @@ def _blocks(
     use: str,
     why: Mapping[str, str],
 ) -> tuple[Block, ...]:
-    """Return a block for each column with its parents; parents stand before their children."""
+    """Make a block for each column with its parents; parents stand before their children."""
     graph = Graph.of(edges)
     return tuple(
         _child(schema, [columns[name] for name in (*graph.parents[child], child)], use, why[child])
@@ -293,7 +293,7 @@ def _blocks(
 
 
 def _child(schema: Schema, columns: Sequence[_Column], use: str, why: str) -> Block:
-    """Return the block of a column, the last, with its parents."""
+    """Make the block of a column, the last, with its parents."""
     *parents, child = (column.block.name for column in columns)
     pairing = Pairing.of_child(use, tuple(column.edges for column in columns))
     name = f"{', '.join(parents)} → {child}"

@@ -10,7 +10,7 @@ __all__ = ["spanning_tree", "worthy_edges"]
 
 
 def worthy_edges(weights: FloatArray) -> list[tuple[int, int]]:
-    """Return the edges of the heaviest spanning tree that weigh anything above 0.
+    """Find the edges of the heaviest spanning tree that weigh anything above 0.
 
     >>> worthy_edges(np.array([[0.0, 1.0, -3.0], [1.0, 0.0, -2.0], [-3.0, -2.0, 0.0]]))
     [(0, 1)]
@@ -19,7 +19,7 @@ def worthy_edges(weights: FloatArray) -> list[tuple[int, int]]:
 
 
 def spanning_tree(weights: FloatArray, root: int = 0) -> list[tuple[int, int]]:
-    """Return the edges of the heaviest spanning tree, from the root outwards (Prim 1957).
+    """Find the edges of the heaviest spanning tree, from the root outwards (Prim 1957).
 
     Of edges that weigh the same, the one of the first node is taken.
 

@@ -1,4 +1,4 @@
-"""What a model was tuned to: a read-out that `tuning` chooses and the model file keeps."""
+"""What a model was tuned to: chosen by `tuning`, kept in the model file."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import numpy as np
 
 from priory.base.labels import label_key
 from priory.base.typing import CodeArray, FloatArray, IntArray, Label
-from priory.model.model import Choice, Model, Term
+from priory.model.model import Model
+from priory.model.term import Choice, Term
 from priory.statistics.statistics import Statistics
-from priory.tuning.calibration import Weights
+from priory.tuning.calibration import LearnedWeights
 
-__all__ = ["Scored", "Tuning"]
+__all__ = ["SampleScores", "Tuning"]
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
-    """Hold the sampled rows with scores that did not know them: what honest figures come from.
+class SampleScores:
+    """Held-out scores of the sampled rows, from which honest metrics come.
 
     A row that came several times stands in several folds, with a part of its weight in each.
     """
@@ -30,13 +31,13 @@ class Scored:
     rows: IntArray
     """How many rows each stands for."""
     weight: FloatArray
-    folds: tuple[Weights, ...]
+    folds: tuple[LearnedWeights, ...]
     """The weights that were learned without each fold."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """Hold what was chosen, and in memory the scores that it was chosen on."""
+    """What was chosen, and in memory the scores that it was chosen on."""
 
     choices: Mapping[str, Choice]
     weights: Mapping[tuple[str, str], float]
@@ -48,14 +49,14 @@ class Tuning:
     n_rows: int
     """How many rows had been learned."""
     how: str
-    scored: Scored | None = None
+    scored: SampleScores | None = None
 
     def weighed(self, statistics: Statistics) -> Statistics:
-        """Return the sums with weights as they were when the choice was made."""
+        """Scale the sums to weights as they were when the choice was made."""
         return statistics if self.scale == 1.0 else statistics * self.scale
 
     def applied(self, model: Model) -> Model:
-        """Return a model with the weights and biases; what came since has the temperature."""
+        """Give a model the weights and biases; what came since has the temperature."""
         terms = tuple(
             replace(term, weight=self.weights.get((term.block.name, term.about), self._new(term)))
             for term in model.terms

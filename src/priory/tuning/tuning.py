@@ -1,6 +1,6 @@
 """What a model is tuned to: the family of each column and how far each factor is trusted.
 
-Every row of a sample is scored as if it had not been learned (see `subtraction`), which costs one
+Every row of a sample is scored as if it had not been learned (see `leave_one_out`), which costs one
 pass and no second data set. On those scores
 
     1. each column picks its family and its smoothing, by the log-loss of that column alone;
@@ -8,7 +8,7 @@ pass and no second data set. On those scores
     3. each factor gets a weight of its own, held to the temperature.
 
 All of this is done under the class shares of the rows; a prior that is asked for replaces them
-afterwards. The statistics are not touched: tuning is a read-out.
+afterwards. The statistics are not touched.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from priory.base.errors import PrioryError
-from priory.base.labels import label_key
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.data.columns import Frame, Labels
 from priory.data.reading import with_pairs
@@ -35,25 +34,25 @@ from priory.families.histogram import Histogram
 from priory.families.priors import Laplace, MEstimate, Prior
 from priory.families.student_t import StudentT
 from priory.families.words import Words
-from priory.model.model import Choice, presence
+from priory.model.term import Choice, presence
 from priory.statistics.hashing import row_hashes
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import Table
 from priory.tuning.calibration import (
     FOLDS,
+    LearnedWeights,
     Pieces,
     Rows,
-    Weights,
     cross_fitted,
     learn_temperature,
     learn_weights,
     log_loss,
 )
 from priory.tuning.choices import choices_for, prior_of
-from priory.tuning.leave_one_out import term_scores_loo
+from priory.tuning.leave_one_out import class_codes, term_scores_loo
 from priory.tuning.settings import Settings
-from priory.tuning.tuned import Scored, Tuning
+from priory.tuning.tuned import SampleScores, Tuning
 
 __all__ = ["log_joint_cross_fitted", "tune"]
 
@@ -106,22 +105,25 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
         ways = candidates(settings, block, table, default, is_wide)
         choice, found = some.best(block, table, ways, is_wide)
         scores, speaks = found if some is rows else rows.scores(block, table, choice)
-        gaps = rows.gaps(block, table, choice) if settings.missing_of(block) != "error" else None
-        if settings.missing_of(block) == "auto":
-            tells = gaps is not None and rows.loss(gaps) < rows.no_loss
+        policy = settings.missing_of(block)
+        missing = None if policy == "error" else rows.missing_scores(block, table, choice)
+        if policy == "auto":
+            tells = missing is not None and rows.loss(missing) < rows.no_loss
             choice = replace(choice, missing="category" if tells else "skip")
         chosen[name] = choice
         terms.append(scores)
         names.append((name, choice.family.about))
         if choice.family.about == "value":
             speaking += speaks
-        if choice.missing == "category" and gaps is not None:
-            terms.append(gaps)
+        if choice.missing == "category" and missing is not None:
+            terms.append(missing)
             names.append((name, "missing"))
     of_values = sum(about == "value" for _, about in names)
     known = Rows(rows.prior, rows.codes, rows.weight, speaking / max(of_values, 1))
     weights, scored = _weighted(settings.weights, names, terms, known, sample)
-    bias = _every_class(weights.bias, len(statistics.classes))
+    bias = weights.bias
+    if K == 2:  # half of the log-odds for one class, half against the other
+        bias = np.array([-bias[0] / 2, bias[0] / 2])
     return Tuning(
         chosen,
         dict(zip(names, weights.terms.tolist(), strict=True)),
@@ -142,14 +144,14 @@ def log_joint_cross_fitted(
     y: Labels,
     weight: FloatArray | None = None,
 ) -> FloatArray:
-    """Return the score of every row, rows × classes, by a model that has not seen it.
+    """Score every row, rows × classes, by a model that has not seen it.
 
     The row is taken out of the sums, and the weights are those that were learned without its fold.
     """
     assert tuning.scored is not None
     folds = tuning.scored.folds
     scaled = tuning.weighed(statistics)
-    codes = _codes(y, statistics)
+    codes = class_codes(y, statistics)
     amount = None if weight is None else weight * tuning.scale
     rows = _Sampled(scaled, frame, codes, amount, np.ones(len(codes)))
     fold = _folds(row_hashes(frame, y))
@@ -158,7 +160,7 @@ def log_joint_cross_fitted(
     for j, (name, about) in enumerate(names):
         block, table, choice = scaled.schema[name], scaled.tables[name], tuning.choices[name]
         if about == "missing":
-            scores = rows.gaps(block, table, choice, always=True)
+            scores = rows.missing_scores(block, table, choice, always=True)
         else:
             scores, speaks = rows.scores(block, table, choice)
             said += speaks[:, None] if about == "value" else 0.0
@@ -172,7 +174,7 @@ def log_joint_cross_fitted(
 
 
 def _folds(hashes: AnyArray) -> CodeArray:
-    """Return the fold of each row; the copies of one are dealt out as `Pieces` does."""
+    """Find the fold of each row; the copies of one are dealt out as `Pieces` does."""
     order = np.argsort(hashes, kind="stable")
     same = np.r_[False, hashes[order][1:] == hashes[order][:-1]]
     starts = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
@@ -181,25 +183,19 @@ def _folds(hashes: AnyArray) -> CodeArray:
     return ((hashes % np.uint64(FOLDS)).astype(np.int64) + copy) % FOLDS
 
 
-def _codes(y: Labels, statistics: Statistics) -> CodeArray:
-    """Return the place of each row's class; classes without rows need none."""
-    places = [statistics.places.get(label_key(label), -1) for label in y.labels]
-    return np.array([*places, -1], dtype=np.int32)[y.codes]
-
-
 def _weighted(
     how: str | None,
     names: Sequence[tuple[str, str]],
     terms: Sequence[AnyArray],
     rows: Rows,
     sample: Sample,
-) -> tuple[Weights, Scored]:
-    """Return a weight for each term, as far as weights are asked for, and honest scores."""
+) -> tuple[LearnedWeights, SampleScores]:
+    """Learn a weight for each term, as far as weights are asked for, and held-out scores."""
     n_classes = rows.prior.shape[1]
     stacked = np.stack(terms) if terms else np.zeros((0, *rows.prior.shape), np.float32)
     pieces = Pieces.of(sample.hashes, sample.rows)
     if how is None or not terms:
-        weights = Weights(np.ones(len(names)), np.zeros(n_classes), 1.0)
+        weights = LearnedWeights(np.ones(len(names)), np.zeros(n_classes), 1.0)
         scores, folds = weights.scores(rows, stacked)[pieces.row], (weights,) * FOLDS
     elif how == "temperature":
         weights = learn_weights(stacked, rows, one_for_all=True)
@@ -218,28 +214,28 @@ def _weighted(
     top = scores.max(axis=1, keepdims=True)
     scores = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
     weight = rows.weight[pieces.row] * pieces.share
-    return weights, Scored(rows.y[pieces.row], scores, pieces.copies, weight, folds)
-
-
-def _every_class(bias: FloatArray, n_classes: int) -> FloatArray:
-    """Return the bias of each class; of two, half of the log-odds for and half against."""
-    return bias if len(bias) == n_classes else np.array([-bias[0] / 2, bias[0] / 2])
+    return weights, SampleScores(rows.y[pieces.row], scores, pieces.copies, weight, folds)
 
 
 def candidates(
     settings: Settings, block: Block, table: Table, default: Choice, is_wide: bool = False
 ) -> Sequence[Choice]:
-    """Return the ways to read out a block that the settings leave open, the default first."""
+    """List the choices for a block that the settings leave open, the default first."""
     smoothed = [replace(default, prior=prior) for prior in _priors(settings, block, default)]
     if not settings.is_auto("families", block):
         return smoothed
     if block.kind is Kind.LABELS:
-        return [replace(choice, family=_labels_family(default.family)) for choice in smoothed]
+        if isinstance(default.family, Categorical):
+            return smoothed
+        return [replace(choice, family=Categorical()) for choice in smoothed]
     if block.kind is Kind.NUMBERS:
         n_values = len(table.cells.keys)  # type: ignore[attr-defined]
         found = [*_of_numbers(settings, block, n_values, is_wide)]
         if _are_codes(table):
-            found += [(Categorical(), prior) for prior in _of_codes(settings, block)]
+            priors: list[Prior | None] = [MEstimate(2.0, "marginal"), MEstimate(16.0, "marginal")]
+            if not settings.is_auto("smoothing", block):
+                priors = [prior_of(settings, block, Categorical())]
+            found += [(Categorical(), prior) for prior in priors]
         return [replace(default, family=family, prior=prior) for family, prior in found]
     if block.kind is Kind.WORDS:
         readouts = (Words("multinomial"), Words("multinomial", "log"), Words("complement", "log"))
@@ -250,18 +246,11 @@ def candidates(
 def _priors(settings: Settings, block: Block, default: Choice) -> Sequence[Prior | None]:
     if not settings.is_auto("smoothing", block) or MEstimate not in default.family.priors:
         return [default.prior]
-    if isinstance(
-        default.family, Edge | Aode
-    ):  # an edge is judged with others; all pairs take long
+    if isinstance(default.family, Edge | Aode):  # judged with others; all pairs take long
         return [default.prior]
     if block.kind in (Kind.WORDS, Kind.COUNTS):
         return [Laplace(alpha) for alpha in ALPHAS]
     return [MEstimate(m, "marginal") for m in STRENGTHS]
-
-
-def _labels_family(default: Family) -> Family:
-    """Return a family of labels; truths are two values like any others."""
-    return default if isinstance(default, Categorical) else Categorical()
 
 
 def _of_numbers(
@@ -285,21 +274,15 @@ def _of_numbers(
 
 
 def _are_codes(table: Any) -> bool:
-    """Return whether numbers are integers that come often enough to be looked at one by one."""
+    """Tell whether numbers are integers that come often enough to be categories."""
     cells = table.cells
     few = 2 < len(cells.keys) <= cells.rows.sum() / ROWS_PER_CODE
     return bool(few and cells.level == 0 and (cells.lower == np.floor(cells.lower)).all())
 
 
-def _of_codes(settings: Settings, block: Block) -> list[Prior | None]:
-    if not settings.is_auto("smoothing", block):
-        return [prior_of(settings, block, Categorical())]
-    return [MEstimate(2.0, "marginal"), MEstimate(16.0, "marginal")]
-
-
 @dataclass(frozen=True, eq=False)
 class _Sampled:
-    """Hold the sampled rows; their scores are of each class, or the log-odds of two."""
+    """The sampled rows; their scores are of each class, or the log-odds of two."""
 
     statistics: Statistics
     frame: Frame
@@ -311,7 +294,7 @@ class _Sampled:
 
     @classmethod
     def of(cls, statistics: Statistics, sample: Sample, scale: float) -> _Sampled:
-        codes, K = _codes(sample.y, statistics), len(statistics.classes)
+        codes, K = class_codes(sample.y, statistics), len(statistics.classes)
         weight = sample.weight * scale
         amount = None if (weight == sample.rows).all() else weight / sample.rows
         there = np.bincount(codes, weight, K)
@@ -322,12 +305,12 @@ class _Sampled:
 
     @cached_property
     def prior(self) -> FloatArray:
-        """Return log P(k) without each row."""
+        """Log P(k), leave-one-out."""
         prior = _prior_loo(self.statistics.weight, self.codes, self.amount)
         return prior if prior.shape[1] != 2 else prior[:, 1:] - prior[:, :1]
 
     def scores(self, block: Block, table: Table, choice: Choice) -> tuple[AnyArray, BoolArray]:
-        """Return log P(x_i | k) without row i, and whether it says anything of the row."""
+        """Compute log P(x_i | k) without row i, and whether it says anything of the row."""
         column, family = self.frame[block.name], choice.family
         if isinstance(family, Histogram) and family.cut == "equal-frequency":
             # Where these bins end does not depend on the classes, so they may stay while a row is
@@ -344,7 +327,7 @@ class _Sampled:
     def best(
         self, block: Block, table: Table, choices: Sequence[Choice], is_wide: bool
     ) -> tuple[Choice, tuple[AnyArray, BoolArray]]:
-        """Return the choice with the least log-loss of the block alone, and its scores.
+        """Find the choice with the least log-loss of the block alone, and its scores.
 
         In a wide table numbers that tell nothing in two ways are not looked at in others.
         """
@@ -368,10 +351,10 @@ class _Sampled:
             raise failed if failed is not None else ValueError("no choices")
         return found[1], found[2]
 
-    def gaps(
+    def missing_scores(
         self, block: Block, table: Table, choice: Choice, always: bool = False
     ) -> AnyArray | None:
-        """Return the scores of a value's being there or not; None where none is missing."""
+        """Score whether a value is missing; None where none is."""
         missing = self.frame[block.name].missing
         if not (always or missing.any()) or not hasattr(table, "present"):
             return None
@@ -382,11 +365,11 @@ class _Sampled:
 
     @cached_property
     def no_loss(self) -> float:
-        """Return the log-loss of the prior alone."""
+        """The log-loss of the prior alone."""
         return log_loss(self.prior, self.codes, self.weight)
 
     def loss(self, scores: AnyArray, at_best_temperature: bool = False) -> float:
-        """Return the log-loss of the prior and one factor."""
+        """Compute the log-loss of the prior and one factor."""
         t = 1.0
         if at_best_temperature:  # words overstate their case so much that t decides
             t = learn_temperature(self.prior, scores, self.codes, self.weight)
@@ -394,7 +377,7 @@ class _Sampled:
 
 
 def _smoothing(n: FloatArray) -> FloatArray:
-    """Return log of (n_k + 1) / (n + K) over the class's share of the rows, of K classes seen."""
+    """Compute log of (n_k + 1) / (n + K) over the class's share of the rows, of K classes seen."""
     seen, K = np.where(n > 0, n, 1.0), int((n > 0).sum())
     return np.where(n > 0, np.log((n + 1.0) / (n.sum() + K)) - np.log(seen / n.sum()), 0.0)
 
@@ -406,7 +389,7 @@ def _binned(column: Any, cuts: FloatArray) -> Labels:
 
 
 def _prior_loo(n: FloatArray, y: CodeArray, amount: FloatArray | None) -> FloatArray:
-    """Return log (n_k − [k = y] + 1) / (n − 1 + K): a class of one row does not vanish with it."""
+    """Compute log (n_k − [k = y] + 1) / (n − 1 + K): a class of one row does not vanish with it."""
     gone = np.ones(len(y)) if amount is None else amount
     left = np.tile(n, (len(y), 1))
     here = np.arange(len(y)), y
@@ -416,7 +399,7 @@ def _prior_loo(n: FloatArray, y: CodeArray, amount: FloatArray | None) -> FloatA
 
 
 def _clipped(scores: FloatArray) -> AnyArray:
-    """Return scores relative to the best class of each row, none of them beyond all bounds.
+    """Take scores relative to the best class of each row, none of them beyond all bounds.
 
     Of two classes they are the log-odds of the second.
     """

@@ -1,4 +1,4 @@
-"""What all the drop-ins share: validate as scikit-learn does, count, read out."""
+"""What all the drop-ins share: validate as scikit-learn does, count, estimate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from priory.base.errors import InputError, SettingError, listing, warn
+from priory.base.errors import InputError, SettingError, listing
 from priory.base.labels import label_key
 from priory.base.locking import alone, lock_of
 from priory.base.parallel import check_threads, in_own_threads
@@ -22,47 +22,46 @@ from priory.data.columns import Frame, Labels
 from priory.data.finite import all_finite
 from priory.data.reading import read_labels, read_weights
 from priory.data.schema import NumberedColumns, Schema
-from priory.families.priors import Laplace, Prior
-from priory.model.model import Choice, ClassPrior, Model
+from priory.model.class_prior import ClassPrior
+from priory.model.model import Model
+from priory.model.term import Choice
 from priory.statistics.statistics import Statistics
-from priory.tuning.leave_one_out import HeldOutScores, log_joint_folds, log_joint_loo
+from priory.tuning.leave_one_out import HeldOutScores
 
-__all__ = ["Discrete", "DropIn", "Generative", "as_floats", "is_plain_target"]
-
-ALPHA_MIN = 1e-10
-"""What scikit-learn raises a smaller alpha to, unless `force_alpha`."""
+__all__ = ["DropIn", "Generative", "as_floats", "is_plain_target"]
 
 
 class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Do what all the drop-ins share: validate as scikit-learn does, count, read out."""
+    """Base of the drop-ins."""
 
     missing: str
     new_classes: str
     n_threads: int | None
 
     _statistics: Statistics
-    _read_model: Model | None
+    _estimated: Model | None
     _shared: bool
     _reads_sparse: ClassVar[bool] = False
     _plain_dtypes: ClassVar[tuple[Any, ...]] = (np.float64, np.float32)
 
-    # How the data are counted and read out: what each class must say
+    # What each class must say
 
     @abstractmethod
     def _frame(self, X: Any, schema: Schema) -> Frame:
-        """Return validated data as the columns that are counted."""
+        """Turn validated data into the columns that are counted."""
 
     @abstractmethod
-    def _schema(self, columns: Sequence[str]) -> Schema:
-        """Return how the columns are counted."""
+    def _schema(self, columns: Sequence[str]) -> Schema: ...
 
     @abstractmethod
-    def _choices(self, statistics: Statistics) -> Mapping[str, Choice]:
-        """Return how the blocks are read out."""
+    def _choices(self, statistics: Statistics) -> Mapping[str, Choice]: ...
 
     @abstractmethod
-    def _class_prior(self) -> ClassPrior:
-        """Return the class prior that the parameters ask for."""
+    def _class_prior(self) -> ClassPrior: ...
+
+    def _keep(self, parameters: Mapping[str, Any]) -> None:
+        """Keep the arguments of the constructor as they are, as scikit-learn wants."""
+        self.__dict__.update({name: v for name, v in parameters.items() if name != "self"})
 
     # Learning
 
@@ -128,7 +127,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def __add__(self, other: Self) -> Self:
-        """Return a new estimator that has learned what both have."""
+        """Make a new estimator that has learned what both have."""
         self._check_fitted()
         return copy(self).merge(other)
 
@@ -143,54 +142,54 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @in_own_threads
     def predict(self, X: Any) -> AnyArray:
-        """Return the most probable class of every row."""
-        model = self._model()
+        """Predict the most probable class of every row."""
+        model = self.model_
         return self._as_array(model.classes)[model.predict(self._read(X))]
 
     @in_own_threads
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return P(k | x), a column for each of `classes_`."""
-        return self._in_dtype(self._model().posterior(self._read(X)))
+        """Compute P(k | x), a column for each of `classes_`."""
+        return self._in_dtype(self.model_.posterior(self._read(X)))
 
     @in_own_threads
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return log P(k | x), a column for each of `classes_`."""
-        return self._in_dtype(self._model().log_posterior(self._read(X)))
+        """Compute log P(k | x), a column for each of `classes_`."""
+        return self._in_dtype(self.model_.log_posterior(self._read(X)))
 
     @in_own_threads
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
-        """Return log P(k, x), but for what is the same for all classes."""
-        return self._in_dtype(self._model().log_joint(self._read(X)))
+        """Compute log P(k, x), but for what is the same for all classes."""
+        return self._in_dtype(self.model_.log_joint(self._read(X)))
 
     @in_own_threads
     def held_out(
         self, X: Any, y: Any, sample_weight: Any = None, folds: Any = None
     ) -> HeldOutScores:
-        """Score rows that were learned by models that had not learned the row, or its fold."""
+        """Score rows that were learned by models without the row, or without its fold."""
         self._check_fitted()
         X, labels, _ = self._validated(X, y, reset=False)
         statistics = self._statistics
-        weight = read_weights(sample_weight, len(labels))
-        given = (statistics, self._choices(statistics), self._frame(X, statistics.schema), labels)
-        how = (self._class_prior(),)
-        if folds is None:
-            joint, told = log_joint_loo(*given, weight, *how), "exact leave-one-out"
-        else:
-            joint = log_joint_folds(*given, folds, weight, *how)
-            told = f"{len(set(folds))}-fold"
-        return HeldOutScores.of_joint(joint, labels, statistics, weight, told)
+        return HeldOutScores.of(
+            statistics,
+            self._choices(statistics),
+            self._frame(X, statistics.schema),
+            labels,
+            read_weights(sample_weight, len(labels)),
+            self._class_prior(),
+            folds,
+        )
 
     # What was learned
 
     @property
     def classes_(self) -> AnyArray:
-        """Return the classes, in their order."""
+        """The classes, in their order."""
         self._check_fitted()
         return self._as_array(self._statistics.classes)
 
     @property
     def statistics_(self) -> Statistics:
-        """Return the sums of everything learned."""
+        """The sums of everything learned."""
         self._check_fitted()
         with lock_of(self):
             self._shared = True  # what others hold must not change under them
@@ -198,12 +197,19 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def model_(self) -> Model:
-        """Return the model read out of the statistics."""
-        return self._model()
+        """The model that the statistics give."""
+        self._check_fitted()
+        model = self._estimated
+        if model is None:
+            with lock_of(self):  # rows may be added in place meanwhile
+                model = self._estimated
+                if model is None:
+                    model = self._estimated = self._estimate(self._statistics)
+        return model
 
     @property
     def class_count_(self) -> FloatArray:
-        """Return the weight of each class's rows."""
+        """The weight of the rows of each class."""
         self._check_fitted()
         return self._in_dtype(self._statistics.weight)
 
@@ -228,7 +234,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
 
     def _validated(self, X: Any, y: Any, reset: bool) -> tuple[Any, Labels, Any]:
-        """Return the data, the class of each row, and the type that y had."""
+        """Validate the data; give them, the class of each row, and the type that y had."""
         if y is None:
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -249,7 +255,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return X, read_labels(y), y.dtype
 
     def _is_plain(self, X: Any) -> bool:
-        """Return whether the kernels can read X as it is."""
+        """Tell whether the kernels can read X as it is."""
         array = type(X) is np.ndarray and X.ndim == 2 and X.size > 0
         sparse = self._reads_sparse and getattr(X, "format", None) == "csr" and min(X.shape) > 0
         return (array or sparse) and X.dtype in self._plain_dtypes and bool(X.dtype.isnative)
@@ -261,7 +267,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
 
     def _has_our_columns(self, X: Any) -> bool:
-        """Return whether X, which has no names, has as many columns as we learned, also without."""
+        """Tell whether X and what was learned have no column names, and as many columns."""
         return X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")
 
     def _refuse(self, X: Any, error: InputError) -> None:
@@ -310,7 +316,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return counted
 
     def _check_counted(self, counted: Statistics) -> None:
-        """Refuse gaps that were left out while counting, unless they may be."""
+        """Refuse missing values that were skipped while counting, unless they may be."""
 
     def _read(self, X: Any) -> Frame:
         self._check_fitted()
@@ -320,7 +326,6 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._frame(X, self._statistics.schema)
 
     def _is_finite(self, X: Any) -> bool:
-        """Return whether all entries are finite, or may be missing."""
         if X.dtype.kind == "i":
             return True
         if self.missing == "skip":
@@ -328,16 +333,10 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return all_finite(X.data if hasattr(X, "tocsr") else X)
 
     def _become(self, statistics: Statistics, y_dtype: Any) -> None:
-        """Keep new statistics, once they have been read out without an error."""
-        model = self._read_out(statistics)
+        """Keep new statistics, once a model was estimated without an error."""
+        model = self._estimate(statistics)
         self._y_dtype = y_dtype  # first: it fits the classes known so far as well
-        self._statistics, self._read_model, self._shared = statistics, model, False
-
-    def _own(self) -> Statistics:
-        """Return the statistics, to be changed in place: our own copy if others hold them."""
-        if self._shared:
-            self._statistics, self._shared = self._statistics.copy(), False
-        return self._statistics
+        self._statistics, self._estimated, self._shared = statistics, model, False
 
     @alone
     def __copy__(self) -> Self:
@@ -347,19 +346,8 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         del other.__dict__["_lock"]  # it has its own
         return other
 
-    def _read_out(self, statistics: Statistics) -> Model:
-        choices = self._choices(statistics)
-        return Model.read(statistics, choices, self._class_prior())
-
-    def _model(self) -> Model:
-        self._check_fitted()
-        model = self._read_model
-        if model is None:
-            with lock_of(self):  # rows may be added in place meanwhile
-                model = self._read_model
-                if model is None:
-                    model = self._read_model = self._read_out(self._statistics)
-        return model
+    def _estimate(self, statistics: Statistics) -> Model:
+        return Model.read(statistics, self._choices(statistics), self._class_prior())
 
     def _as_array(self, classes: Sequence[Label]) -> AnyArray:
         return np.array(classes, dtype=self._y_dtype)
@@ -372,7 +360,7 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if self.new_classes == "add":
                 return ()
             raise InputError("classes must be passed on the first call to partial_fit.")
-        return _labels(unique_labels(classes))
+        return read_labels(unique_labels(classes), "classes").labels
 
     def _check_known(self, y: Labels, known: Statistics) -> None:
         if self.new_classes == "add":
@@ -393,64 +381,16 @@ class DropIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class Generative(DropIn):
-    """Add what needs a likelihood: how likely a row is at all."""
+    """Base of the drop-ins whose scores are likelihoods."""
 
     @in_own_threads
     def score_samples(self, X: Any) -> FloatArray:
-        """Return log P(x): how likely each row is under the model at all."""
-        return self._model().log_evidence(self._read(X))
-
-
-class Discrete(DropIn):
-    """Do what the drop-ins over counts and categories share: alpha and the class prior."""
-
-    alpha: Any
-    force_alpha: bool
-    fit_prior: bool
-    class_prior: Any
-
-    def _class_prior(self) -> ClassPrior:
-        if self.class_prior is not None:
-            return self.class_prior
-        return None if self.fit_prior else "uniform"
-
-    def _prior(self) -> Prior:
-        """Return alpha as a prior: a number, one for each column, or a prior as it is."""
-        if isinstance(self.alpha, Prior):
-            return self.alpha
-        alpha = np.asarray(self.alpha, dtype=np.float64)
-        if alpha.ndim and alpha.shape != (self.n_features_in_,):
-            raise SettingError(
-                "When alpha is an array, it should contains `n_features`. "
-                f"Got {alpha.size} elements instead of {self.n_features_in_}."
-            )
-        if not (alpha >= 0).all():
-            raise SettingError(
-                f"All values in alpha must be greater than 0. alpha is {self.alpha!r}."
-            )
-        if not self.force_alpha and alpha.min() < ALPHA_MIN:
-            warn(
-                f"alpha too small will result in numeric errors, setting alpha = {ALPHA_MIN:.1e}. "
-                "Use `force_alpha=True` to keep alpha unchanged.",
-                UserWarning,
-            )
-            alpha = np.maximum(alpha, ALPHA_MIN)
-        return Laplace(tuple(alpha.tolist()) if alpha.ndim else float(alpha))
-
-    @property
-    def class_log_prior_(self) -> FloatArray:
-        """Return log P(k)."""
-        return self._model().log_prior
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True
-        return tags
+        """Compute log P(x), how likely each row is at all."""
+        return self.model_.log_evidence(self._read(X))
 
 
 def _without_mask(X: Any) -> Any:
-    """Return a masked array with NaN for what is masked; scikit-learn would read it unmasked."""
+    """Replace masked entries by NaN; scikit-learn would read them unmasked."""
     if not np.ma.is_masked(X):
         return X
     numbers = X if X.dtype.kind == "f" else X.astype(np.float64)
@@ -458,20 +398,16 @@ def _without_mask(X: Any) -> Any:
 
 
 def as_floats(X: Any) -> AnyArray:
-    """Return numbers as the kernels read them: float32 and float64 stay as they are."""
+    """Convert numbers to floats; float32 and float64 stay as they are."""
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def _labels(classes: AnyArray) -> tuple[Label, ...]:
-    return read_labels(classes, "classes").labels
-
-
 def _common(a: Any, b: Any) -> Any:
-    """Return the type that holds classes of both types: names as long as the longest."""
+    """Find the type that holds classes of both types, without cutting names."""
     numbers = a.kind in "iuf" and b.kind in "iuf"
     return np.promote_types(a, b) if numbers or a.kind == b.kind else np.dtype(object)
 
 
 def is_plain_target(y: Any, n_rows: int) -> bool:
-    """Return whether y holds the classes of so many rows as integers or booleans."""
+    """Tell whether y holds the classes of so many rows as integers or booleans."""
     return type(y) is np.ndarray and y.dtype.kind in "ib" and y.shape == (n_rows,)
