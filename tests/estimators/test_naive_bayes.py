@@ -283,7 +283,8 @@ class TestSample:
 
     def test_values_of_several_types(self):
         model = NaiveBayes().fit({"v": [1, "1", True] * 2}, Y)
-        with pytest.raises(InputError, match=r"values of several types.* classifier_.sample, which"):
+        message = r"values of several types.* classifier_.sample, which"
+        with pytest.raises(InputError, match=message):
             model.sample(50, random_state=0)
         table, _ = model.classifier_.sample(50, random_state=0)
         assert {(type(v), v) for v in table["v"]} == {(int, 1), (str, "1"), (bool, True)}
