@@ -11,7 +11,7 @@ from priory.base.errors import (
     listing,
     warn,
 )
-from priory.data.reading import NAMES_OR_TEXT
+from priory.data.reading import UNIQUE_OR_TEXT
 from priory.data.schema import Kind
 from priory.model.model import Model
 from priory.model.spread import about_spikes
@@ -69,5 +69,5 @@ def _setting_for(name: str, statistics: Statistics) -> str:
     if table is not None:
         setting = text_setting(name, table.labels)
     else:
-        setting = f"text=[{name!r}]" if statistics.schema[name].why == NAMES_OR_TEXT else None
+        setting = f"text=[{name!r}]" if statistics.schema[name].why == UNIQUE_OR_TEXT else None
     return setting or f"families={{{name!r}: 'categorical'}}"

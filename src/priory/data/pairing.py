@@ -99,7 +99,7 @@ class Pairing:
         return np.log(np.where(widths > 0, widths, 1.0))  # a lone value is a point mass
 
     def drawn(self, column: int, values: AnyArray, rng: np.random.Generator) -> AnyArray:
-        """Turn drawn bins of a column into numbers, uniform within each; labels stay as they are."""
+        """Turn drawn bins of a column into numbers, uniform in each; labels stay as they are."""
         ends = self.edges[column]
         if ends is None:
             return values

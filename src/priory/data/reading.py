@@ -385,8 +385,8 @@ def _read_block(
     if block.kind is Kind.COUNTS and np.isnan(matrix).any():
         row, j = np.argwhere(np.isnan(matrix))[0].tolist()
         raise InputError(
-            f"Column {block.columns[j]!r} is one of a block of counts, which has no missing values, "
-            f"but is missing in row {row}. Give 0 for what was not counted."
+            f"Column {block.columns[j]!r} is one of a block of counts, which has no missing "
+            f"values, but is missing in row {row}. Give 0 for what was not counted."
         )
     return Counts.of(matrix) if block.kind is Kind.COUNTS else Numbers(matrix)
 

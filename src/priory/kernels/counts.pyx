@@ -139,7 +139,7 @@ def count_csr(
 cdef inline Py_ssize_t _next_of(
     const int32_t[::1] classes, Py_ssize_t i, Py_ssize_t low, Py_ssize_t high
 ) noexcept nogil:
-    """Return the next row after i whose class is from `low` to below `high`."""
+    """Find the next row after i whose class is from `low` to below `high`."""
     i += 1
     while i < classes.shape[0] and not low <= classes[i] < high:
         i += 1

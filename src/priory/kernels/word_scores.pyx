@@ -200,7 +200,7 @@ cdef class Scored:
 
 
 cdef object _float64(array):
-    """Return an array of float64 that shows what `array` has, and cannot be written to."""
+    """View an array as float64 that cannot be written to."""
     return _frozen(np.ascontiguousarray(array, dtype=np.float64).view())
 
 
