@@ -13,7 +13,7 @@ from priory.classifier.drift import Learned, in_type_of
 from priory.data.columns import Frame, Labels
 from priory.data.rawtables import RawTable, open_table
 from priory.data.reading import (
-    NAMES,
+    UNIQUE,
     check_lengths,
     infer,
     infer_empty,
@@ -164,7 +164,7 @@ def without_columns(statistics: Statistics, names: Sequence[str]) -> Statistics:
 
 def _as_identifiers(schema: Schema, names: Sequence[str]) -> Schema:
     blocks = tuple(
-        replace(b, kind=Kind.IDENTIFIER, why=NAMES) if b.name in names else b for b in schema
+        replace(b, kind=Kind.IDENTIFIER, why=UNIQUE) if b.name in names else b for b in schema
     )
     return replace(schema, blocks=blocks)
 

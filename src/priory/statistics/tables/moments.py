@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,7 @@ class MomentsTable(SumsTable):
         """Add a few rows in place, unless a number is missing or too large."""
         return add_rows(column.values.astype(np.float64, copy=False), y, self.rows, *self._arrays())
 
-    def _arrays(self) -> tuple[FloatArray, ...]:
+    def _arrays(self) -> Any:
         return self.n.hi, self.n.lo, self.s1.hi, self.s1.lo, self.s2.hi, self.s2.lo
 
     @classmethod

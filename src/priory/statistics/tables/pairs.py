@@ -158,9 +158,9 @@ class PairsTable(Table):
         a, b = self._aligned(other)
         keys = a.keys if np.array_equal(a.keys, b.keys) else np.union1d(a.keys, b.keys)
         here, there = np.searchsorted(keys, a.keys), np.searchsorted(keys, b.keys)
-        pairs = add_keys(a, here, b, there, len(keys), PAIRED)
+        rows, weight = add_keys(a, here, b, there, len(keys), PAIRED)
         singles = a.rows + b.rows, a.weight + b.weight
-        return PairsTable(a.labels, *singles, keys, *pairs, a.together)
+        return PairsTable(a.labels, *singles, keys, rows, weight, a.together)
 
     def __sub__(self, other: PairsTable) -> PairsTable:
         for mine, theirs in zip(self.labels, other.labels, strict=True):
