@@ -1,5 +1,6 @@
 """The map in CONTRIBUTING is that of the imports, and the tests stand in the same folders."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,3 +25,12 @@ def test_the_tests_mirror_the_packages():
     folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
     assert folders <= packages
     assert packages - folders == {"examples"}
+
+
+def test_every_file_that_the_page_names_is_there():
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = set(re.findall(r"`([a-z_]+/[a-z_/]*(?:\.(?:py|pyx|h))?)`", page))
+    named.discard("site/")  # `make docs` makes it
+    roots = (ROOT, SOURCE)
+    assert len(named) > 25
+    assert sorted(name for name in named if not any((root / name).exists() for root in roots)) == []

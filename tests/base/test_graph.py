@@ -1,4 +1,4 @@
-"""Graphs: order, circles, separation against networkx."""
+"""Graphs: order, cycles, separation against networkx."""
 
 import networkx as nx
 import numpy as np
@@ -57,9 +57,9 @@ def test_equivalence():
 @pytest.mark.parametrize(
     ("edges", "nodes", "message"),
     [
-        ([("a", "b"), ("b", "c"), ("c", "a")], (), r"circle: '.' → '.' → '.' → '.'"),
+        ([("a", "b"), ("b", "c"), ("c", "a")], (), r"cycle '.' → '.' → '.' → '.'"),
         ([("a", "a")], (), "'a' cannot be its own parent"),
-        ([("a", "b"), ("a", "b")], (), "'a' → 'b' stands twice"),
+        ([("a", "b"), ("a", "b")], (), "'a' → 'b' is given twice"),
         (["ab"], (), r"a pair \(parent, child\), not 'ab'"),
         ([("a", "b", "c")], (), "a pair"),
         ([("a", 1)], (), "must be a string, not 1"),
@@ -71,7 +71,7 @@ def test_wrong_edges_are_refused(edges, nodes, message):
         Graph.of(edges, nodes)
 
 
-def test_a_circle_is_named():
+def test_a_cycle_is_named():
     with pytest.raises(SettingError, match=r"'b' → 'c' → 'b'|'c' → 'b' → 'c'"):
         Graph.of([("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")])
 

@@ -118,7 +118,7 @@ def test_gap_says_nothing():
 
 
 def test_other_values_are_refused_at_training():
-    with pytest.raises(InputError, match=r"Column 'a': bernoulli takes truths .* not 2"):
+    with pytest.raises(InputError, match=r"Column 'a': bernoulli takes booleans .* not 2"):
         _ = (
             Classifier(Settings.textbook(families="bernoulli"))
             .update({"a": [0, 1, 2]}, ["x", "y", "x"])
@@ -132,7 +132,7 @@ def test_other_values_are_refused_at_prediction():
     )
     with (
         pytest.warns(DriftWarning, match="'a': 100% of 1 values were never learned, such as 'no'"),
-        pytest.raises(InputError, match=r"Column 'a': bernoulli takes truths .* not 'no'"),
+        pytest.raises(InputError, match=r"Column 'a': bernoulli takes booleans .* not 'no'"),
     ):
         classifier.predict({"a": ["no"]})
 

@@ -82,13 +82,13 @@ def test_what_cannot_be_counted_is_impossible(data, wrong):
 def test_what_cannot_be_counted_is_not_learned(data):
     X, y = data
     for wrong in (-1.0, 2.5, 13.0):
-        with pytest.raises(InputError, match=rf"whole numbers from 0 to 12, not {wrong}"):
+        with pytest.raises(InputError, match=rf"integers from 0 to 12, not {wrong}"):
             fitted((np.where(np.equal(X, X.max()), wrong, X), y))
 
 
 @pytest.mark.parametrize("wrong", [0, -3, 2.5, True, "ten"])
 def test_trials_are_a_whole_number(wrong):
-    with pytest.raises(SettingError, match=r"trials must be a whole number of at least 1"):
+    with pytest.raises(SettingError, match=r"trials must be an integer of at least 1"):
         Binomial(wrong)
 
 

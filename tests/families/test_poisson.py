@@ -57,9 +57,7 @@ def test_what_is_no_count_is_refused(wrong):
     classifier = Classifier(Settings.textbook(families="poisson")).update(
         {"x": [1.0, wrong, 3.0]}, ["a", "b", "b"]
     )
-    with pytest.raises(
-        InputError, match=rf"Column 'x': poisson takes whole numbers .* not {wrong}"
-    ):
+    with pytest.raises(InputError, match=rf"Column 'x': poisson takes integers .* not {wrong}"):
         _ = classifier.model
 
 

@@ -319,5 +319,5 @@ class TestLinearForm:
 
 def test_errors_of_a_family_name_the_column():
     statistics = Classifier(Settings.textbook()).update({"x": [0.0, 1.5]}, ["a", "b"]).statistics
-    with pytest.raises(InputError, match=r"Column 'x': bernoulli takes truths .* not 1.5"):
+    with pytest.raises(InputError, match=r"Column 'x': bernoulli takes booleans .* not 1.5"):
         Model.read(statistics, {"x": Choice(Bernoulli(), Laplace(1.0))})

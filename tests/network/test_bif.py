@@ -91,15 +91,15 @@ def test_other_ways_to_write_it():
         (HEAD + "probability ( b | a ) { (yes) 1, 0, 0; }", r"no row for \{'a': 'no'\}"),
         (HEAD + "probability ( a ) { rows 1; }", "expected a row of 'a', not 'rows'"),
         (HEAD + "probability ( a ; ) { }", "expected | or"),
-        (HEAD + "variable a { type discrete [ 1 ] { x }; }", "variable 'a' stands twice"),
+        (HEAD + "variable a { type discrete [ 1 ] { x }; }", "variable 'a' is given twice"),
         (HEAD + "variable c { type discrete [ 3 ] { x, y }; }", "3 values are announced, 2 are"),
-        (HEAD + "variable c { type discrete [ 2 ] { x, x }; }", "a value stands twice"),
+        (HEAD + "variable c { type discrete [ 2 ] { x, x }; }", "a value is given twice"),
         (HEAD + "variable c { type continuous; }", "only discrete variables"),
         (HEAD + "variable c { }", "variable 'c' has no values"),
         (HEAD + "variable c { kind x; }", "expected type or property"),
         (
             HEAD + "probability ( a ) { table 0.5, 0.5; }" * 2,
-            "the probability of 'a' stands twice",
+            "the probability of 'a' is given twice",
         ),
         (
             HEAD + "probability ( a ) { table 0.5, 0.6; } probability ( b ) { table 1, 0, 0; }",
@@ -109,7 +109,7 @@ def test_other_ways_to_write_it():
             HEAD
             + "probability ( a | b ) { default 0.5, 0.5; }"
             + "probability ( b | a ) { default 1, 0, 0; }",
-            "circle",
+            "cycle",
         ),
     ],
 )

@@ -139,17 +139,17 @@ def test_labels_of_different_types_are_different_values():
 @pytest.mark.parametrize(
     ("given", "variables", "values", "message"),
     [
-        ({("a", 1): 0.5, ("a",): 0.5}, ["x", "y"], None, "some name 1, some 2"),
+        ({("a", 1): 0.5, ("a",): 0.5}, ["x", "y"], None, "some have 1, some 2"),
         ({"a": 1.0}, None, None, "variables must name the 1 variables"),
         ({"a": 1.0}, ["x", "y"], None, r"variables must be 1 names, not 'x', 'y'"),
         ({"a": 0.5, "b": 0.6}, ["x"], None, r"must add up to 1, but add up to 1\.1"),
         ({"a": -0.5, "b": 1.5}, ["x"], None, r"of at least 0; one is -0\.5"),
         ({"a": float("nan"), "b": 1.0}, ["x"], None, "one is nan"),
-        ({"a": "much"}, ["x"], None, "must be numbers"),
+        ({"a": "much"}, ["x"], None, "must hold numbers"),
         ({"a": 1.0}, ["x"], {"x": ["b"]}, "not among its declared values"),
-        ({"a": 1.0}, ["x"], {"z": ["b"]}, "'z', which is no variable"),
+        ({"a": 1.0}, ["x"], {"z": ["b"]}, "'z', which is not a variable"),
         ({}, ["x"], None, "there are no cells"),
-        ({None: 1.0}, ["x"], None, "values must be truths, numbers or strings"),
+        ({None: 1.0}, ["x"], None, "values must be booleans, numbers or strings"),
         ([[0.5, 0.5]], ["x"], None, "variables must be 2 names"),
         ([[0.5, 0.5]], ["x", "x"], None, "twice"),
         ([[0.5, 0.5]], ["x", "y"], {"y": "ab"}, "must be a sequence of values"),
@@ -157,7 +157,7 @@ def test_labels_of_different_types_are_different_values():
         ([[0.5, 0.5]], ["x", "y"], {"y": [1, 2, 3]}, "3 values, but its axis is 2 long"),
         ([[0.5, 0.5]], None, None, "must name the 2 axes"),
         (1.0, ["x"], None, "an axis for each variable"),
-        ({"a": {1: 0.5}, ("a", 1): 0.5}, ["x", "y"], None, "stands twice"),
+        ({"a": {1: 0.5}, ("a", 1): 0.5}, ["x", "y"], None, "is given twice"),
     ],
 )
 def test_wrong_probabilities_are_refused(given, variables, values, message):
@@ -237,7 +237,7 @@ def test_many_columns_need_only_the_rows_that_came():
 def test_wrong_data_are_refused():
     with pytest.raises(errors.InputError, match=r"Column 'skyy' was not found.*Did you mean 'sky'"):
         JointTable.from_data(COLUMNS, variables=["skyy"])
-    with pytest.raises(errors.InputError, match="no rows without a gap"):
+    with pytest.raises(errors.InputError, match="no rows without missing values"):
         JointTable.from_data({"x": [None, None]})
     with pytest.raises(errors.SettingError, match="a prior over values"):
         JointTable.from_data(COLUMNS, smoothing=NormalInverseGamma())
@@ -325,5 +325,5 @@ def test_samples_follow_the_table():
         assert p == pytest.approx(table.to_dict()[cell], abs=0.02)
     assert set(table.sample(50, given="u == s", random_state=1)["u"]) == {"s"}
     assert table.sample(0)["u"].tolist() == []
-    with pytest.raises(errors.SettingError, match=r"n must be a whole number.*-1"):
+    with pytest.raises(errors.SettingError, match=r"n must be an integer.*-1"):
         table.sample(-1)

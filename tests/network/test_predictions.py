@@ -290,7 +290,7 @@ def test_errors():
     asia = example("asia")
     with pytest.raises(SettingError, match=r"There is no node 'lungs'.*'lung'"):
         asia.predict({"smoke": ["yes"]}, "lungs")
-    with pytest.raises(InputError, match=r"Column 'smok' is no node of the network.*'smoke'"):
+    with pytest.raises(InputError, match=r"Column 'smok' is not a node of the network.*'smoke'"):
         asia.predict_proba({"smok": ["yes"]}, "lung")
     with pytest.raises(NotFittedError, match="no tables yet"):
         BeliefNetwork([("a", "b")]).predict({"a": [1]}, "b")

@@ -15,7 +15,7 @@ from priory import BeliefNetwork, NaiveBayes
 from priory.base import errors
 from priory.base.graph import Graph
 from priory.network import BDeu
-from priory.network.structure import Scored, hill_climbing
+from priory.network.structure import FamilyScore, hill_climbing
 from priory.network.variables import read_coded
 from priory.statistics.information import by_chance, mutual_information
 
@@ -122,7 +122,7 @@ def all_graphs(names):
 @given(seed=st.integers(0, 10_000), score=st.sampled_from(["bic", "k2", BDeu(3)]))
 def test_the_search_finds_the_best_of_all_small_graphs(seed, score):
     frame = correlated(seed, n=300, d=4)
-    scored = Scored(read_coded(frame), score)
+    scored = FamilyScore(read_coded(frame), score)
 
     def total(graph):
         return sum(scored(name, frozenset(of)) for name, of in graph.parents.items())
@@ -134,13 +134,13 @@ def test_the_search_finds_the_best_of_all_small_graphs(seed, score):
 def test_scores_are_those_of_the_network():
     frame = correlated(1, d=4)
     network = BeliefNetwork.hill_climbing(frame, score=BDeu(3))
-    scored = Scored(read_coded(frame), BDeu(3))
+    scored = FamilyScore(read_coded(frame), BDeu(3))
     total = sum(scored(name, frozenset(network.parents(name))) for name in network.nodes)
     assert network.log_evidence(BDeu(3)) == pytest.approx(total)
-    scored = Scored(read_coded(frame), "k2")
+    scored = FamilyScore(read_coded(frame), "k2")
     total = sum(scored(name, frozenset(network.parents(name))) for name in network.nodes)
     assert network.log_evidence(1.0) == pytest.approx(total)
-    scored = Scored(read_coded(frame), "bic")
+    scored = FamilyScore(read_coded(frame), "bic")
     total = sum(scored(name, frozenset(network.parents(name))) for name in network.nodes)
     plain = BeliefNetwork(network.edges, nodes=network.nodes, smoothing=0).update(frame)
     free = sum(t.size // t.shape[-1] * (t.shape[-1] - 1) for t in plain.tables.values())
@@ -166,7 +166,7 @@ def test_edges_can_be_required_and_forbidden():
     assert set(greedy.nodes) == set(frame.columns)
     with pytest.raises(errors.SettingError, match="both required and forbidden"):
         BeliefNetwork.hill_climbing(frame, required=[("c0", "c1")], forbidden=[("c0", "c1")])
-    with pytest.raises(errors.SettingError, match="circle"):
+    with pytest.raises(errors.SettingError, match="cycle"):
         BeliefNetwork.hill_climbing(frame, required=[("c0", "c1"), ("c1", "c0")])
     with pytest.raises(errors.ExpressionError, match="no column 'x'"):
         BeliefNetwork.hill_climbing(frame, forbidden=[("c0", "x")])
@@ -180,7 +180,7 @@ def test_rows_with_gaps_are_left_out():
     whole = frame.dropna()
     for learn in (BeliefNetwork.chow_liu, BeliefNetwork.hill_climbing):
         assert learn(frame).edges == learn(whole).edges
-    with pytest.raises(errors.InputError, match="no rows without a gap"):
+    with pytest.raises(errors.InputError, match="no rows without missing values"):
         BeliefNetwork.chow_liu({"a": [1, None], "b": [None, 1]})
     with pytest.raises(errors.ExpressionError, match="no column 'zz'"):
         BeliefNetwork.tan(frame, "zz")
@@ -213,7 +213,7 @@ def test_tan_compares_two_columns_by_the_rows_that_have_both():
 def test_weighted_scores_are_those_of_repeated_rows(score):
     frame = correlated(6, n=60, d=4)
     times = np.random.default_rng(0).integers(1, 4, 60)
-    weighted = Scored(read_coded(frame), score, times.astype(float))
-    repeated = Scored(read_coded(frame.loc[frame.index.repeat(times)]), score)
+    weighted = FamilyScore(read_coded(frame), score, times.astype(float))
+    repeated = FamilyScore(read_coded(frame.loc[frame.index.repeat(times)]), score)
     for parents in (frozenset(), frozenset({"c0"}), frozenset({"c0", "c2"})):
         assert weighted("c1", parents) == pytest.approx(repeated("c1", parents))

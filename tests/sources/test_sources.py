@@ -233,7 +233,7 @@ def test_na_values(tmp_path):
 def test_rows_without_a_class_are_left_out_with_a_warning(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("x,y\n1,a\n2,\n3,b\n4,\n5,a\n")
-    with pytest.warns(PrioryWarning, match=r"2 rows of .*a.csv have no 'y' and were left out"):
+    with pytest.warns(PrioryWarning, match=r"2 rows of .*a.csv have no 'y' and were skipped"):
         found = train(path, "y").statistics
     assert found.rows.tolist() == [2, 1]
     with pytest.warns(PrioryWarning, match=r"2 rows of DataFrame have no 'y'"):
@@ -463,7 +463,7 @@ def test_a_classifier_that_knows_no_target():
         ),
         (
             "x,y\n" + "".join(f"1,name {i}\n" for i in range(1500)),
-            r"Column 'y' has more than 1,000 different values; it names its rows",
+            r"Column 'y' has more than 1,000 different values; it looks like a unique identifier",
         ),
         (
             "x,y\n1e200,a\n2,b\n",
@@ -530,7 +530,7 @@ def test_columns_that_are_not_there(frame, tmp_path):
         train(path, "class", where="siz > 1")
     with pytest.raises(SettingError, match=r"where must be an SQL condition, not 3"):
         train(path, "class", where=3)
-    with pytest.raises(SettingError, match=r"max_classes must be a whole number of at least 2"):
+    with pytest.raises(SettingError, match=r"max_classes must be an integer of at least 2"):
         train(path, "class", max_classes=1)
     with pytest.raises(SettingError, match=r"There is no encoding 'klingon'"):
         train(path, "class", encoding="klingon")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from itertools import combinations
 from typing import Any
 
 from priory.base.errors import SettingError, did_you_mean, listing
@@ -26,7 +27,7 @@ class Graph:
 
     @classmethod
     def of(cls, edges: Iterable[Any] | Mapping[str, Iterable[str]], nodes: Any = ()) -> Graph:
-        """Return the graph of (parent, child) pairs, or of a mapping of nodes to their parents."""
+        """Build the graph of (parent, child) pairs, or of a mapping of nodes to their parents."""
         if isinstance(nodes, str):
             raise SettingError(f"nodes must be a sequence of names, not {nodes!r}.")
         parents: dict[str, list[str]] = {}
@@ -38,7 +39,7 @@ class Graph:
             if parent == child:
                 raise SettingError(f"Node {child!r} cannot be its own parent.")
             if parent in of_child:
-                raise SettingError(f"The edge {parent!r} → {child!r} stands twice.")
+                raise SettingError(f"The edge {parent!r} → {child!r} is given twice.")
             of_child.append(parent)
         graph = cls({name: tuple(found) for name, found in parents.items()})
         _ = graph.order  # refuses cycles
@@ -46,17 +47,17 @@ class Graph:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """Return the nodes, in the order in which they were named."""
+        """The nodes, in the order in which they were named."""
         return tuple(self.parents)
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
-        """Return the (parent, child) pairs."""
+        """The (parent, child) pairs."""
         return tuple((parent, child) for child, of in self.parents.items() for parent in of)
 
     @cached_property
     def children(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the children of every node."""
+        """The children of every node."""
         found: dict[str, list[str]] = {name: [] for name in self.parents}
         for parent, child in self.edges:
             found[parent].append(child)
@@ -64,36 +65,18 @@ class Graph:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """Return the nodes, parents before their children."""
-        waiting = {name: len(of) for name, of in self.parents.items()}
-        ready = deque(name for name, n in waiting.items() if not n)
-        order = []
-        while ready:
-            name = ready.popleft()
-            order.append(name)
-            for child in self.children[name]:
-                waiting[child] -= 1
-                if not waiting[child]:
-                    ready.append(child)
-        if len(order) < len(self.parents):
-            cycle = self._cycle([name for name, n in waiting.items() if n])
-            raise SettingError(
-                f"The edges go round in a circle: {' → '.join(map(repr, cycle))}. "
-                "There must be none."
-            )
-        return tuple(order)
-
-    def _cycle(self, left: Sequence[str]) -> list[str]:
-        """Return a circle among nodes that all have a parent among themselves."""
-        among, path = set(left), [left[0]]
-        while True:
-            parent = next(p for p in self.parents[path[-1]] if p in among)
-            if parent in path:
-                return [parent, *path[path.index(parent) :][::-1]]
-            path.append(parent)
+        """The nodes, parents before their children."""
+        sorter = TopologicalSorter(dict.fromkeys(self.parents, ()))
+        for name, of in self.parents.items():
+            sorter.add(name, *of)
+        try:
+            return tuple(sorter.static_order())
+        except CycleError as error:
+            cycle = " → ".join(map(repr, error.args[1]))
+            raise SettingError(f"The graph must be acyclic; it has the cycle {cycle}.") from None
 
     def find(self, name: object) -> str:
-        """Return the name if it is a node, or say which there are."""
+        """Check that a name is a node; if not, say which there are."""
         if isinstance(name, str) and name in self.parents:
             return name
         raise SettingError(
@@ -101,8 +84,12 @@ class Graph:
             f"{did_you_mean(str(name), self.parents)}"
         )
 
+    def family(self, name: str) -> tuple[str, ...]:
+        """List the parents of a node and the node itself: the axes of its table."""
+        return (*self.parents[name], name)
+
     def ancestors(self, names: Iterable[str]) -> set[str]:
-        """Return the nodes and everything that leads to them."""
+        """Collect the nodes and all their ancestors."""
         found: set[str] = set()
         waiting = list(names)
         while waiting:
@@ -113,17 +100,17 @@ class Graph:
         return found
 
     def markov_blanket(self, name: str) -> set[str]:
-        """Return the parents, the children and the children's other parents of a node."""
+        """Collect the parents, the children and the children's other parents of a node."""
         blanket = {*self.parents[name], *self.children[name]}
         for child in self.children[name]:
             blanket.update(self.parents[child])
         return blanket - {name}
 
     def d_separated(self, a: Iterable[str], b: Iterable[str], given: Iterable[str]) -> bool:
-        """Return whether every path between two groups is blocked by what is given.
+        """Tell whether every path between two groups is blocked by what is given.
 
-        A chain or a fork is blocked by its middle node, a collider unless it or something it
-        leads to is given (Pearl 1988). Paths are followed as in Koller and Friedman, 3.1.
+        A chain or a fork is blocked by its middle node, a collider unless it or one of its
+        descendants is given (Pearl 1988). Paths are followed as in Koller and Friedman, 3.1.
         """
         a, b, known = set(a), set(b), set(given)
         leading = self.ancestors(known)
@@ -148,26 +135,25 @@ class Graph:
 
     @property
     def skeleton(self) -> frozenset[frozenset[str]]:
-        """Return the edges without their direction."""
+        """The edges without their direction."""
         return frozenset(frozenset(edge) for edge in self.edges)
 
     @property
     def v_structures(self) -> frozenset[tuple[frozenset[str], str]]:
-        """Return the pairs of unconnected parents that meet in a child."""
+        """The pairs of unconnected parents of a common child."""
         skeleton = self.skeleton
         return frozenset(
-            (frozenset((one, two)), child)
+            (frozenset(pair), child)
             for child, of in self.parents.items()
-            for i, one in enumerate(of)
-            for two in of[i + 1 :]
-            if frozenset((one, two)) not in skeleton
+            for pair in combinations(of, 2)
+            if frozenset(pair) not in skeleton
         )
 
     def equivalent(self, other: Graph) -> bool:
-        """Return whether two graphs say the same of what is independent of what.
+        """Tell whether two graphs imply the same independences.
 
-        They do if and only if they have the same edges but for direction, and the same
-        unconnected parents meeting in a child (Verma and Pearl 1990).
+        They do if and only if they have the same skeleton and the same v-structures (Verma and
+        Pearl 1990).
         """
         return (
             set(self.nodes) == set(other.nodes)

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from priory.base.errors import InputError, SchemaError, SettingError
+from priory import sources
+from priory.base.errors import InputError, SchemaError, SettingError, listing
 from priory.base.version import __version__
 from priory.classifier.classifier import Classifier, load
 from priory.cli import reports
 from priory.cli.failing import BAD_USAGE, INTERRUPTED, say, told
 from priory.cli.inputs import from_stdin, parse_pairs, parse_value
-from priory.cli.options import (
-    AsJson,
-    Attach,
-    Data,
-    Delimiter,
-    Encoding,
-    Model,
-    NaValues,
-    Out,
-    Where,
-    reading,
-)
+from priory.cli.judging import judge
+from priory.cli.options import AsJson, Data, Model, Opening, Out, opens_source
 from priory.cli.outputs import Output, dumped
 from priory.cli.training import train
 from priory.cli.wording import in_options
+from priory.data.rawtables import RawTable
+from priory.sources.base import Batch
+from priory.sources.scoring import rows_of
 
 __all__ = ["app", "run"]
 
@@ -46,7 +39,7 @@ app = typer.Typer(
 
 
 class Target(StrEnum):
-    """Say what a model can be exported to."""
+    """The formats of export."""
 
     JSON = "json"
     SQL = "sql"
@@ -54,7 +47,7 @@ class Target(StrEnum):
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command, and return its exit code."""
+    """Run one command; the result is its exit code."""
     try:
         result = app(args=list(arguments), prog_name="priory", standalone_mode=False)
         code = result if isinstance(result, int) else 0
@@ -86,73 +79,59 @@ app.command(epilog="Example: priory train days.csv --target play -o days.priory"
 
 
 @app.command(epilog="Example: priory predict days.priory new.csv --proba -o answers.csv")
+@opens_source
 def predict(
     model: Model,
     data: Data,
     output: Out = None,
-    proba: Annotated[bool, typer.Option("--proba", help="Give every class's probability.")] = False,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add the probability of every class.")
+    ] = False,
     keep: Annotated[list[str], typer.Option(help="A column of the data to copy.")] = [],
-    where: Where = None,
-    na_values: NaValues = [],
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
-    attach: Attach = [],
+    *,
+    opening: Opening,
     as_json: AsJson = False,
 ) -> None:
-    """Predict the class of every row, and how sure that is.
+    """Predict the class of every row, and its probability.
 
     The output is CSV, JSON lines or Parquet by the name of the file; on stdout it is CSV, or JSON
     lines with --json and for lines of JSON.
     """
-    from priory.sources.scoring import rows_of
-
     classifier = load(model)
     with from_stdin(data) as source, told(in_options):
         as_lines = as_json or (output is None and str(source).endswith(".jsonl"))
-        rows = rows_of(
-            classifier,
-            source,
-            keep=keep,
-            **reading(where, na_values, encoding, delimiter, attach),
-        )
         with Output(output, as_lines) as out:
-            for X, batch in rows:
+            for X, batch in rows_of(classifier, source, keep=keep, **opening):
                 p = classifier.predict_proba(X)
                 out.add(reports.predictions(classifier, p, proba, batch, keep))
 
 
 @app.command(epilog="Example: priory evaluate days.priory held-out.csv --json")
+@opens_source
 def evaluate(
     model: Model,
     data: Data,
-    target: Annotated[str | None, typer.Option("--target", "-t", help="If not as learned.")] = None,
-    where: Where = None,
-    na_values: NaValues = [],
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
-    attach: Attach = [],
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="If not that of the training data.")
+    ] = None,
+    *,
+    opening: Opening,
     as_json: AsJson = False,
 ) -> None:
-    """Compare predictions with the classes of rows that the model has not learned."""
-    from priory.cli.judging import judge
-
+    """Compare predictions with the true labels of rows that the model was not trained on."""
     classifier = load(model)
     with from_stdin(data) as source, told(in_options):
-        found, without = judge(
-            classifier,
-            source,
-            target,
-            **reading(where, na_values, encoding, delimiter, attach),
-        )
+        found, unlabelled = judge(classifier, source, target, **opening)
     if as_json:
-        print(dumped({**found.to_dict(), "rows_without_class": without}))
+        print(dumped({**found.to_dict(), "rows_without_class": unlabelled}))
         return
-    print(f"{found}\n\nThis is honest only if the model has not learned them.")
-    if without:
-        say(f"{without:,} rows without a class were left out")
+    print(f"{found}\n\nThis is honest only if the model was not trained on these rows.")
+    if unlabelled:
+        say(f"{unlabelled:,} rows without a class were skipped")
 
 
 @app.command(epilog="Example: priory explain days.priory --set outlook=Sunny --set wind=Strong")
+@opens_source
 def explain(
     model: Model,
     data: Annotated[list[str], typer.Argument(help="As for predict.")] = [],
@@ -160,39 +139,22 @@ def explain(
     set_: Annotated[
         list[str], typer.Option("--set", help="COLUMN=VALUE; others are missing.")
     ] = [],
-    na_values: NaValues = [],
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
+    *,
+    opening: Opening,
     as_json: AsJson = False,
 ) -> None:
     """Show the sum behind one prediction, worked out factor by factor."""
-    from priory.sources.scoring import rows_of
-
     classifier = load(model)
     if bool(data) == bool(set_):
         raise SettingError("Give either data with --row, or values with --set COLUMN=VALUE.")
     with told(in_options):
         if set_:
             given = parse_pairs(set_, "--set")
-            values = {name: parse_value(classifier, name, text) for name, text in given.items()}
-            worked = classifier.explain(values)[0]
+            X: Any = {name: parse_value(classifier, name, text) for name, text in given.items()}
         else:
             with from_stdin(data) as source:
-                seen = 0
-                for X, batch in rows_of(
-                    classifier,
-                    source,
-                    most=row,
-                    na_values=na_values,
-                    encoding=encoding,
-                    delimiter=delimiter,
-                ):
-                    if seen + batch.n_rows >= row:
-                        worked = classifier.explain(reports.one_row(X, row - 1 - seen))[0]
-                        break
-                    seen += batch.n_rows
-                else:
-                    raise InputError(f"There is no row {row}: the data have {seen:,}.")
+                X = _row(rows_of(classifier, source, most=row, **opening), row)
+        worked = classifier.explain(X)[0]
     print(dumped(reports.worked(worked)) if as_json else str(worked))
 
 
@@ -224,41 +186,21 @@ def show(
 
 
 @app.command(epilog="Example: priory update days.priory march.csv")
+@opens_source
 def update(
-    model: Model,
-    data: Data,
-    output: Out = None,
-    where: Where = None,
-    na_values: NaValues = [],
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
-    attach: Attach = [],
-    as_json: AsJson = False,
+    model: Model, data: Data, output: Out = None, *, opening: Opening, as_json: AsJson = False
 ) -> None:
     """Learn more rows; new classes, categories and values may come at any time."""
-    from priory import sources
-
-    opening = reading(where, na_values, encoding, delimiter, attach)
-    _change(model, data, output, sources.update, "learned", opening, as_json)
+    _change(sources.update, "learned", model, data, output, opening, as_json)
 
 
 @app.command(epilog="Example: priory forget days.priory withdrawn.csv")
+@opens_source
 def forget(
-    model: Model,
-    data: Data,
-    output: Out = None,
-    where: Where = None,
-    na_values: NaValues = [],
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
-    attach: Attach = [],
-    as_json: AsJson = False,
+    model: Model, data: Data, output: Out = None, *, opening: Opening, as_json: AsJson = False
 ) -> None:
     """Take rows away that were learned, as if they had never been seen."""
-    from priory import sources
-
-    opening = reading(where, na_values, encoding, delimiter, attach)
-    _change(model, data, output, sources.forget, "forgotten", opening, as_json)
+    _change(sources.forget, "forgotten", model, data, output, opening, as_json)
 
 
 @app.command(epilog="Example: priory merge january.priory february.priory -o both.priory")
@@ -308,35 +250,29 @@ def export(
     dialect: Annotated[str, typer.Option(help="For SQL: duckdb or postgres.")] = "duckdb",
 ) -> None:
     """Write the model for other programs: JSON to read, SQL or ONNX to run."""
-    from priory.export import to_json
+    from priory.export import to_json, to_onnx, to_sql
 
     classifier = load(model)
-    if to is Target.JSON:
-        text = json.dumps(to_json(classifier), indent=1, ensure_ascii=False) + "\n"
-    elif to is Target.SQL:
-        from priory.export.sql import to_sql
-
-        text = to_sql(classifier, table, dialect) + "\n"
-    else:
-        from priory.export.onnx import to_onnx
-
+    if to is Target.ONNX:
         if output is None:
-            raise SettingError("ONNX is no text: name a file with -o.")
+            raise SettingError("ONNX is not text: name a file with -o.")
         output.write_bytes(to_onnx(classifier))
         return
+    sql = to is Target.SQL
+    text = to_sql(classifier, table, dialect) if sql else dumped(to_json(classifier))
     if output is None:
-        print(text, end="")
+        print(text)
     else:
-        output.write_text(text, encoding="utf-8")
+        output.write_text(text + "\n", encoding="utf-8")
 
 
 def _change(
+    change: Callable[..., int],
+    verb: str,
     model: Path,
     data: Sequence[str],
     output: Path | None,
-    change: Any,
-    verb: str,
-    opening: dict[str, Any],
+    opening: Opening,
     as_json: bool,
 ) -> None:
     classifier = load(model)
@@ -345,6 +281,20 @@ def _change(
         rows = change(classifier, source, **opening)
         classifier.save(path, keep_sample=classifier.has_sample)
     _report(path, classifier, {verb: rows}, as_json)
+
+
+def _row(batches: Iterator[tuple[RawTable, Batch]], row: int) -> RawTable:
+    """Find one row, counting from 1."""
+    seen = 0
+    for X, batch in batches:
+        if seen + batch.n_rows >= row:
+            return _only(X, row - 1 - seen)
+        seen += batch.n_rows
+    raise InputError(f"There is no row {row}: the data have {seen:,}.")
+
+
+def _only(X: RawTable, i: int) -> RawTable:
+    return RawTable(X.names, 1, X.named, lambda j: X.get(j)[i : i + 1])
 
 
 def _report(path: Path, classifier: Classifier, more: dict[str, Any], as_json: bool) -> None:
@@ -362,6 +312,4 @@ def _known_class(classifier: Classifier, text: str) -> Any:
     for label in classifier.classes:
         if str(label) == text:
             return label
-    raise SchemaError(
-        f"Class {text!r} is not known. Classes: {', '.join(map(repr, classifier.classes[:20]))}."
-    )
+    raise SchemaError(f"Class {text!r} is not known. Classes: {listing(classifier.classes, 20)}.")

@@ -1,4 +1,4 @@
-"""What goes wrong is told in one line, with an exit code, and never as a traceback."""
+"""Errors as one line and an exit code, never as a traceback."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BAD_DATA, BAD_USAGE, INTERRUPTED = 1, 2, 130
 
 
 def guarded(run: Callable[[], int]) -> int:
-    """Return the exit code of a command, whatever becomes of it."""
+    """Run a command, and turn whatever it raises into an exit code."""
     try:
         code = run()
         sys.stdout.flush()
@@ -31,7 +31,7 @@ def guarded(run: Callable[[], int]) -> int:
         say("interrupted; nothing was written")
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has had enough. Python would complain again on leaving.
+        # The reader of our output has left. Python would complain again on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + getattr(signal, "SIGPIPE", 13)
     except MemoryError:
@@ -53,7 +53,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def told(spelled: Callable[[str], str] = str) -> Iterator[list[str]]:
-    """Tell warnings as lines on stderr, each once, spelled as a function of their text."""
+    """Print warnings as lines on stderr, each once, spelled by a function of their text."""
     heard: list[str] = []
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

@@ -1,4 +1,4 @@
-"""What stands on the command line, as the library wants it."""
+"""Arguments of the command line, parsed for the library."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ __all__ = [
 ]
 
 KINDS = {"labels": "categorical", "numbers": "gaussian"}
-"""Kinds may be named too; each stands for its plain family."""
+"""Kinds may be given too; each stands for its plain family."""
 
 
 @contextmanager
 def from_stdin(data: Sequence[str]) -> Iterator[Any]:
-    """Return the data; what comes from stdin is kept in a file, so that it can be read again."""
+    """Copy stdin to a temporary file, which can be read again; other data stay as they are."""
     if list(data) != ["-"]:
         if "-" in data:
             raise SettingError("- for stdin stands alone.")
@@ -58,7 +58,7 @@ def from_stdin(data: Sequence[str]) -> Iterator[Any]:
 
 
 def parse_families(given: Sequence[str]) -> Any:
-    """Return one family for all columns, or families by column; with commas they are one block.
+    """Parse one family for all columns, or families by column; with commas they are one block.
 
     >>> parse_families(["age=histogram", "a,b=joint", "zip=labels"])
     {'age': 'histogram', ('a', 'b'): 'joint', 'zip': 'categorical'}
@@ -80,14 +80,14 @@ def _family(text: str) -> str:
     known = family_names()
     if name not in ("plain", "auto", *known):
         raise SettingError(
-            f"--families names a family {text!r}, which there is none of. Families: "
+            f"--families names a family {text!r}, which does not exist. Families: "
             f"{listing(known, 20)}.{did_you_mean(text, known)}"
         )
     return name
 
 
 def parse_by_column(given: Sequence[str], option: str) -> Any:
-    """Return the one value given for all columns, or values by column.
+    """Parse one value for all columns, or values by column.
 
     >>> parse_by_column(["skip"], "--missing"), parse_by_column(["a=skip", "b=error"], "--missing")
     ('skip', {'a': 'skip', 'b': 'error'})
@@ -103,7 +103,7 @@ def parse_by_column(given: Sequence[str], option: str) -> Any:
 
 
 def parse_texts(given: Sequence[str]) -> dict[str, Analyzer]:
-    """Return how each column of text is split; a column alone is split into words.
+    """Parse how each column of text is split; a column alone is split into words.
 
     >>> {name: analyzer.unit for name, analyzer in parse_texts(["note", "body=email"]).items()}
     {'note': 'word', 'body': 'email'}
@@ -113,7 +113,7 @@ def parse_texts(given: Sequence[str]) -> dict[str, Analyzer]:
 
 
 def parse_pairs(given: Sequence[str], option: str) -> dict[str, str]:
-    """Return NAME=VALUE options as a mapping; a value may hold further signs of equality."""
+    """Parse NAME=VALUE options; a value may contain further equals signs."""
     pairs = {}
     for text in given:
         name, equals, value = text.partition("=")
@@ -124,7 +124,7 @@ def parse_pairs(given: Sequence[str], option: str) -> dict[str, str]:
 
 
 def parse_smoothing(given: Sequence[str]) -> Any:
-    """Return Laplace's number, or "auto", for all columns or by column.
+    """Parse Laplace's number, or "auto", for all columns or by column.
 
     >>> parse_smoothing(["0"]), parse_smoothing(["a=0.5", "b=auto"])
     (0.0, {'a': 0.5, 'b': 'auto'})
@@ -146,7 +146,7 @@ def _smoothing(text: str) -> Any:
 
 
 def parse_m_estimate(text: str) -> MEstimate:
-    """Return an m-estimate: M imagined rows, spread evenly (1/V) or as the column as a whole.
+    """Parse an m-estimate: M imagined rows, spread evenly (1/V) or as in the whole column.
 
     >>> parse_m_estimate("2"), parse_m_estimate("3,marginal")
     (MEstimate(m=2.0, p='uniform'), MEstimate(m=3.0, p='marginal'))
@@ -162,7 +162,7 @@ def parse_m_estimate(text: str) -> MEstimate:
 
 
 def parse_class_prior(text: str) -> Any:
-    """Return "uniform", "words", or a probability for each class.
+    """Parse "uniform", "words", or a probability for each class.
 
     >>> parse_class_prior("uniform"), parse_class_prior("a=.3,b=.7")
     ('uniform', {'a': 0.3, 'b': 0.7})
@@ -171,7 +171,7 @@ def parse_class_prior(text: str) -> Any:
         return text
     prior = {}
     for part in text.split(","):
-        name, equals, p = part.rpartition("=")  # a class may hold a sign of equality, no number
+        name, equals, p = part.rpartition("=")  # a class may contain one, a number may not
         number = _number(p)
         if not equals or number is None or name.strip() in prior:
             raise SettingError(
@@ -183,7 +183,7 @@ def parse_class_prior(text: str) -> Any:
 
 
 def parse_weights(text: str) -> str | None:
-    """Return how far factors are trusted; "none" takes each as it is.
+    """Parse how far factors are trusted; "none" takes each as it is.
 
     >>> parse_weights("none"), parse_weights("columns")
     (None, 'columns')
@@ -203,7 +203,7 @@ def _number(text: str) -> float | None:
 
 
 def parse_value(classifier: Classifier, name: str, text: str) -> Any:
-    """Return a value of a column in the type that the classifier learned; nothing is a gap."""
+    """Convert text to the type of a column's training values; empty text is a missing value."""
     schema = classifier.statistics.schema
     block = next((b for b in schema if name in b.columns), None)
     if block is None:
@@ -217,9 +217,8 @@ def parse_value(classifier: Classifier, name: str, text: str) -> Any:
     if form is Form.BOOLEAN and text.lower() in ("true", "false"):
         return text.lower() == "true"
     if form is Form.NUMBER:
-        try:
-            number = float(text)
-        except ValueError:
-            raise SchemaError(f"Column {name!r} holds numbers, and {text!r} is none.") from None
+        number = _number(text)
+        if number is None:
+            raise SchemaError(f"Column {name!r} holds numbers, and {text!r} is none.")
         return int(number) if number.is_integer() else number
     return text

@@ -22,14 +22,14 @@ AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class Asked:
-    """Hold what `predict MODEL -` was asked: the model, and whether all probabilities matter."""
+    """The arguments of `predict MODEL -`."""
 
     model: str
     proba: bool
 
 
 def asked_for(arguments: Sequence[str]) -> Asked | None:
-    """Return what is asked if it is lines of JSON from stdin and nothing unusual, else None."""
+    """Parse the arguments, if they ask for JSON lines from stdin and nothing else; else None."""
     flags = {argument for argument in arguments if argument.startswith("--")}
     others = [argument for argument in arguments if argument not in flags]
     if len(others) != 2 or others[1] != "-" or others[0].startswith("-"):
@@ -37,7 +37,7 @@ def asked_for(arguments: Sequence[str]) -> Asked | None:
     if not flags <= {"--proba", "--json"} or sys.stdin.isatty():
         return None
     stdin: Any = sys.stdin.buffer
-    start = stdin.peek(1)[:1]  # nothing is taken away: others may still read it
+    start = stdin.peek(1)[:1]  # without consuming it
     return Asked(others[0], "--proba" in flags) if start == b"{" else None
 
 
@@ -55,7 +55,7 @@ def predict_lines(asked: Asked) -> None:
 
 
 def predicted(classifier: Classifier, X: Any, proba: bool) -> Iterator[dict[str, Any]]:
-    """Return for each row the most probable class, its probability, and if wanted all of them."""
+    """Find the most probable class of each row and its probability; with `proba`, of all."""
     classes = classifier.classes
     for p in classifier.predict_proba(X).tolist():
         best = max(range(len(p)), key=p.__getitem__)
@@ -66,7 +66,7 @@ def predicted(classifier: Classifier, X: Any, proba: bool) -> Iterator[dict[str,
 
 
 def _lines(file: Any) -> Iterator[tuple[int, list[bytes]]]:
-    """Return the lines that are there, as soon as they are, and the number of the first."""
+    """Iterate over the lines that have arrived, with the number of the first."""
     number, rest = 1, b""
     while piece := file.read1(AT_ONCE):
         *lines, rest = (rest + piece).split(b"\n")
@@ -81,7 +81,7 @@ def _row(line: bytes, number: int) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"Line {number} is no JSON: {error}.") from None
+        raise InputError(f"Line {number} is not JSON: {error}.") from None
     if not isinstance(row, dict):
         raise InputError(f'Line {number} must be an object such as {{"x": 1}}, not {row!r:.40}.')
     return row

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import typer
 
 from priory.cli.inputs import parse_pairs
 
-__all__ = [
-    "AsJson",
-    "Attach",
-    "Data",
-    "Delimiter",
-    "Encoding",
-    "Model",
-    "NaValues",
-    "Out",
-    "Where",
-    "reading",
-]
+__all__ = ["AsJson", "Data", "Model", "Opening", "Out", "opens_source"]
 
 Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Data = Annotated[
@@ -28,26 +20,45 @@ Data = Annotated[
     typer.Argument(help="Files, a pattern, a SQL query, or - for stdin.", show_default=False),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Where = Annotated[str | None, typer.Option(help="Take only the rows that meet this SQL condition.")]
-NaValues = Annotated[
-    list[str], typer.Option("--na-values", help="What stands for a gap, such as ? or NA.")
-]
-Encoding = Annotated[str, typer.Option(help="How text files are encoded.")]
-Delimiter = Annotated[
-    str | None, typer.Option(help="What stands between values; else it is found.")
-]
-Attach = Annotated[list[str], typer.Option(help="NAME=DATABASE that a query may read.")]
 Out = Annotated[Path | None, typer.Option("--output", "-o", help="Write here.", show_default=False)]
+Opening: TypeAlias = dict[str, Any]
+"""How a source is opened, as `priory.sources.open_source` takes it."""
 
 
-def reading(
-    where: str | None,
-    na_values: list[str],
-    encoding: str,
-    delimiter: str | None,
-    attach: list[str],
-) -> dict[str, Any]:
-    """Give how a source is opened, as `priory.sources` takes it."""
+def opens_source(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the parameter `opening` of a command by an option for each part of it.
+
+    Typer reads the options from the signature.
+    """
+    shared = _parameters(_opening)
+    parameters = []
+    for parameter in _parameters(command):
+        parameters += shared if parameter.name == "opening" else [parameter]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        opening = _opening(**{parameter.name: given.pop(parameter.name) for parameter in shared})
+        command(**given, opening=opening)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _opening(
+    *,
+    where: Annotated[
+        str | None, typer.Option(help="Take only the rows that meet this SQL condition.")
+    ] = None,
+    na_values: Annotated[
+        list[str], typer.Option(help="A value that stands for a missing one, such as ? or NA.")
+    ] = [],
+    encoding: Annotated[str, typer.Option(help="The encoding of text files.")] = "utf-8",
+    delimiter: Annotated[
+        str | None, typer.Option(help="The delimiter of CSV files; by default it is detected.")
+    ] = None,
+    attach: Annotated[list[str], typer.Option(help="NAME=DATABASE that a query may read.")] = [],
+) -> Opening:
     return {
         "where": where,
         "na_values": na_values,
@@ -55,3 +66,9 @@ def reading(
         "delimiter": delimiter,
         "attach": parse_pairs(attach, "--attach"),
     }
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    hints = get_type_hints(function, include_extras=True)
+    found = inspect.signature(function).parameters.values()
+    return [parameter.replace(annotation=hints[parameter.name]) for parameter in found]

@@ -24,12 +24,12 @@ SUFFIXES = {
 
 
 def dumped(plain: Any) -> str:
-    """Return JSON for people and programs."""
+    """Format plain values as readable JSON."""
     return json.dumps(plain, indent=1, ensure_ascii=False)
 
 
 class Output:
-    """Write tables one after the other; a file takes its name once all of it is there."""
+    """Write tables one after the other; a file gets its name once it is complete."""
 
     def __init__(self, path: Path | None, as_lines: bool = False) -> None:
         self._path = path
@@ -94,11 +94,5 @@ class Output:
 
 
 def _listed(values: Any) -> list[Any]:
-    listed = (
-        values.tolist()
-        if hasattr(values, "tolist")
-        else values.to_pylist()
-        if hasattr(values, "to_pylist")
-        else list(values)
-    )
-    return [None if value != value else value for value in listed]
+    to_list = getattr(values, "tolist", None) or getattr(values, "to_pylist", values.__iter__)
+    return [None if value != value else value for value in to_list()]

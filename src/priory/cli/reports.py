@@ -1,25 +1,25 @@
-"""What is printed of a model, for people and as plain values."""
+"""Reports on models and predictions, as tables and as plain values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import IO, Any
 
 import numpy as np
 
 from priory.base.formatting import aligned, shown
+from priory.base.labels import label_array
 from priory.base.typing import FloatArray
 from priory.classifier.classifier import Classifier
-from priory.data.rawtables import RawTable
 from priory.data.schema import Kind
 from priory.model.explanation import RowExplanation
 from priory.model.information import column_information
+from priory.model.samples import is_integer
 from priory.tuning.choices import names_rows
 
 __all__ = [
     "drawn",
-    "one_row",
     "predictions",
     "print_summary",
     "records",
@@ -29,30 +29,28 @@ __all__ = [
 ]
 
 MOST_COLUMNS, MOST_CLASSES, MOST_INFORMATIVE = 60, 20, 8
-NUMBERS = ("rows", "share", "bits", "weight", "figure")
-
-
+NUMBERS = ("rows", "share", "bits", "weight", "value")
 UNTUNED = {
     "stale": "Stale: rows came or went since families and weights were chosen. "
-    "Train anew, or train with --keep-sample, so that they are chosen anew by themselves.",
+    "Train anew, or train with --keep-sample, so that they are chosen anew automatically.",
     "not tuned": "Not tuned: families and weights were not chosen on any rows.",
 }
 
 
 def summary(classifier: Classifier) -> dict[str, Any]:
-    """Return what a model has learned as plain values."""
+    """Summarize a model as plain values."""
     statistics, kept = classifier.statistics, classifier.provenance
     schema = classifier.schema if statistics.n_rows else statistics.schema
     families, weights = dict(schema.families), dict(schema.weights)
+    classes = zip(statistics.classes, statistics.rows, statistics.weight, strict=True)
+    information = column_information(statistics)
     return {
         "rows": statistics.n_rows,
         "target": kept.target,
         "tuning": classifier.state,
         "classes": [
             {"class": label, "rows": int(rows), "weight": float(weight)}
-            for label, rows, weight in zip(
-                statistics.classes, statistics.rows, statistics.weight, strict=True
-            )
+            for label, rows, weight in classes
         ],
         "columns": [
             {
@@ -65,73 +63,78 @@ def summary(classifier: Classifier) -> dict[str, Any]:
             for block in schema
         ],
         "informative": [
-            {"column": name, "bits": round(found.bits, 6)}
-            for name, found in column_information(statistics).items()
+            {"column": name, "bits": round(found.bits, 6)} for name, found in information.items()
         ],
         "words": _words(classifier),
-        "gives_class_away": _giveaways(classifier),
-        "figures": None if kept.figures is None else asdict(kept.figures),
+        "target_leakage": [
+            {"column": name, "right": round(found.right, 6)}
+            for name, found in information.items()
+            if found.gives_class_away
+            and not names_rows(statistics.schema[name], statistics.tables[name])
+            and found.values * 10 <= statistics.n_rows
+        ],
+        "metrics": None if kept.figures is None else asdict(kept.figures),
         "provenance": kept.to_dict(),
     }
 
 
-def print_summary(classifier: Classifier, file: IO[str], console: Any = None) -> None:
-    """Print what a model has learned: columns with reasons, classes, what tells most."""
+def print_summary(classifier: Classifier, file: IO[str]) -> None:
+    """Print a summary: columns with reasons, classes, metrics, mutual information."""
     from rich import box
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    if console is None:
-        console = Console(file=file, width=None if file.isatty() else 120, highlight=False)
+    console = Console(file=file, width=None if file.isatty() else 120, highlight=False)
     found = summary(classifier)
 
-    def table(*headings: str) -> Table:
-        made = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    def show(headings: Sequence[str], rows: Iterable[Sequence[str]], more: str = "") -> None:
+        table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
         for heading in headings:
-            made.add_column(heading, justify="right" if heading in NUMBERS else "left")
-        return made
+            table.add_column(heading, justify="right" if heading in NUMBERS else "left")
+        for row in rows:
+            table.add_row(*map(escape, row))
+        console.print(table)
+        if more:
+            console.print(more)
 
-    columns = table(*(found["columns"][0] if found["columns"] else ("column",)))
-    for row in found["columns"][:MOST_COLUMNS]:
-        columns.add_row(*map(escape, map(_cell, row.values())))
-    console.print(columns)
-    _more(console, len(found["columns"]) - MOST_COLUMNS, "columns")
-    classes = table("class", "rows", "share", "")
+    def rest(of: str, most: int) -> str:
+        n = len(found[of]) - most
+        return f"  … and {n:,} more {of}; all of them with --json" if n > 0 else ""
+
+    columns = found["columns"]
+    cells = ([*map(_cell, row.values())] for row in columns[:MOST_COLUMNS])
+    show(list(columns[0]) if columns else ["column"], cells, rest("columns", MOST_COLUMNS))
+    show(("class", "rows", "share", ""), _class_rows(found), rest("classes", MOST_CLASSES))
+    if metrics := found["metrics"]:
+        rows = [
+            ("accuracy", f"{metrics['accuracy']:.1%}"),
+            ("log-loss", f"{metrics['log_loss']:.3f}"),
+            ("calibration error", f"{metrics['calibration_error']:.3f}"),
+        ]
+        show((f"{metrics['how']}, {metrics['rows']:,} rows", "value"), rows)
+    if found["tuning"] in UNTUNED:
+        console.print(f"[yellow]{UNTUNED[found['tuning']]}[/yellow]", soft_wrap=True)
+    if best := found["informative"][:MOST_INFORMATIVE]:
+        bits = [(row["column"], f"{row['bits']:.3f}") for row in best]
+        show(("mutual information with the target", "bits"), bits)
+    if found["words"]:
+        words = [(label, "  ".join(top)) for label, top in found["words"].items()]
+        show(("class", "top words"), words[:MOST_CLASSES])
+    for row in found["target_leakage"]:
+        console.print(
+            f"[yellow]Target leakage? Column {row['column']!r} alone gives the class of "
+            f"{row['right']:.1%} of the rows.[/yellow] If it is not known before the class is, "
+            f"leave it out: --drop {escape(row['column'])}",
+            soft_wrap=True,
+        )
+
+
+def _class_rows(found: dict[str, Any]) -> Iterable[tuple[str, ...]]:
     total = sum(row["weight"] for row in found["classes"]) or 1.0
     for row in sorted(found["classes"], key=lambda r: -r["rows"])[:MOST_CLASSES]:
         share = row["weight"] / total
-        bar = "█" * round(30 * share)
-        classes.add_row(escape(str(row["class"])), f"{row['rows']:,}", f"{share:.1%}", bar)
-    console.print(classes)
-    _more(console, len(found["classes"]) - MOST_CLASSES, "classes")
-    if found["figures"]:
-        told = found["figures"]
-        how = f"{told['rows']:,} rows, each as if not learned ({told['how']})"
-        figures = table(how, "figure")
-        figures.add_row("accuracy", f"{told['accuracy']:.1%}")
-        figures.add_row("log-loss", f"{told['log_loss']:.3f}")
-        figures.add_row("calibration error", f"{told['calibration_error']:.3f}")
-        console.print(figures)
-    if found["tuning"] in UNTUNED:
-        console.print(f"[yellow]{UNTUNED[found['tuning']]}[/yellow]", soft_wrap=True)
-    informative = table("tells most of the class", "bits")
-    for row in found["informative"][:MOST_INFORMATIVE]:
-        informative.add_row(escape(row["column"]), f"{row['bits']:.3f}")
-    if found["informative"]:
-        console.print(informative)
-    if found["words"]:
-        words = table("class", "words that speak for it")
-        for label, features in list(found["words"].items())[:MOST_CLASSES]:
-            words.add_row(escape(label), escape("  ".join(features)))
-        console.print(words)
-    for row in found["gives_class_away"]:
-        console.print(
-            f"[yellow]Column {row['column']!r} alone gives the class of {row['right']:.1%} of the "
-            "rows.[/yellow] Is it known before the class is? If not, leave it out: "
-            f"--drop {escape(row['column'])}",
-            soft_wrap=True,
-        )
+        yield str(row["class"]), f"{row['rows']:,}", f"{share:.1%}", "█" * round(30 * share)
 
 
 def _cell(value: Any) -> str:
@@ -141,36 +144,17 @@ def _cell(value: Any) -> str:
 
 
 def _words(classifier: Classifier) -> dict[str, list[str]]:
-    """Return the words that weigh most for each class, where texts were learned."""
+    """List the top words of each class, if there are texts."""
     if not any(block.kind is Kind.WORDS for block in classifier.statistics.schema.counted):
         return {}
     best = classifier.top_features(MOST_INFORMATIVE)
     return {str(label): [found.feature for found in best[label]] for label in best}
 
 
-def _giveaways(classifier: Classifier) -> list[dict[str, Any]]:
-    """Return columns that all but name the class, unless they name the rows."""
-    statistics = classifier.statistics
-    return [
-        {"column": name, "right": round(found.right, 6)}
-        for name, found in column_information(statistics).items()
-        if found.gives_class_away
-        and not names_rows(statistics.schema[name], statistics.tables[name])
-        and found.values * 10 <= statistics.n_rows
-    ]
-
-
-def _more(console: Any, n: int, what: str) -> None:
-    if n > 0:
-        console.print(f"  … and {n:,} more {what}; all of them with --json")
-
-
 def predictions(
     classifier: Classifier, p: FloatArray, proba: bool, batch: Any, keep: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the columns of an answer: what is kept, the class, its probability, if wanted all."""
-    from priory.base.labels import label_array
-
+    """Collect the columns of an answer: the kept ones, the class and its probability, or all."""
     best = p.argmax(axis=1)
     columns = {name: batch.columns[name] for name in keep}
     columns["prediction"] = label_array(classifier.classes)[best]
@@ -183,36 +167,22 @@ def predictions(
 def drawn(
     columns: dict[str, Any], labels: Any, target: str, classifier: Classifier
 ) -> dict[str, Any]:
-    """Return the columns of drawn rows, the class last; whole numbers without a point."""
-    from priory.model.samples import is_integer
-
-    def whole(values: Any) -> Any:
-        rounded = [None if x != x else round(x) for x in values.tolist()]
-        return np.array(rounded, dtype=object if None in rounded else np.int64)
-
-    return {
-        **{
-            name: whole(values)
-            if values.dtype.kind == "f" and is_integer(name, classifier.statistics)
-            else values
-            for name, values in columns.items()
-        },
-        target: labels,
-    }
-
-
-def one_row(X: RawTable, i: int) -> RawTable:
-    """Return one row of a table."""
-    return RawTable(X.names, 1, X.named, lambda j: X.get(j)[i : i + 1])
+    """Collect the columns of drawn rows, the class last; integers have no decimal point."""
+    found = dict(columns)
+    for name, values in columns.items():
+        if values.dtype.kind == "f" and is_integer(name, classifier.statistics):
+            rounded = [None if x != x else round(x) for x in values.tolist()]
+            found[name] = np.array(rounded, dtype=object if None in rounded else np.int64)
+    return {**found, target: labels}
 
 
 def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """Return the rows of a table of parameters as plain values; a tuple becomes a list."""
+    """Convert a table of parameters to a list of its rows."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def tabulated(columns: dict[str, list[Any]]) -> str:
-    """Return a table of parameters as text, numbers in six digits."""
+    """Format a table of parameters as text, numbers in six digits."""
 
     def cell(value: Any) -> str:
         return "" if value is None else f"{value:.6g}" if isinstance(value, float) else shown(value)
@@ -222,7 +192,7 @@ def tabulated(columns: dict[str, list[Any]]) -> str:
 
 
 def worked(row: RowExplanation) -> dict[str, Any]:
-    """Return a worked sum as plain values; an impossible value has no logarithm."""
+    """Convert a worked sum to plain values; the logarithm of 0 is None."""
     classes = [str(label) for label in row.classes]
 
     def by_class(values: Any) -> dict[str, float | None]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from priory import sources
 from priory.base.errors import SettingError
 from priory.cli import reports
 from priory.cli.failing import say, told
@@ -23,30 +25,22 @@ from priory.cli.inputs import (
     parse_texts,
     parse_weights,
 )
-from priory.cli.options import (
-    AsJson,
-    Attach,
-    Data,
-    Delimiter,
-    Encoding,
-    NaValues,
-    Out,
-    Where,
-    reading,
-)
+from priory.cli.options import AsJson, Data, Opening, Out, opens_source
 from priory.cli.outputs import dumped
 from priory.cli.wording import in_options, speaking_of_options
+from priory.sources.opening import SQL
 from priory.tuning.settings import Settings
 
 __all__ = ["train"]
 
 
 class Select(StrEnum):
-    """Say by what columns are chosen."""
+    """How columns are selected."""
 
     MDL = "mdl"
 
 
+@opens_source
 def train(
     data: Data,
     target: Annotated[
@@ -61,9 +55,7 @@ def train(
     text: Annotated[
         list[str], typer.Option(help="A column of text; COLUMN=html, email or char splits it so.")
     ] = [],
-    where: Where = None,
     weight: Annotated[str | None, typer.Option(help="A column of weights.")] = None,
-    na_values: NaValues = [],
     smoothing: Annotated[
         list[str], typer.Option(help="auto or Laplace's number, for all or COLUMN=NUMBER.")
     ] = [],
@@ -112,10 +104,9 @@ def train(
         typer.Option("--keep-sample", help="Keep a sample of rows in the file, to tune on later."),
     ] = False,
     max_classes: Annotated[int, typer.Option(help="More classes are a mistake.", min=2)] = 1000,
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
-    attach: Attach = [],
     n_threads: Annotated[int | None, typer.Option(help="How many threads to use.", min=1)] = None,
+    *,
+    opening: Opening,
     as_json: AsJson = False,
 ) -> None:
     """Learn a table of any size, say what was learned, and save the model.
@@ -124,8 +115,7 @@ def train(
     files; or a folder with a folder of texts for each class, which needs no --target. The model
     goes to the file named by -o, else beside you under the name of the data.
     """
-    from priory import sources
-
+    given = locals()
     if target is None and not Path(data[0]).is_dir():
         raise SettingError("Name the column of the classes: --target COLUMN.")
     if keep_sample and min_count > 1:
@@ -135,22 +125,11 @@ def train(
         )
     if smoothing and m_estimate is not None:
         raise SettingError("--smoothing and --m-estimate both smooth; give one of them.")
-    given = {
-        "families": families,
-        "smoothing": smoothing,
-        "class_prior": class_prior,
-        "missing": missing,
-        "unseen": unseen,
-        "n_threads": n_threads,
-        "text": text,
-        "weights": weights,
-        "sample_size": sample_size,
-        "select": select,
-        "structure": structure,
-        "max_parents": max_parents,
-        "pairs": pairs,
+    changes = {
+        name: PARSERS[name](given[name]) if name in PARSERS else given[name]
+        for name in (field.name for field in fields(Settings))
+        if given.get(name) not in NOTHING
     }
-    changes = {k: PARSERS.get(k, _same)(v) for k, v in given.items() if v is not None and v != []}
     if m_estimate is not None:
         changes["smoothing"] = parse_m_estimate(m_estimate)
     with speaking_of_options(), from_stdin(data) as source, told(in_options) as heard:
@@ -161,7 +140,7 @@ def train(
             weight=weight,
             settings=(Settings.textbook if textbook else Settings.auto)(**changes),
             max_classes=max_classes,
-            **reading(where, na_values, encoding, delimiter, attach),
+            **opening,
         )
     path = output if output is not None else Path(_stem(data) + ".priory")
     classifier.save(path, min_count, keep_sample)
@@ -172,10 +151,7 @@ def train(
     say(f"saved to {path} ({path.stat().st_size:,} bytes)")
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
+NOTHING: tuple[Any, ...] = (None, [])
 PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "families": parse_families,
     "smoothing": parse_smoothing,
@@ -186,12 +162,10 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "weights": parse_weights,
     "select": str,
 }
-"""How what stands on the command line becomes a setting; other settings stand as they are."""
+"""How the text of an option becomes a setting; other settings are used as they are."""
 
 
 def _stem(data: Sequence[str]) -> str:
-    from priory.sources.opening import SQL
-
     if data[0] == "-" or SQL.match(data[0]):
         return "model"
     name = Path(data[0]).name.replace("*", "").replace("?", "")

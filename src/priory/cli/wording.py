@@ -1,4 +1,4 @@
-"""What the library says of its arguments, in the words of the shell's options."""
+"""Messages about arguments of Python, rewritten as options of the shell."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def in_options(text: str) -> str:
 
 @contextmanager
 def speaking_of_options() -> Iterator[None]:
-    """Let what fails inside speak of options."""
+    """Rewrite the errors raised inside."""
     try:
         yield
     except PrioryError as error:
@@ -40,11 +40,8 @@ def speaking_of_options() -> Iterator[None]:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Find arguments with values by column, with one value, and alone.
-
-    The options of `priory train` have the names of the arguments.
-    """
-    from priory.cli.training import train  # which speaks of its options by this module
+    """Compile patterns of arguments with values by column, with one value, and alone."""
+    from priory.cli.training import train  # which imports this module
 
     options = [name for name in inspect.signature(train).parameters if name != "data"]
     names, of_words = "|".join(options), "|".join(name for name in options if "_" in name)
@@ -56,7 +53,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 
 
 def _value(text: str) -> str:
-    """Spell a value; an option that is True is there, and that is all."""
+    """Spell a value; an option that is True has none."""
     return "" if text == "True" else " none" if text == "None" else f" {shlex.quote(text)}"
 
 

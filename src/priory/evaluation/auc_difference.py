@@ -100,8 +100,7 @@ def delong(first: Evaluation, second: Evaluation, level: float = 0.95) -> AucDif
     tails(level)  # refuses a level that is not between 0 and 1
     check_same_rows(first, second)
     _check_rows(first)
-    weights = np.ones(first.n_rows) if first.weights is None else first.weights
-    weights = weights / weights.max()  # weights of any size can be squared
+    weights = first.row_weights / first.row_weights.max()  # weights of any size can be squared
     components = _components(second, weights) - _components(first, weights)
     variance = sum(
         _variance(components[rows], weights[rows])
@@ -113,7 +112,7 @@ def delong(first: Evaluation, second: Evaluation, level: float = 0.95) -> AucDif
 
 def _components(e: Evaluation, weights: FloatArray) -> FloatArray:
     """Compute what each row adds to the area, per unit of weight."""
-    places = [1] if len(e.classes) == 2 else e._separable
+    places = [1] if len(e.classes) == 2 else e.separable
     total = np.zeros(e.n_rows)
     for k in places:
         score, positive = e.probabilities[:, k], e.true_codes == k

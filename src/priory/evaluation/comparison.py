@@ -123,31 +123,29 @@ class Comparison:
     def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         a, b = self.first, self.second
         names = tuple(shown(name, 20) for name in self.names)
-        rows = [
-            _row(
-                "accuracy", a.accuracy, b.accuracy, self.accuracy_difference, self.accuracy_interval
-            )
-        ]
+        difference, ends = self.accuracy_difference, self.accuracy_interval
+        rows = [_row("accuracy", a.accuracy, b.accuracy, difference, ends)]
         if self.log_loss_difference is not None:
-            difference, ends = self.log_loss_difference, self.log_loss_interval
-            rows.append(_row("log-loss", a.log_loss, b.log_loss, difference, ends))
+            loss, of_loss = self.log_loss_difference, self.log_loss_interval
+            rows.append(_row("log-loss", a.log_loss, b.log_loss, loss, of_loss))
             told = self._auc()
-            ends = told.interval if isinstance(told, AucDifference) else None
-            rows.append(_row("AUC", a.auc, b.auc, b.auc - a.auc, ends))
+            of_area = told.interval if isinstance(told, AucDifference) else None
+            rows.append(_row("AUC", a.auc, b.auc, b.auc - a.auc, of_area))
         return (f"{a.n_rows} rows", *names, "difference", f"{100 * self.level:g} %"), rows
 
     def _words(self) -> list[str]:
         names = [shown(name, 20) for name in self.names]
         alone = ", ".join(f"{name} {n}" for name, n in zip(names, self.only_correct, strict=True))
         lines = [f"correct where the other is wrong: {alone}; {self.test} p = {self.p_value:.2g}"]
-        better = int(self.accuracy_difference > 0)
-        told = self.p_value < 1 - self.level
-        lines.append(f"accuracy: {f'{names[better]} is better' if told else NO_DIFFERENCE}")
+
+        def add(metric: str, second_is_better: bool, significant: bool) -> None:
+            better = f"{names[second_is_better]} is better"
+            lines.append(f"{metric}: {better if significant else 'no significant difference'}")
+
+        add("accuracy", self.accuracy_difference > 0, self.p_value < 1 - self.level)
         if self.log_loss_difference is not None and self.log_loss_interval is not None:
             low, high = self.log_loss_interval
-            better = int(self.log_loss_difference < 0)
-            told = low > 0 or high < 0
-            lines.append(f"log-loss: {f'{names[better]} is better' if told else NO_DIFFERENCE}")
+            add("log-loss", self.log_loss_difference < 0, low > 0 or high < 0)
             area = self._auc()
             words = area.verdict(*names) if isinstance(area, AucDifference) else area
             lines.append(f"AUC: {words}")
@@ -159,9 +157,6 @@ class Comparison:
             return self.auc
         except (InputError, NoProbabilitiesError) as error:
             return f"no test. {error}"
-
-
-NO_DIFFERENCE = "no significant difference"
 
 
 def compare(
@@ -193,7 +188,7 @@ def compare(
     if len(tuple(names)) != 2 or isinstance(names, str):
         raise SettingError(f"names must be two names, not {names!r}.")
     d = second.correct.astype(np.float64) - first.correct
-    weights = np.ones(first.n_rows) if first.weights is None else first.weights
+    weights = first.row_weights
     counted = d[weights > 0]
     p_value, test = mcnemar(d, first.weights)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Gain",
+    "OneVsRest",
     "PrecisionRecall",
     "Roc",
     "Sweep",
@@ -33,8 +34,42 @@ MOST_POINTS = 12
 """The number of points of a curve that are printed."""
 
 
+class _Curve:
+    """A curve that prints as a table of some of its points."""
+
+    _head: ClassVar[tuple[str, ...]]
+
+    def _content(self) -> tuple[str, tuple[FloatArray, ...]]:
+        """Collect the title, and the columns of the table."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        title, points = self._content()
+        return f"<{title}, {len(points[0])} points>"
+
+    def __str__(self) -> str:
+        title, rows, more = self._table()
+        return "\n".join([title, aligned([self._head, *rows], right=True), *more])
+
+    def _repr_html_(self) -> str:
+        title, rows, more = self._table()
+        return html_together(html_table(self._head, rows, title), remarks=more)
+
+    def _table(self) -> tuple[str, list[tuple[str, ...]], list[str]]:
+        """Format the title, some points, and a note on how many were skipped."""
+        title, (first, *others) = self._content()
+        n = len(first)
+        places = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(np.int64))
+        rows = [
+            (f"{first[i]:.4g}", *(four_digits(float(column[i])) for column in others))
+            for i in places
+        ]
+        more = f"({n - len(rows)} points between these are not shown)"
+        return title, rows, [more] if n > len(rows) else []
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Roc:
+class Roc(_Curve):
     """A receiver operating characteristic (ROC) curve of one class against the rest.
 
         true positive rate  = TP / (TP + FN)
@@ -61,24 +96,11 @@ class Roc:
     true_positive_rate: FloatArray
     auc: float
 
-    def __repr__(self) -> str:
-        return f"<{self._title}, {len(self.thresholds)} points>"
-
-    def __str__(self) -> str:
-        return f"{self._title}\n{_table(self._head, self._points)}"
-
-    def _repr_html_(self) -> str:
-        return _html(self._title, self._head, self._points)
-
     _head = ("threshold", "false positive rate", "true positive rate")
 
-    @property
-    def _title(self) -> str:
-        return f"ROC of {shown(self.positive)}, AUC {four_digits(self.auc)}"
-
-    @property
-    def _points(self) -> tuple[FloatArray, ...]:
-        return self.thresholds, self.false_positive_rate, self.true_positive_rate
+    def _content(self) -> tuple[str, tuple[FloatArray, ...]]:
+        title = f"ROC of {shown(self.positive)}, AUC {four_digits(self.auc)}"
+        return title, (self.thresholds, self.false_positive_rate, self.true_positive_rate)
 
     def plot(self, axes: Any = None, threshold: Threshold | None = None) -> Any:
         """Plot the curve with some of its thresholds; return the matplotlib axes.
@@ -93,15 +115,13 @@ class Roc:
             axes,
             (self.false_positive_rate, self.true_positive_rate),
             f"{shown(self.positive)}, AUC {self.auc:.3f}",
-            ("false positive rate", "true positive rate"),
-            steps=False,
-            diagonal=True,
+            self._head[1:],
             marks=(self, threshold),
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrecisionRecall:
+class PrecisionRecall(_Curve):
     """A precision-recall curve: both metrics at every threshold, the highest threshold last.
 
     The last point, with precision 1 and recall 0, has no threshold. Average precision is
@@ -123,24 +143,12 @@ class PrecisionRecall:
     recall: FloatArray
     average_precision: float
 
-    def __repr__(self) -> str:
-        return f"<PrecisionRecall of {self._title}, {len(self.thresholds)} points>"
-
-    def __str__(self) -> str:
-        return f"{self._title}\n{_table(self._head, self._points)}"
-
-    def _repr_html_(self) -> str:
-        return _html(self._title, self._head, self._points)
-
     _head = ("threshold", "precision", "recall")
 
-    @property
-    def _title(self) -> str:
-        return f"{shown(self.positive)}, average precision {four_digits(self.average_precision)}"
-
-    @property
-    def _points(self) -> tuple[FloatArray, ...]:
-        return self.thresholds, self.precision[:-1], self.recall[:-1]
+    def _content(self) -> tuple[str, tuple[FloatArray, ...]]:
+        average = four_digits(self.average_precision)
+        title = f"precision and recall of {shown(self.positive)}, average precision {average}"
+        return title, (self.thresholds, self.precision[:-1], self.recall[:-1])
 
     def plot(self, axes: Any = None) -> Any:
         """Plot the curve; return the matplotlib axes."""
@@ -152,12 +160,11 @@ class PrecisionRecall:
             f"{shown(self.positive)}, AP {self.average_precision:.3f}",
             ("recall", "precision"),
             steps=True,
-            diagonal=False,
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gain:
+class Gain(_Curve):
     """A cumulative gain curve: positive rows found among the rows with the highest scores.
 
     gain(s) = fraction of the positive rows that are among the fraction s of all rows with the
@@ -178,16 +185,10 @@ class Gain:
     found: FloatArray
     """The fraction of the positive rows that are among them."""
 
-    def __repr__(self) -> str:
-        return f"<Gain of {shown(self.positive)}, {len(self.share)} points>"
-
-    def __str__(self) -> str:
-        return f"gain of {shown(self.positive)}\n{_table(self._head, (self.share, self.found))}"
-
-    def _repr_html_(self) -> str:
-        return _html(f"gain of {shown(self.positive)}", self._head, (self.share, self.found))
-
     _head = ("fraction of the rows", "fraction of the positive rows")
+
+    def _content(self) -> tuple[str, tuple[FloatArray, ...]]:
+        return f"gain of {shown(self.positive)}", (self.share, self.found)
 
     def at(self, share: float) -> float:
         """Interpolate the fraction of the positive rows found in a fraction of the rows."""
@@ -209,10 +210,27 @@ class Gain:
             axes,
             (self.share, self.found),
             shown(self.positive),
-            ("fraction of the rows", "fraction of the positive rows"),
-            steps=False,
-            diagonal=True,
+            self._head,
         )
+
+
+class OneVsRest(NamedTuple):
+    """The rows of one class against the rest."""
+
+    label: Label
+    positive: BoolArray
+    scores: FloatArray
+    weights: FloatArray | None
+
+    def check(self) -> None:
+        """Refuse rows that are all positive, or all negative."""
+        counted = True if self.weights is None else self.weights > 0
+        for there, which in ((self.positive, "no row is"), (~self.positive, "every row is")):
+            if not (there & counted).any():
+                raise InputError(
+                    f"A curve of {self.label!r} needs rows of that class and rows of others, but "
+                    f"{which} of that class."
+                )
 
 
 class Sweep(NamedTuple):
@@ -223,8 +241,9 @@ class Sweep(NamedTuple):
     false_positives: FloatArray
 
 
-def sweep(positive: BoolArray, scores: FloatArray, weights: FloatArray | None) -> Sweep:
+def sweep(rows: OneVsRest) -> Sweep:
     """Count true and false positives at every distinct score, and at infinity before them."""
+    _, positive, scores, weights = rows
     w = np.ones(len(scores)) if weights is None else weights
     some = np.flatnonzero(w > 0)
     order = some[np.argsort(-scores[some], kind="stable")]
@@ -234,33 +253,33 @@ def sweep(positive: BoolArray, scores: FloatArray, weights: FloatArray | None) -
     return Sweep(np.append(np.inf, ordered[last]), np.append(0.0, hits), np.append(0.0, misses))
 
 
-def roc(label: Label, positive: BoolArray, scores: FloatArray, weights: FloatArray | None) -> Roc:
+def roc(rows: OneVsRest) -> Roc:
     """Compute the ROC curve of one class against the rest."""
     from sklearn.metrics import auc, roc_curve
 
-    _check_both(label, positive, weights)
+    rows.check()
+    label, positive, scores, weights = rows
     false, true, thresholds = roc_curve(positive, scores, sample_weight=weights)
     return Roc(label, thresholds, false, true, float(auc(false, true)))
 
 
-def precision_recall(
-    label: Label, positive: BoolArray, scores: FloatArray, weights: FloatArray | None
-) -> PrecisionRecall:
+def precision_recall(rows: OneVsRest) -> PrecisionRecall:
     """Compute the precision-recall curve of one class against the rest."""
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
-    _check_both(label, positive, weights)
+    rows.check()
+    label, positive, scores, weights = rows
     precision, recall, thresholds = precision_recall_curve(positive, scores, sample_weight=weights)
     average = average_precision_score(positive, scores, sample_weight=weights)
     return PrecisionRecall(label, thresholds, precision, recall, float(average))
 
 
-def gain(label: Label, positive: BoolArray, scores: FloatArray, weights: FloatArray | None) -> Gain:
+def gain(rows: OneVsRest) -> Gain:
     """Compute the cumulative gain curve of one class against the rest."""
-    _check_both(label, positive, weights)
-    _, hits, misses = sweep(positive, scores, weights)
+    rows.check()
+    _, hits, misses = sweep(rows)
     called = hits + misses
-    return Gain(label, called / called[-1], hits / hits[-1])
+    return Gain(rows.label, called / called[-1], hits / hits[-1])
 
 
 def macro_roc(curves: list[Roc]) -> tuple[FloatArray, FloatArray]:
@@ -297,37 +316,3 @@ def _check_threshold(positive: Label, threshold: Any) -> None:
         raise SettingError(
             f"threshold is of the class {threshold.positive!r}, but the curve is of {positive!r}."
         )
-
-
-def _check_both(label: Label, positive: BoolArray, weights: FloatArray | None) -> None:
-    counted = np.ones(len(positive), dtype=np.bool_) if weights is None else weights > 0
-    for there, which in ((positive, "no row is"), (~positive, "every row is")):
-        if not (there & counted).any():
-            raise InputError(
-                f"A curve of {label!r} needs rows of that class and rows of others, but {which} of "
-                "that class."
-            )
-
-
-def _table(head: tuple[str, ...], points: tuple[FloatArray, ...]) -> str:
-    rows, more = _some(points)
-    return "\n".join([aligned([head, *rows], right=True), *more])
-
-
-def _html(title: str, head: tuple[str, ...], points: tuple[FloatArray, ...]) -> str:
-    rows, more = _some(points)
-    return html_together(html_table(head, rows, title), remarks=more)
-
-
-def _some(points: tuple[FloatArray, ...]) -> tuple[list[tuple[str, ...]], list[str]]:
-    """Format some points of a curve, with a note on how many were skipped."""
-    n = len(points[0])
-    places = np.arange(n)
-    if n > MOST_POINTS:
-        places = np.unique(np.linspace(0, n - 1, MOST_POINTS).round().astype(np.int64))
-    rows = [
-        (f"{points[0][i]:.4g}", *(four_digits(float(column[i])) for column in points[1:]))
-        for i in places
-    ]
-    more = f"({n - len(rows)} points between these are not shown)"
-    return rows, [more] if n > len(rows) else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -10,26 +11,11 @@ import numpy as np
 from priory.base.errors import SettingError, check_number, did_you_mean, listing
 from priory.base.html import shown_once
 from priory.base.typing import BoolArray, FloatArray, Label
-from priory.evaluation.curves import (
-    Gain,
-    PrecisionRecall,
-    Roc,
-    gain,
-    precision_recall,
-    roc,
-    sweep,
-)
-from priory.evaluation.intervals import (
-    Interval,
-    auc_of,
-    bootstrap,
-    calibration_of,
-    mean_of,
-    wilson,
-)
+from priory.evaluation import curves
+from priory.evaluation.curves import Gain, OneVsRest, PrecisionRecall, Roc
+from priory.evaluation.intervals import Interval, auc_of, bootstrap, calibration_of, mean_of, wilson
 from priory.evaluation.label_metrics import check_average
-from priory.evaluation.loss_metrics import LossMetrics
-from priory.evaluation.losses import brier_scores, log_losses
+from priory.evaluation.losses import LossMetrics, brier_scores, log_losses
 from priory.evaluation.reliability import BINS, Reliability, bins_of, reliability
 from priory.evaluation.rendering import as_dict, as_html, as_text, probability
 from priory.evaluation.thresholds import Threshold, choose
@@ -148,9 +134,8 @@ class Evaluation(LossMetrics):
 
         As in scikit-learn; `impossible_rows` is the number of rows with P = 0.
         """
-        return float(
-            np.average(log_losses(self.true_codes, self.probabilities), weights=self.weights)
-        )
+        losses = log_losses(self.true_codes, self.probabilities)
+        return float(np.average(losses, weights=self.weights))
 
     @property
     def impossible_rows(self) -> int:
@@ -164,9 +149,8 @@ class Evaluation(LossMetrics):
 
         With two classes half of that, (P(second | x) − y)², from 0 to 1, as in scikit-learn.
         """
-        return float(
-            np.average(brier_scores(self.true_codes, self.probabilities), weights=self.weights)
-        )
+        scores = brier_scores(self.true_codes, self.probabilities)
+        return float(np.average(scores, weights=self.weights))
 
     @property
     def calibration_error(self) -> float:
@@ -198,35 +182,28 @@ class Evaluation(LossMetrics):
         The probability that a positive row scores above a negative one; NaN without rows of
         either kind.
         """
-        if len(self.classes) == 2:
-            return float(self._areas[1])
-        return self._mean(self._areas, "macro")
+        return self._overall(self._areas)
 
     @cached_property
     def average_precision(self) -> float:
         """The average precision; with more than two classes the mean of one against rest."""
         from sklearn.metrics import average_precision_score
 
-        areas = np.full(len(self.classes), np.nan)
-        for k in self._separable:
-            areas[k] = average_precision_score(
-                self.true_codes == k, self.probabilities[:, k], sample_weight=self.weights
-            )
-        return float(areas[1]) if len(areas) == 2 else self._mean(areas, "macro")
+        return self._overall(self._by_class(average_precision_score))
 
     # Curves, each of one class against the rest
 
     def roc(self, positive: Label | None = None) -> Roc:
         """Compute the ROC curve with its thresholds."""
-        return roc(*self._one_against_rest(positive))
+        return curves.roc(self._one_vs_rest(positive))
 
     def precision_recall(self, positive: Label | None = None) -> PrecisionRecall:
         """Compute precision and recall at every threshold."""
-        return precision_recall(*self._one_against_rest(positive))
+        return curves.precision_recall(self._one_vs_rest(positive))
 
     def gain(self, positive: Label | None = None) -> Gain:
         """Compute the cumulative gain curve: positive rows among the highest scores."""
-        return gain(*self._one_against_rest(positive))
+        return curves.gain(self._one_vs_rest(positive))
 
     # Confidence intervals
 
@@ -260,10 +237,9 @@ class Evaluation(LossMetrics):
                 f"There is no interval for {metric!r}, only for {listing(known, most=20)}."
                 f"{did_you_mean(str(metric), known)}"
             )
-        weights = np.ones(self.n_rows) if self.weights is None else self.weights
         low, high = bootstrap(
             self._statistic(metric),
-            weights,
+            self.row_weights,
             level,
             strata=self.true_codes if metric in STRATIFIED else None,
             n_resamples=n_resamples,
@@ -292,15 +268,14 @@ class Evaluation(LossMetrics):
         (of a false positive, of a false negative): the one with the lowest cost.
         """
         self._check_two("threshold")
-        label, is_positive, scores, weights = self._one_against_rest(positive)
-        rows = self.support
-        if not rows.all():
+        rows = self._one_vs_rest(positive)
+        if not self.support.all():
             raise SettingError(
                 "A threshold needs rows of both classes; there are none of "
-                f"{self.classes[int(rows.argmin())]!r}."
+                f"{self.classes[int(self.support.argmin())]!r}."
             )
-        swept = sweep(is_positive, scores, weights)
-        return choose(swept, label, precision, recall, false_positive_rate, cost)
+        swept = curves.sweep(rows)
+        return choose(swept, rows.label, precision, recall, false_positive_rate, cost)
 
     def at(self, threshold: float | Threshold, positive: Label | None = None) -> Evaluation:
         """Evaluate with another threshold: positive if P(positive | x) ≥ threshold.
@@ -317,11 +292,10 @@ class Evaluation(LossMetrics):
             check_number("threshold", threshold)
         k = self.class_index(positive)
         predicted = np.where(self.probabilities[:, k] >= threshold, k, 1 - k)
+        rule = f"{self.classes[k]} if P ≥ {probability(threshold)}"
         if threshold == np.inf:
-            how = f"{self.how}, no row predicted {self.classes[k]}"
-        else:
-            how = f"{self.how}, {self.classes[k]} if P ≥ {probability(threshold)}"
-        return self._with(predicted_codes=predicted, how=how)
+            rule = f"no row predicted {self.classes[k]}"
+        return self._with(predicted_codes=predicted, how=f"{self.how}, {rule}")
 
     # Output
 
@@ -352,8 +326,8 @@ class Evaluation(LossMetrics):
         return shown_once(plot_evaluation(self))
 
     @property
-    def _separable(self) -> list[int]:
-        """The classes that have some rows but not all."""
+    def separable(self) -> list[int]:
+        """The indices of the classes that have some rows but not all."""
         weight = self.support
         return [int(k) for k in np.flatnonzero((weight > 0) & (weight < weight.sum()))]
 
@@ -361,12 +335,18 @@ class Evaluation(LossMetrics):
     def _areas(self) -> FloatArray:
         from sklearn.metrics import roc_auc_score
 
-        areas = np.full(len(self.classes), np.nan)
-        for k in self._separable:
-            areas[k] = roc_auc_score(
-                self.true_codes == k, self.probabilities[:, k], sample_weight=self.weights
-            )
-        return areas
+        return self._by_class(roc_auc_score)
+
+    def _by_class(self, metric: Callable[..., float]) -> FloatArray:
+        """Compute a metric of each class against the rest, NaN if it is not separable."""
+        found = np.full(len(self.classes), np.nan)
+        for k in self.separable:
+            _, positive, scores, weights = self._one_vs_rest(self.classes[k])
+            found[k] = metric(positive, scores, sample_weight=weights)
+        return found
+
+    def _overall(self, areas: FloatArray) -> float:
+        return float(areas[1]) if len(areas) == 2 else self._mean(areas, "macro")
 
     def _mean(self, areas: FloatArray, average: str) -> float:
         some = ~np.isnan(areas)
@@ -377,11 +357,10 @@ class Evaluation(LossMetrics):
         confidence = self.probabilities[np.arange(self.n_rows), self.predicted_codes]
         return confidence, self.correct.astype(np.float64)
 
-    def _one_against_rest(
-        self, positive: Label | None
-    ) -> tuple[Label, BoolArray, FloatArray, FloatArray | None]:
+    def _one_vs_rest(self, positive: Label | None) -> OneVsRest:
         k = self.class_index(positive)
-        return self.classes[k], self.true_codes == k, self.probabilities[:, k], self.weights
+        scores = self.probabilities[:, k]
+        return OneVsRest(self.classes[k], self.true_codes == k, scores, self.weights)
 
     def _share(self, metric: str, positive: Label | None) -> tuple[BoolArray, FloatArray | None]:
         """Find the rows of the denominator, and which of them count in the numerator."""
@@ -409,7 +388,7 @@ class Evaluation(LossMetrics):
             confidence, right = self._confidence()
             return calibration_of(confidence, right, bins_of(confidence, BINS))
         if metric == "auc":
-            places = self._separable
+            places = self.separable
             if not places:
                 raise SettingError("auc is not defined: all rows are of one class.")
             places = [1] if len(self.classes) == 2 else places

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -25,7 +25,6 @@ from priory.base.html import html_table, html_together, shown_once
 from priory.base.labels import label_key
 from priory.base.typing import FloatArray, IntArray
 from priory.data.columns import Labels, Numbers
-from priory.data.rawtables import RawTable
 from priory.data.reading import open_table, read_labels
 from priory.estimators.naive_bayes import NaiveBayes
 from priory.estimators.text import TextNB
@@ -76,20 +75,17 @@ class LearningCurve:
 
     def to_dict(self) -> dict[str, Any]:
         """Convert the curves to plain JSON values."""
-        return dict(
-            plain(
-                {
-                    "models": self.names,
-                    "train_sizes": self.train_sizes,
-                    "test_rows": self.n_test,
-                    "repeats": self.errors.shape[2],
-                    "error": self.error,
-                    "error_spread": _spread(self.errors),
-                    "log_loss": self.log_loss,
-                    "log_loss_spread": _spread(self.log_losses),
-                }
-            )
-        )
+        kept = {
+            "models": self.names,
+            "train_sizes": self.train_sizes,
+            "test_rows": self.n_test,
+            "repeats": self.errors.shape[2],
+            "error": self.error,
+            "error_spread": _spread(self.errors),
+            "log_loss": self.log_loss,
+            "log_loss_spread": _spread(self.log_losses),
+        }
+        return dict(plain(kept))
 
     def plot(self) -> Figure:
         """Plot error and log-loss over the training size; needs matplotlib."""
@@ -111,8 +107,7 @@ class LearningCurve:
             place.spines[["top", "right"]].set_visible(False)
             place.grid(alpha=0.25)
         places[0].legend(frameon=False, fontsize=9)
-        made: Figure = shown_once(figure)
-        return made
+        return cast("Figure", shown_once(figure))
 
     def __repr__(self) -> str:
         return str(self)
@@ -242,11 +237,10 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the mean and scale of numbers, and the values of labels."""
         raw = open_table(X)
-        self.columns_ = [self._learned(raw, i) for i in range(len(raw.names))]
+        self.columns_ = [self._learned(raw.column(name).column) for name in raw.names]
         return self
 
-    def _learned(self, raw: RawTable, i: int) -> Any:
-        column = raw.column(raw.names[i]).column
+    def _learned(self, column: Any) -> Any:
         if not isinstance(column, Numbers):
             labels = column.as_labels()
             return [labels.labels[code] for code in np.unique(labels.codes) if code >= 0]
@@ -291,14 +285,11 @@ def _texts(X: Any) -> list[Any] | None:
         return list(X) if flat else None
     if isinstance(X, Mapping) or len(getattr(X, "shape", ())) > 1:
         return None
-    if hasattr(X, "tolist"):  # NumPy, pandas
-        found = X.tolist()
-    elif hasattr(X, "to_pylist") and not hasattr(X, "column_names"):  # an Arrow array, no table
-        found = X.to_pylist()
-    elif hasattr(X, "to_list"):  # polars
-        found = X.to_list()
-    else:
-        return None
+    methods = ["tolist", "to_list"]  # of NumPy and pandas, and of polars
+    if not hasattr(X, "column_names"):  # an Arrow array, not a table
+        methods.append("to_pylist")
+    method = next((name for name in methods if hasattr(X, name)), None)
+    found = [] if method is None else getattr(X, method)()
     return found if any(isinstance(value, str | bytes) for value in found) else None
 
 
@@ -307,10 +298,8 @@ def _defaults(texts: bool, y: Labels) -> dict[str, Any]:
     regression = LogisticRegression(max_iter=1000)
     name = "softmax regression" if len(np.unique(y.codes)) > 2 else "logistic regression"
     if not texts:
-        return {
-            "naive Bayes": NaiveBayes.textbook(),
-            name: make_pipeline(Encoder(), regression),
-        }
+        counterpart = make_pipeline(Encoder(), regression)
+        return {"naive Bayes": NaiveBayes.textbook(), name: counterpart}
     words = make_pipeline(FunctionTransformer(_without_missing), CountVectorizer(), regression)
     return {"naive Bayes": TextNB.textbook(), name: words}
 
@@ -327,24 +316,18 @@ def _models(given: Any) -> dict[str, Any]:
         several = list(given) if isinstance(given, list | tuple) else [given]
         named = {}
         for model in several:
-            name = _name(model)
+            name = type(model[-1] if isinstance(model, Pipeline) else model).__name__
             same = sum(other.partition(" #")[0] == name for other in named)
             named[name if not same else f"{name} #{same + 1}"] = model
     if not named:
         raise SettingError("models must hold at least one model; None compares two by default.")
     for name, model in named.items():
-        if not (
-            hasattr(model, "fit") and hasattr(model, "predict") and hasattr(model, "get_params")
-        ):
+        if not all(hasattr(model, method) for method in ("fit", "predict", "get_params")):
             raise SettingError(
                 f"Model {name!r} must be a scikit-learn classifier, with fit and predict, not "
                 f"{model!r:.60}."
             )
     return named
-
-
-def _name(model: Any) -> str:
-    return type(model[-1] if isinstance(model, Pipeline) else model).__name__
 
 
 def _check_options(n_repeats: Any, test_size: Any) -> None:

@@ -54,13 +54,9 @@ def plot_evaluation(e: Evaluation) -> Figure:
     if not e.has_probabilities:
         figure, confusion = plt.subplots(figsize=(side + 0.6, side), layout="constrained")
     elif k <= MOST_CURVES:
-        figure, (confusion, roc, reliability) = plt.subplots(
-            1,
-            3,
-            figsize=(side + 8.2, max(4.0, side)),
-            layout="constrained",
-            width_ratios=[side, 4, 4],
-        )
+        size, widths = (side + 8.2, max(4.0, side)), [side, 4, 4]
+        made = plt.subplots(1, 3, figsize=size, layout="constrained", width_ratios=widths)
+        figure, (confusion, roc, reliability) = made
     else:  # a large matrix, with the curves stacked beside it
         figure = plt.figure(figsize=(side + 4.4, max(8.4, side)), layout="constrained")
         left, beside = figure.subfigures(1, 2, width_ratios=[side, 4.2])
@@ -102,8 +98,7 @@ def draw_curve(
     points: tuple[FloatArray, FloatArray],
     label: str,
     names: tuple[str, str],
-    steps: bool,
-    diagonal: bool,
+    steps: bool = False,
     marks: tuple[Roc, Threshold | None] | None = None,
 ) -> Axes:
     """Plot one curve, on new axes if none are given, and mark the thresholds of a ROC curve."""
@@ -112,34 +107,33 @@ def draw_curve(
     style: Any = {"drawstyle": "steps-post"} if steps else {}
     axes.plot(*points, label=_name(label, None), linewidth=1.8, **style)
     if marks is not None:
-        _mark_thresholds(axes, *marks)
-    _finish_square(axes, *names, "", diagonal)
-    axes.legend(loc="lower right" if diagonal else "lower left", fontsize=8)
+        curve, chosen = marks
+        colour, point, name = axes.lines[-1].get_color(), None, ""
+        if chosen is not None:
+            point = (chosen.false_positive_rate, chosen.recall)
+            name = f"threshold {_threshold(chosen.threshold)}"
+        _mark_thresholds(axes, curve, colour, point, name)
+    _finish_square(axes, *names, "", diagonal=not steps)
+    axes.legend(loc="lower left" if steps else "lower right", fontsize=8)
     return axes
 
 
-def _mark_thresholds(axes: Axes, curve: Roc, chosen: Threshold | None) -> None:
-    """Mark some thresholds, and a chosen one, on the last ROC curve."""
-    style: Any = {"color": axes.lines[-1].get_color(), "linestyle": "none", "marker": "o"}
-    taken = []
-    if chosen is not None:
-        taken = [(chosen.false_positive_rate, chosen.recall)]
-        label = f"threshold {_threshold(chosen.threshold)}"
-        axes.plot(*taken[0], markersize=8, label=label, zorder=5, **style)
-    _mark_some(axes, curve, taken, style)
-
-
-def _mark_some(axes: Axes, curve: Roc, taken: list[tuple[float, float]], style: Any) -> None:
-    """Mark thresholds, with their values, evenly spaced along a curve."""
+def _mark_thresholds(
+    axes: Axes, curve: Roc, colour: Any, point: tuple[float, float] | None, label: str
+) -> None:
+    """Mark one point, and some thresholds with their values, evenly spaced along a curve."""
+    style: Any = {"color": colour, "linestyle": "none", "marker": "o", "zorder": 5}
+    taken = [(0.0, 0.0), (1.0, 1.0)]
+    if point is not None:
+        axes.plot(*point, markersize=8, label=label, **style)
+        taken.append(point)
     x, y = curve.false_positive_rate, curve.true_positive_rate
-    length = x + y  # monotonic: both rates rise together
-    taken = [(0.0, 0.0), (1.0, 1.0), *taken]
     for aim in np.linspace(0, 2, MARKED + 2)[1:-1]:
-        i = int(np.abs(length - aim).argmin())
+        i = int(np.abs(x + y - aim).argmin())  # both rates rise together
         if any(max(abs(x[i] - at[0]), abs(y[i] - at[1])) < APART for at in taken):
             continue
         taken.append((x[i], y[i]))
-        axes.plot(x[i], y[i], markersize=4, markerfacecolor="white", zorder=5, **style)
+        axes.plot(x[i], y[i], markersize=4, markerfacecolor="white", **style)
         axes.annotate(  # below and to the right, where a ROC curve leaves room
             _threshold(curve.thresholds[i]),
             (x[i], y[i]),
@@ -218,9 +212,7 @@ def _draw_roc(axes: Axes, e: Evaluation) -> None:
             axes.plot([], [], "o", color="#555555", label="as predicted")
     elif curves:
         rates, label = _rates(e, curves[0].positive), f"as predicted{_decision(e, curves[0])}"
-        style: Any = {"color": COLOURS[0], "linestyle": "none", "marker": "o"}
-        axes.plot(*rates, markersize=8, label=label, zorder=4, **style)
-        _mark_some(axes, curves[0], [rates], style)
+        _mark_thresholds(axes, curves[0], COLOURS[0], rates, label)
     title = "ROC, each class against the rest" if len(curves) > 1 else "ROC, with thresholds"
     _finish_square(axes, "false positive rate", "true positive rate", title)
     if curves:
@@ -281,7 +273,7 @@ def _finish_square(axes: Axes, x: str, y: str, title: str, diagonal: bool = True
 
 
 def _curves(e: Evaluation) -> list[Roc]:
-    return [e.roc(e.classes[k]) for k in e._separable]
+    return [e.roc(e.classes[k]) for k in e.separable]
 
 
 def _mean_curve(e: Evaluation) -> tuple[FloatArray, FloatArray]:

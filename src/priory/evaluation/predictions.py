@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -46,14 +46,13 @@ class Predictions:
     ) -> None:
         known = _read_classes(classes)
         true_codes = _codes(labels, known, "labels")
-        n = _check_rows(true_codes)
-        matrix = _read_probabilities(probabilities, n, known)
+        matrix = _read_probabilities(probabilities, _check_rows(true_codes), known)
         if predictions is None:
             predicted_codes = _most_probable(matrix)
         else:
-            predicted_codes = _codes(predictions, known, "predictions")
-            _check_length("predictions", predicted_codes, n)
-        self._hold(known, true_codes, predicted_codes, matrix, _read_weights(sample_weight, n), how)
+            predicted_codes = _codes(predictions, known, "predictions", len(true_codes))
+        weights = _read_weights(sample_weight, len(true_codes))
+        self._hold(known, true_codes, predicted_codes, matrix, weights, how)
 
     @classmethod
     def of_predictions(
@@ -69,18 +68,16 @@ class Predictions:
         By default `classes` are the labels that occur. Metrics of probabilities are refused.
         """
         if classes is None:
-            found = [*read_labels(labels, "labels").labels]
-            found += read_labels(predictions, "predictions").labels
-            known = sorted_labels(found)
+            named = {"labels": labels, "predictions": predictions}
+            found = [read_labels(values, name).labels for name, values in named.items()]
+            known = sorted_labels([*found[0], *found[1]])
         else:
             known = _read_classes(classes)
         true_codes = _codes(labels, known, "labels")
-        predicted_codes = _codes(predictions, known, "predictions")
         n = _check_rows(true_codes)
-        _check_length("predictions", predicted_codes, n)
-        result = cls.__new__(cls)
-        result._hold(known, true_codes, predicted_codes, None, _read_weights(sample_weight, n), how)
-        return result
+        predicted_codes = _codes(predictions, known, "predictions", n)
+        weights = _read_weights(sample_weight, n)
+        return cls._held(known, true_codes, predicted_codes, None, weights, how)
 
     @classmethod
     def of_scores(
@@ -112,12 +109,10 @@ class Predictions:
         true_codes = _codes(labels, known, "labels")
         h = _read_scores(scores, _check_rows(true_codes))
         weights = _read_weights(sample_weight, len(true_codes))
-        result = cls.__new__(cls)
-        result._hold(known, true_codes, (h > 0).astype(np.int64), None, weights, how, h)
-        return result
+        return cls._held(known, true_codes, (h > 0).astype(np.int64), None, weights, how, h)
 
     @classmethod
-    def _of_posterior(
+    def of_posterior(
         cls,
         labels: Labels,
         posterior: FloatArray,
@@ -128,8 +123,12 @@ class Predictions:
         """Evaluate a model's own P(k | x), without a copy: nobody else holds it."""
         true_codes = _codes(labels, classes, "labels")
         weights = _read_weights(weights, _check_rows(true_codes))
+        return cls._held(classes, true_codes, _most_probable(posterior), posterior, weights, how)
+
+    @classmethod
+    def _held(cls, *parts: Any, **named: Any) -> Self:
         result = cls.__new__(cls)
-        result._hold(classes, true_codes, _most_probable(posterior), posterior, weights, how)
+        result._hold(*parts, **named)
         return result
 
     @property
@@ -165,6 +164,11 @@ class Predictions:
         return self._probabilities
 
     @property
+    def row_weights(self) -> FloatArray:
+        """The weight of each row, 1 without sample weights."""
+        return np.ones(self.n_rows) if self.weights is None else self.weights
+
+    @property
     def support(self) -> FloatArray:
         """The number of rows of each class, or their weight."""
         return np.bincount(self.true_codes, self.weights, len(self.classes)).astype(np.float64)
@@ -189,18 +193,8 @@ class Predictions:
 
     def _with(self, **changed: Any) -> Self:
         """Copy with some attributes changed."""
-        kept: dict[str, Any] = dict(
-            classes=self.classes,
-            true_codes=self.true_codes,
-            predicted_codes=self.predicted_codes,
-            probabilities=self._probabilities,
-            weights=self.weights,
-            how=self.how,
-            margin=self._margin,
-        )
-        result = type(self).__new__(type(self))
-        result._hold(**(kept | changed))
-        return result
+        kept = {name.lstrip("_"): self.__dict__[name] for name in Predictions.__annotations__}
+        return self._held(**(kept | changed))
 
     def _hold(
         self,
@@ -250,8 +244,7 @@ def check_same_rows(first: Predictions, second: Predictions) -> None:
             "compare needs evaluations of the same rows: the true labels of row "
             f"{row} are {_true_label(first, row)!r} and {_true_label(second, row)!r}."
         )
-    a, b = (np.ones(e.n_rows) if e.weights is None else e.weights for e in (first, second))
-    if not np.array_equal(a, b):
+    if not np.array_equal(first.row_weights, second.row_weights):
         raise InputError("compare needs the same sample_weight in both evaluations.")
 
 
@@ -269,9 +262,13 @@ def _read_classes(classes: Any) -> tuple[Label, ...]:
     return tuple(coded.labels[code] for code in coded.codes)
 
 
-def _codes(labels: Any, classes: tuple[Label, ...], name: str) -> IntArray:
+def _codes(
+    labels: Any, classes: tuple[Label, ...], name: str, n_rows: int | None = None
+) -> IntArray:
     """Find the index of each label among the classes."""
     coded = read_labels(labels, name)
+    if n_rows is not None:
+        _check_length(name, coded, n_rows)
     places = {label_key(label): k for k, label in enumerate(classes)}
     unknown = [label for label in coded.labels if label_key(label) not in places]
     if unknown:
@@ -308,7 +305,7 @@ def _check_rows(true_codes: IntArray) -> int:
     return len(true_codes)
 
 
-def _check_length(name: str, array: AnyArray, n: int) -> None:
+def _check_length(name: str, array: Sized, n: int) -> None:
     if len(array) != n:
         raise InputError(f"{name} has {len(array)} rows, labels has {n}: they must be equal.")
 

@@ -58,12 +58,9 @@ class Threshold:
         return html_table(("", shown(self.positive)), self._rows(), words=(0, 1))
 
     def _rows(self) -> list[tuple[str, str]]:
-        nobody = math.isinf(self.threshold)
-        told = (
-            f"none: no row is predicted {shown(self.positive)}"
-            if nobody
-            else probability(self.threshold)
-        )
+        told = probability(self.threshold)
+        if math.isinf(self.threshold):
+            told = f"none: no row is predicted {shown(self.positive)}"
         rows = [
             ("threshold", f"{told}  {self.asked}"),
             ("precision", four_digits(self.precision)),
@@ -101,69 +98,44 @@ def choose(
             "Give exactly one of precision, recall, false_positive_rate and cost; there "
             f"{'are ' + ' and '.join(given) if given else 'is none'}."
         )
-    (name, value) = given.popitem()
-    curve = _Curve(swept)
+    name, value = given.popitem()
+    thresholds, hits, alarms = swept
+    with np.errstate(invalid="ignore"):  # without positive predictions the precision is NaN
+        rates = {
+            "precision": hits / (hits + alarms),
+            "recall": hits / hits[-1],
+            "false_positive_rate": alarms / alarms[-1],
+        }
+    per_row = None
     if name == "cost":
-        costs = _check_cost(value)
-        best = curve.cheapest(costs)
-        words = f"for costs of {costs[0]:g} (false positive) and {costs[1]:g} (false negative)"
-        return curve.at(best, positive, words, float(curve.costs(costs)[best]))
-    _check_rate(name, value)
-    words = (
-        f"for a {name.replace('_', ' ')} of at {'most' if name[0] == 'f' else 'least'} {value:g}"
-    )
-    return curve.at(curve.best(name, float(value)), positive, words, None)  # type: ignore[arg-type]
+        of_alarm, of_miss = _check_cost(value)
+        costs = (of_alarm * alarms + of_miss * (hits[-1] - hits)) / (hits[-1] + alarms[-1])
+        best = _argmax(-costs, np.ones(len(costs), dtype=np.bool_))
+        per_row = float(costs[best])
+        words = f"for costs of {of_alarm:g} (false positive) and {of_miss:g} (false negative)"
+    else:
+        best = _best(thresholds, rates, name, _check_rate(name, value))
+        words = f"for a {_bound(name)} {value:g}"
+    found = {rate: float(values[best]) for rate, values in rates.items()}
+    return Threshold(float(thresholds[best]), positive, **found, cost=per_row, asked=words)
 
 
-class _Curve:
-    """The metrics of each threshold, the highest first; at the first no row is positive."""
-
-    def __init__(self, swept: Sweep) -> None:
-        self.thresholds, hits, alarms = swept
-        self.hits, self.alarms = hits, alarms
-        with np.errstate(invalid="ignore"):  # without positive predictions the precision is NaN
-            self.precision = hits / (hits + alarms)
-        self.recall, self.false_positive_rate = hits / hits[-1], alarms / alarms[-1]
-
-    def best(self, name: str, value: float) -> int:
-        """Find the index of the best threshold that meets one rate."""
-        rates: FloatArray = getattr(self, name)
-        if name == "false_positive_rate":
-            keeps, aim = rates <= value + ROUNDING, self.recall
-        else:
-            keeps = rates >= value - ROUNDING  # NaN never does
-            aim = self.recall if name == "precision" else self.precision
-        keeps[0] = False  # predicting no row positive is no solution
-        if not keeps.any():
-            self._refuse(name, value, rates[1:])
-        return _argmax(aim, keeps)
-
-    def _refuse(self, name: str, value: float, rates: FloatArray) -> None:
-        least = name == "false_positive_rate"
-        place = int(rates.argmin() if least else rates.argmax())
+def _best(thresholds: FloatArray, rates: dict[str, FloatArray], name: str, value: float) -> int:
+    """Find the index of the best threshold that meets one rate."""
+    rate, least = rates[name], name == "false_positive_rate"
+    keeps = rate <= value + ROUNDING if least else rate >= value - ROUNDING  # NaN never does
+    keeps[0] = False  # predicting no row positive is no solution
+    if not keeps.any():
+        place = 1 + int(rate[1:].argmin() if least else rate[1:].argmax())
         raise SettingError(
-            f"No threshold gives a {name.replace('_', ' ')} of at {'most' if least else 'least'} "
-            f"{value:g}: the {'lowest' if least else 'highest'} is {rates[place]:.4g}, at "
-            f"P ≥ {self.thresholds[place + 1]:.4g}."
+            f"No threshold gives a {_bound(name)} {value:g}: the {'lowest' if least else 'highest'}"
+            f" is {rate[place]:.4g}, at P ≥ {thresholds[place]:.4g}."
         )
+    return _argmax(rates["precision" if name == "recall" else "recall"], keeps)
 
-    def costs(self, costs: tuple[float, float]) -> FloatArray:
-        """Compute the mean cost per row at each threshold."""
-        missed = self.hits[-1] - self.hits
-        total = self.hits[-1] + self.alarms[-1]
-        return np.asarray((costs[0] * self.alarms + costs[1] * missed) / total)
 
-    def cheapest(self, costs: tuple[float, float]) -> int:
-        """Find the index of the threshold with the lowest cost."""
-        return _argmax(-self.costs(costs), np.ones(len(self.thresholds), dtype=np.bool_))
-
-    def at(self, place: int, positive: Label, asked: str, cost: float | None) -> Threshold:
-        """Collect the metrics of one threshold."""
-        precision, recall, false_positive_rate = (
-            float(rate[place]) for rate in (self.precision, self.recall, self.false_positive_rate)
-        )
-        threshold = float(self.thresholds[place])
-        return Threshold(threshold, positive, precision, recall, false_positive_rate, cost, asked)
+def _bound(name: str) -> str:
+    return f"{name.replace('_', ' ')} of at {'most' if name == 'false_positive_rate' else 'least'}"
 
 
 def _argmax(aim: FloatArray, keeps: BoolArray) -> int:
@@ -173,10 +145,11 @@ def _argmax(aim: FloatArray, keeps: BoolArray) -> int:
     return int(among[np.argmax(aim[among] >= best - ROUNDING * max(1.0, abs(best)))])
 
 
-def _check_rate(name: str, value: object) -> None:
+def _check_rate(name: str, value: Any) -> float:
     check_number(name, value)
-    if float(value) > 1:  # type: ignore[arg-type]
+    if float(value) > 1:
         raise SettingError(f"{name} must be between 0 and 1, not {value!r}.")
+    return float(value)
 
 
 def _check_cost(cost: Any) -> tuple[float, float]:

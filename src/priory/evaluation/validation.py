@@ -133,6 +133,4 @@ def _folds(y: CodeArray, folds: Any, groups: Any, random_state: int | None) -> A
 
 
 def _evaluation(left: HeldOutScores) -> Evaluation:
-    return Evaluation._of_posterior(
-        left.labels, left.posterior, left.classes, left.weight, left.how
-    )
+    return Evaluation.of_posterior(left.labels, left.posterior, left.classes, left.weight, left.how)

@@ -15,16 +15,14 @@ from priory.base.errors import SettingError
 from priory.base.typing import FloatArray
 from priory.base.version import __version__
 from priory.classifier.classifier import Classifier
+from priory.export.refusals import grid, no_form, writer
 from priory.families.bernoulli import Bernoulli
 from priory.families.binomial import Binomial
 from priory.families.categorical import Categorical
-from priory.families.complement import Complement
 from priory.families.conditional import Conditional
-from priory.families.edge import Edge
 from priory.families.gaussian import Gaussian
 from priory.families.histogram import Histogram
-from priory.families.multinomial import Multinomial
-from priory.families.pair_counts import PairCounts
+from priory.families.multinomial import Complement, Multinomial
 from priory.families.poisson import Poisson
 from priory.families.student_t import StudentT
 from priory.families.transforms import Identity, LogTransform
@@ -36,7 +34,7 @@ __all__ = ["to_onnx"]
 IMPOSSIBLE = -1e300
 """Stands for −∞, which a product with 0 would turn into NaN."""
 
-OPSET, ML_OPSET = 17, 3
+FORMAT, OPSETS = "ONNX", (("", 17), ("ai.onnx.ml", 3))
 
 
 def to_onnx(classifier: Classifier) -> bytes:
@@ -70,7 +68,7 @@ class _Graph:
         helper, types = self._onnx.helper, self._onnx.TensorProto
         classes = self._model.classes
         log_prior = np.maximum(self._model.log_prior, IMPOSSIBLE)[None, :]
-        score = self.constant(log_prior)
+        score: Any = log_prior
         for term in self._model.terms:
             added = self._term(term)
             if term.offset is not None and term.offset.any():
@@ -82,9 +80,8 @@ class _Graph:
             score = self.node("Add", score, added)
         # A row that is impossible under every class has the class prior.
         most = self.node("ReduceMax", score, axes=[1], keepdims=1)
-        hopeless = self.node("Less", most, self.constant(np.array([[IMPOSSIBLE / 2]])))
-        score = self.node("Where", hopeless, self.constant(log_prior), score)
-        score = self._settled(score)
+        hopeless = self.node("Less", most, IMPOSSIBLE / 2)
+        score = self._settled(self.node("Where", hopeless, log_prior, score))
         self.node("Softmax", score, axis=1, name="probabilities")
         best = self.node("ArgMax", score, axis=1, keepdims=0)
         texts = [isinstance(label, str) for label in classes]
@@ -92,29 +89,20 @@ class _Graph:
             raise SettingError("Classes of several types cannot be exported to ONNX.")
         whole = all(isinstance(label, int) for label in classes)  # booleans become 0 and 1
         kind = types.STRING if all(texts) else types.INT64 if whole else types.DOUBLE
-        self.node("Gather", self._labels(list(classes), kind), best, name="label")
-        rows = [self._inputs[c] for c in self._columns if c in self._inputs]
-        graph = helper.make_graph(
-            self._nodes,
-            "priory",
-            rows,
-            [
-                helper.make_tensor_value_info("label", kind, ["rows"]),
-                helper.make_tensor_value_info(
-                    "probabilities", types.DOUBLE, ["rows", len(classes)]
-                ),
-            ],
-            self._constants,
-        )
+        values = [int(label) if isinstance(label, bool) else label for label in classes]
+        self.node("Gather", self._labels(values, kind), best, name="label")
+        inputs = [self._inputs[c] for c in self._columns if c in self._inputs]
+        outputs = [
+            helper.make_tensor_value_info("label", kind, ["rows"]),
+            helper.make_tensor_value_info("probabilities", types.DOUBLE, ["rows", len(classes)]),
+        ]
+        graph = helper.make_graph(self._nodes, "priory", inputs, outputs, self._constants)
         model = helper.make_model(
             graph,
             producer_name="priory",
             producer_version=__version__,
             ir_version=8,
-            opset_imports=[
-                helper.make_opsetid("", OPSET),
-                helper.make_opsetid("ai.onnx.ml", ML_OPSET),
-            ],
+            opset_imports=[helper.make_opsetid(*opset) for opset in OPSETS],
         )
         self._onnx.checker.check_model(model)
         return model
@@ -126,39 +114,38 @@ class _Graph:
         floor = self.node("Sub", most, self.node("Max", by_size, self._of_classes(TIE)))
         return self.node("Where", self.node("Less", score, floor), score, most)
 
-    def _of_classes(self, number: float) -> str:
-        """Add a number for each class: runtimes fold a scalar into products as float32."""
-        return self.constant(np.full((1, len(self._model.classes)), number))
+    def _of_classes(self, number: float) -> FloatArray:
+        """Repeat a number for each class: runtimes fold a scalar into products as float32."""
+        return np.full((1, len(self._model.classes)), number)
 
     def _offset(self, score: str, offset: FloatArray) -> str:
         """Add the bias of a factor, for the rows to whose scores the factor contributes."""
         most = self.node("ReduceMax", self.node("Abs", score), axes=[1], keepdims=1)
-        says = self._doubles(self.node("Greater", most, self.constant(np.zeros((1, 1)))))
-        return self.node("Mul", says, self.constant(offset[None, :]))
+        says = self._doubles(self.node("Greater", most, 0.0))
+        return self.node("Mul", says, offset[None, :])
 
     def node(
-        self, operator: str, *inputs: str, name: str = "", domain: str = "", **more: Any
+        self, operator: str, *inputs: Any, name: str = "", domain: str = "", **more: Any
     ) -> str:
-        """Add an operator."""
+        """Add an operator; inputs are names, or numbers and arrays."""
         output = name or f"priory.n{len(self._nodes)}"
-        made = self._onnx.helper.make_node(operator, list(inputs), [output], domain=domain, **more)
+        names = [x if isinstance(x, str) else self.constant(x) for x in inputs]
+        made = self._onnx.helper.make_node(operator, names, [output], domain=domain, **more)
         self._nodes.append(made)
         return output
 
     def constant(self, values: Any) -> str:
-        """Add an array."""
+        """Add an array; a number becomes one of shape 1 × 1."""
         name = f"priory.c{len(self._constants)}"
-        self._constants.append(self._onnx.numpy_helper.from_array(np.asarray(values), name))
+        array = np.full((1, 1), values) if isinstance(values, float) else np.asarray(values)
+        self._constants.append(self._onnx.numpy_helper.from_array(array, name))
         return name
 
     def _labels(self, labels: list[Any], kind: int) -> str:
+        if kind == self._onnx.TensorProto.STRING:
+            labels = [label.encode() for label in labels]
         name = f"priory.c{len(self._constants)}"
-        values = (
-            [label.encode() for label in labels]
-            if kind == self._onnx.TensorProto.STRING
-            else ([int(label) if isinstance(label, bool) else label for label in labels])
-        )
-        made = self._onnx.helper.make_tensor(name, kind, [len(labels)], values)
+        made = self._onnx.helper.make_tensor(name, kind, [len(labels)], labels)
         self._constants.append(made)
         return name
 
@@ -175,26 +162,20 @@ class _Graph:
         """Compute the contribution of a factor to each score, rows × classes."""
         if term.about == "missing":
             return self._missing(term)
-        for family, write in WRITERS.items():
-            if isinstance(term.family, family):
-                return write(self, term)
-        raise _no_form(term, f"{term.family.name} has no ONNX form")
+        write: Callable[[_Graph, Term], str] = writer(term, WRITERS, FORMAT)
+        return write(self, term)
 
     def _missing(self, term: Term) -> str:
         p, column = term.parameters, term.block.columns[-1]
         if column not in self._inputs:
-            raise _no_form(term, "its missing values count, but its values are not in the model")
-        gone = self._gap(column)
-        on, off = (self.constant(_finite(a[:1])) for a in (p.log_on, p.log_off))
-        return self.node("Where", gone, on, off)
-
-    def _gap(self, column: str, parameters: Any = None) -> str:
-        """Find the missing values; an empty string in the training data is a value."""
-        if self._inputs[column].type.tensor_type.elem_type != self._onnx.TensorProto.STRING:
-            return self.node("IsNaN", column)
-        known = "children" if isinstance(parameters, PairCounts) else "labels"
-        gap = -1 if "" in getattr(parameters, known, ()) else 0
-        return self.node("Equal", self._coded(column, [""]), self.constant(np.array([[gap]])))
+            raise no_form(
+                term, FORMAT, "its missing values count, but its values are not in the model"
+            )
+        if self._inputs[column].type.tensor_type.elem_type == self._onnx.TensorProto.STRING:
+            missing = self.node("Equal", self._coded(column, [""]), np.array([[0]]))
+        else:
+            missing = self.node("IsNaN", column)
+        return self.node("Where", missing, _finite(p.log_on[:1]), _finite(p.log_off[:1]))
 
     def _coded(self, column: str, strings: list[str]) -> str:
         """Find the index of each string; unknown strings get the next index."""
@@ -211,7 +192,7 @@ class _Graph:
         """Look up the values."""
         family: Any = term.family
         if family.unseen == "error":
-            raise _no_form(term, "unseen='error' has no ONNX form; use 'skip' or 'smooth'")
+            raise no_form(term, FORMAT, "unseen='error' has no ONNX form; use 'skip' or 'smooth'")
         p, column = term.parameters, term.block.columns[0]
         log_p = _finite(p.log_p)
         n, zeros = len(p.labels), np.zeros((1, log_p.shape[1]))
@@ -219,22 +200,22 @@ class _Graph:
         texts = [isinstance(label, str) for label in p.labels]
         if any(texts):
             if not all(texts):
-                raise _no_form(term, "it holds strings and numbers")
+                raise no_form(term, FORMAT, "it holds strings and numbers")
             x = self._input(column, self._onnx.TensorProto.STRING)
             # An empty string is missing, unless it is in the training data.
             gap = [] if "" in p.labels else [""]
             table = np.concatenate([log_p[:n], *([zeros] if gap else []), unseen])
             codes = self._coded(x, [*p.labels, *gap])
-            return self.node("GatherND", self.constant(table), codes)
+            return self.node("GatherND", table, codes)
         x = self._numbers(column)
         values = np.array([[float(label) for label in p.labels]])
-        found = self._doubles(self.node("Equal", x, self.constant(values)))
-        score = self.node("MatMul", found, self.constant(log_p[:n]))
+        found = self._doubles(self.node("Equal", x, values))
+        score = self.node("MatMul", found, log_p[:n])
         if family.unseen != "smooth":
             return score
         known = self.node("ReduceMax", found, axes=[1], keepdims=1)
-        other = self.node("Less", known, self.constant(np.array([[0.5]])))
-        score = self.node("Where", other, self.constant(unseen), score)
+        other = self.node("Less", known, 0.5)
+        score = self.node("Where", other, unseen, score)
         return self._unless_missing(x, score)
 
     def bernoulli(self, term: Term) -> str:
@@ -242,21 +223,21 @@ class _Graph:
         p = term.parameters
         if not term.block.kind.is_of_several:
             x = self._numbers(term.block.columns[0])
-            on, off = (self.constant(_finite(a[:1])) for a in (p.log_on, p.log_off))
-            there = self.node("Greater", x, self.constant(np.array([[0.5]])))
+            on, off = (_finite(a[:1]) for a in (p.log_on, p.log_off))
+            there = self.node("Greater", x, 0.5)
             return self._unless_missing(x, self.node("Where", there, on, off))
         log_on, log_off = _finite(p.log_on), _finite(p.log_off)
-        there = self.node("Greater", self._together(term), self.constant(np.zeros((1, 1))))
+        there = self.node("Greater", self._together(term), 0.0)
         present, absent = self._doubles(there), self._doubles(self.node("Not", there))
         return self.node(
             "Add",
-            self.node("MatMul", present, self.constant(log_on)),
-            self.node("MatMul", absent, self.constant(log_off)),
+            self.node("MatMul", present, log_on),
+            self.node("MatMul", absent, log_off),
         )
 
     def counts(self, term: Term, weights: FloatArray) -> str:
         """Multiply the counts by their weights."""
-        return self.node("MatMul", self._together(term), self.constant(_finite(weights)))
+        return self.node("MatMul", self._together(term), _finite(weights))
 
     def of_numbers(self, term: Term, score: Callable[[str, int], str]) -> str:
         """Add the scores of all numeric columns of a block; missing values add nothing."""
@@ -272,47 +253,46 @@ class _Graph:
         p = term.parameters
 
         def score(x: str, j: int) -> str:
-            about = self.node("Sub", x, self.constant(p.mean[None, :, j]))
+            about = self.node("Sub", x, p.mean[None, :, j])
             square = self.node("Mul", about, about)
-            falling = self.node("Mul", square, self.constant(p.half_precision[None, :, j]))
-            return self.node("Sub", self.constant(p.log_norm[None, :, j]), falling)
+            falling = self.node("Mul", square, p.half_precision[None, :, j])
+            return self.node("Sub", p.log_norm[None, :, j], falling)
 
         return self.of_numbers(term, score)
 
     def student(self, term: Term) -> str:
         """Compute log_norm − (ν + 1)/2 · log(1 + (x − μ)² / νs²)."""
         p = term.parameters
-        one = np.ones((1, 1))
 
         def score(x: str, j: int) -> str:
             if isinstance(p.transform, LogTransform):
-                excess = self.node("Sub", x, self.constant(one * p.transform.least))
-                excess = self.node("Max", excess, self.constant(0 * one))
-                excess = self.node("Div", excess, self.constant(one * p.transform.scale))
-                x = self.node("Log", self.node("Add", excess, self.constant(one)))
+                excess = self.node("Sub", x, p.transform.least)
+                excess = self.node("Max", excess, 0.0)
+                excess = self.node("Div", excess, p.transform.scale)
+                x = self.node("Log", self.node("Add", excess, 1.0))
             elif not isinstance(p.transform, Identity):
-                raise _no_form(term, "the rank-normal has no ONNX form; use 'student-t'")
-            about = self.node("Sub", x, self.constant(p.location[None, :, j]))
+                raise no_form(term, FORMAT, "the rank-normal has no ONNX form; use 'student-t'")
+            about = self.node("Sub", x, p.location[None, :, j])
             square = self.node("Mul", about, about)
-            spread = self.constant(1 / (p.dof * p.scale2)[None, :, j])
-            grown = self.node("Add", self.node("Mul", square, spread), self.constant(one))
-            power = self.constant((p.dof[None, :, j] + 1) / 2)
+            spread = 1 / (p.dof * p.scale2)[None, :, j]
+            grown = self.node("Add", self.node("Mul", square, spread), 1.0)
+            power = (p.dof[None, :, j] + 1) / 2
             falling = self.node("Mul", self.node("Log", grown), power)
-            return self.node("Sub", self.constant(p.log_norm[None, :, j]), falling)
+            return self.node("Sub", p.log_norm[None, :, j], falling)
 
         return self.of_numbers(term, score)
 
     def histogram(self, term: Term) -> str:
         """Count the cut points below a number, and look up the bin."""
         p = term.parameters
-        table = self.constant(_finite(p.log_p))
+        table = _finite(p.log_p)
 
         def score(x: str, j: int) -> str:
             if not len(p.cuts):
-                return self.node("Gather", table, self.constant(np.array([0])), axis=0)
-            above = self.node("Greater", x, self.constant(p.cuts[None, :]))
+                return self.node("Gather", table, np.array([0]), axis=0)
+            above = self.node("Greater", x, p.cuts[None, :])
             whole = self.node("Cast", above, to=self._onnx.TensorProto.INT64)
-            bins = self.node("ReduceSum", whole, self.constant(np.array([1])), keepdims=1)
+            bins = self.node("ReduceSum", whole, np.array([1]), keepdims=1)
             return self.node("GatherND", table, bins)
 
         return self.of_numbers(term, score)
@@ -320,20 +300,17 @@ class _Graph:
     def pair(self, term: Term) -> str:
         """Find the indices of all the values, and look them up together."""
         p = term.parameters
-        try:
-            table = _finite(p.grid(isinstance(term.family, Edge)))
-        except SettingError as error:
-            raise _no_form(term, str(error)) from None
+        table = _finite(grid(term, FORMAT))
         place = ""
         for j, labels in enumerate((*p.parents, p.children)):
             of_column, code = self._place(term, j, labels)
             table = table.take(of_column, axis=j)
             if place:
-                width = self.constant(np.array([[len(of_column)]]))
+                width = np.array([[len(of_column)]])
                 place = self.node("Add", self.node("Mul", place, width), code)
             else:
                 place = code
-        return self.node("GatherND", self.constant(table.reshape(-1, table.shape[-1])), place)
+        return self.node("GatherND", table.reshape(-1, table.shape[-1]), place)
 
     def _place(self, term: Term, j: int, labels: tuple[Any, ...]) -> tuple[list[int], str]:
         """Code the values or bins of a column, and list the index that each code stands for.
@@ -345,20 +322,20 @@ class _Graph:
         ends, n, whole = pairing.edges[j], len(labels), self._onnx.TensorProto.INT64
         if any(isinstance(label, str) for label in labels):
             if not all(isinstance(label, str) for label in labels):
-                raise _no_form(term, "it holds strings and numbers")
+                raise no_form(term, FORMAT, "it holds strings and numbers")
             x = self._input(column, self._onnx.TensorProto.STRING)
             return list(range(n + 1)), self._coded(x, list(labels))
         x = self._numbers(column)
         if ends is None:
-            found = self.node("Equal", x, self.constant(np.array([list(map(float, labels))])))
-            steps = self.constant(np.arange(n, dtype=np.float64)[:, None] - n)
+            found = self.node("Equal", x, np.array([list(map(float, labels))]))
+            steps = np.arange(n, dtype=np.float64)[:, None] - n
             places = self.node("MatMul", self._doubles(found), steps)
-            places = self.node("Add", places, self.constant(np.full((1, 1), float(n))))
+            places = self.node("Add", places, float(n))
             return list(range(n + 1)), self.node("Cast", places, to=whole)
-        above = self.node("Greater", x, self.constant(np.array([ends[1:-1]])))
+        above = self.node("Greater", x, np.array([ends[1:-1]]))
         above = self.node("Cast", above, to=whole)
-        bins = self.node("ReduceSum", above, self.constant(np.array([1])), keepdims=1)
-        gap = self.constant(np.array([[len(ends) - 1]]))
+        bins = self.node("ReduceSum", above, np.array([1]), keepdims=1)
+        gap = np.array([[len(ends) - 1]])
         bins = self.node("Where", self.node("IsNaN", x), gap, bins)
         place = {b: i for i, b in enumerate(labels)}
         return [place.get(b, n) for b in range(len(ends))], bins
@@ -370,8 +347,8 @@ class _Graph:
             log_rate = _finite(np.log(rate))
 
         def score(x: str, j: int) -> str:
-            rising = self.node("Mul", x, self.constant(log_rate[None, :, j]))
-            value = self.node("Sub", rising, self.constant(rate[None, :, j]))
+            rising = self.node("Mul", x, log_rate[None, :, j])
+            value = self.node("Sub", rising, rate[None, :, j])
             return self._if_count(x, value, None)
 
         return self.of_numbers(term, score)
@@ -382,28 +359,27 @@ class _Graph:
         on, off = _finite(term.parameters.log_on), _finite(term.parameters.log_off)
 
         def score(x: str, j: int) -> str:
-            trials = self.constant(np.full((1, 1), float(family.trials)))
+            trials = float(family.trials)
             failures = self.node("Sub", trials, x)
             value = self.node(
                 "Add",
-                self.node("Mul", x, self.constant(on[None, j])),
-                self.node("Mul", failures, self.constant(off[None, j])),
+                self.node("Mul", x, on[None, j]),
+                self.node("Mul", failures, off[None, j]),
             )
             return self._if_count(x, value, trials)
 
         return self.of_numbers(term, score)
 
-    def _if_count(self, x: str, value: str, most: str | None) -> str:
-        wrong = self.node("Less", x, self.constant(np.zeros((1, 1))))
+    def _if_count(self, x: str, value: str, most: float | None) -> str:
+        wrong = self.node("Less", x, 0.0)
         broken = self.node("Not", self.node("Equal", x, self.node("Floor", x)))
         wrong = self.node("Or", wrong, broken)
         if most is not None:
             wrong = self.node("Or", wrong, self.node("Greater", x, most))
-        return self.node("Where", wrong, self.constant(np.full((1, 1), IMPOSSIBLE)), value)
+        return self.node("Where", wrong, IMPOSSIBLE, value)
 
     def _unless_missing(self, x: str, score: str) -> str:
-        zero = self.constant(np.zeros((1, 1)))
-        return self.node("Where", self.node("IsNaN", x), zero, score)
+        return self.node("Where", self.node("IsNaN", x), 0.0, score)
 
     def _doubles(self, booleans: str) -> str:
         return self.node("Cast", booleans, to=self._onnx.TensorProto.DOUBLE)
@@ -428,10 +404,3 @@ WRITERS: dict[type, Callable[[_Graph, Term], str]] = {
 
 def _finite(log_p: Any) -> FloatArray:
     return np.maximum(np.asarray(log_p, dtype=np.float64), IMPOSSIBLE)
-
-
-def _no_form(term: Term, reason: str) -> SettingError:
-    return SettingError(
-        f"Column {term.block.title!r} cannot be exported to ONNX: {reason}. Choose another family "
-        "for it; the data need not be counted again."
-    )

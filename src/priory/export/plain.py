@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from priory.model.model import Term
 
 __all__ = ["to_json"]
 
+ByClass: TypeAlias = Callable[[Any], dict[str, Any]]
 VERSION = 1
 """Of the schema; it changes whenever readers have to change."""
 
@@ -41,8 +43,7 @@ def to_json(classifier: Classifier) -> dict[str, Any]:
     [0.5, 0.5]
     """
     model = classifier.model
-    names = _names(model.classes)
-    by_class = _ByClass(names)
+    by_class = partial(_by_class, _names(model.classes))
     return {
         "format": "priory",
         "version": VERSION,
@@ -58,15 +59,9 @@ def _names(classes: Sequence[Label]) -> list[str]:
     return names if len(set(names)) == len(names) else [label_token(label) for label in classes]
 
 
-class _ByClass:
+def _by_class(names: Sequence[str], values: Any) -> dict[str, Any]:
     """Convert an array whose first axis are the classes to a mapping by their names."""
-
-    def __init__(self, names: list[str]) -> None:
-        self.names = names
-
-    def __call__(self, values: Any) -> dict[str, Any]:
-        rows = np.asarray(values).tolist()
-        return {name: _finite(row) for name, row in zip(self.names, rows, strict=True)}
+    return dict(zip(names, map(_finite, np.asarray(values).tolist()), strict=True))
 
 
 def _finite(value: Any) -> Any:
@@ -76,7 +71,7 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _factor(term: Term, by_class: _ByClass) -> dict[str, Any]:
+def _factor(term: Term, by_class: ByClass) -> dict[str, Any]:
     block = term.block
     told: dict[str, Any] = {
         "columns": list(block.columns),
@@ -100,7 +95,7 @@ def _factor(term: Term, by_class: _ByClass) -> dict[str, Any]:
     return {**told, "parameters": PARAMETERS[term.family.name](term, by_class)}
 
 
-def _categorical(term: Term, by_class: _ByClass) -> dict[str, Any]:
+def _categorical(term: Term, by_class: ByClass) -> dict[str, Any]:
     p, n = np.exp(term.parameters.log_p), len(term.parameters.labels)
     told = {
         "values": list(term.parameters.labels),
@@ -110,38 +105,13 @@ def _categorical(term: Term, by_class: _ByClass) -> dict[str, Any]:
     return {**told, "any other": by_class(p[n])} if len(p) > n else told
 
 
-def _bernoulli(term: Term, by_class: _ByClass) -> dict[str, Any]:
-    p = term.parameters
-    return {
-        "present": by_class(np.exp(p.log_on.T)),
-        "absent": by_class(np.exp(p.log_off.T)),
-    }
-
-
-def _binomial(term: Term, by_class: _ByClass) -> dict[str, Any]:
-    p = term.parameters
-    return {
-        "trials": int(term.family.trials),  # type: ignore[attr-defined]
-        "success": by_class(np.exp(p.log_on.T)),
-        "failure": by_class(np.exp(p.log_off.T)),
-    }
-
-
-def _multinomial(term: Term, by_class: _ByClass) -> dict[str, Any]:
-    return {"probability": by_class(np.exp(term.parameters.table.T))}
-
-
-def _complement(term: Term, by_class: _ByClass) -> dict[str, Any]:
-    return {"weight": by_class(term.parameters.table.T)}
-
-
-def _as_named(term: Term, by_class: _ByClass) -> dict[str, Any]:
+def _as_named(term: Term, by_class: ByClass) -> dict[str, Any]:
     """Convert parameters whose first axis are the classes, by their names."""
     found = {f.name: getattr(term.parameters, f.name) for f in fields(term.parameters)}
     return {name: by_class(values) for name, values in found.items()}
 
 
-def _student_t(term: Term, by_class: _ByClass) -> dict[str, Any]:
+def _student_t(term: Term, by_class: ByClass) -> dict[str, Any]:
     p = term.parameters
     return {
         "degrees of freedom": by_class(p.dof),
@@ -159,23 +129,7 @@ def _transform(transform: Transform) -> dict[str, Any] | None:
     return {"kind": kind, **{name: np.asarray(x).tolist() for name, x in told.items()}}
 
 
-def _histogram(term: Term, by_class: _ByClass) -> dict[str, Any]:
-    p = term.parameters
-    return {"cuts": p.cuts.tolist(), "probability": by_class(np.exp(p.log_p.T))}
-
-
-def _kernel_density(term: Term, by_class: _ByClass) -> dict[str, Any]:
-    p = term.parameters
-    return {
-        "centres": p.centres.tolist(),
-        "share": by_class(p.shares),
-        "bandwidth": by_class(p.bandwidths),
-        "own": by_class(p.own),
-        "pool": by_class(p.pool),
-    }
-
-
-def _joint(term: Term, by_class: _ByClass) -> dict[str, Any]:
+def _joint(term: Term, by_class: ByClass) -> dict[str, Any]:
     p = term.parameters
     values = [
         [domain[code] for domain, code in zip(p.domains, codes, strict=True)]
@@ -190,7 +144,7 @@ def _joint(term: Term, by_class: _ByClass) -> dict[str, Any]:
     }
 
 
-def _conditional(term: Term, by_class: _ByClass) -> dict[str, Any]:
+def _conditional(term: Term, by_class: ByClass) -> dict[str, Any]:
     return {
         "parent values": [list(values) for values in term.parameters.parents],
         "values": list(term.parameters.children),
@@ -198,13 +152,13 @@ def _conditional(term: Term, by_class: _ByClass) -> dict[str, Any]:
     }
 
 
-def _given(counts: Any, by_class: _ByClass, edge: bool = False) -> dict[str, Any]:
+def _given(counts: Any, by_class: ByClass, edge: bool = False) -> dict[str, Any]:
     """Tabulate P(v | u, k), of an edge P(v | u, k) / P(v | k), parents × values for each class."""
     p = np.exp(counts.grid(edge)[..., :-1, :])
     return {"ratio" if edge else "probability": by_class(np.moveaxis(p, -1, 0))}
 
 
-def _aode(term: Term, by_class: _ByClass) -> dict[str, Any]:
+def _aode(term: Term, by_class: ByClass) -> dict[str, Any]:
     p, columns = term.parameters, term.block.columns
     every = range(len(columns))
     return {
@@ -227,7 +181,7 @@ def _aode(term: Term, by_class: _ByClass) -> dict[str, Any]:
     }
 
 
-def _words(term: Term, by_class: _ByClass) -> dict[str, Any]:
+def _words(term: Term, by_class: ByClass) -> dict[str, Any]:
     family, analyzer = term.family, term.block.analyzer
     assert isinstance(family, Words)
     told: dict[str, Any] = {
@@ -247,19 +201,37 @@ def _words(term: Term, by_class: _ByClass) -> dict[str, Any]:
     return {**told, "weight": by_class(weights.T)}
 
 
-PARAMETERS: dict[str, Callable[[Term, _ByClass], dict[str, Any]]] = {
+PARAMETERS: dict[str, Callable[[Term, ByClass], dict[str, Any]]] = {
     "aode": _aode,
-    "bernoulli": _bernoulli,
-    "binomial": _binomial,
+    "bernoulli": lambda term, by_class: {
+        "present": by_class(np.exp(term.parameters.log_on.T)),
+        "absent": by_class(np.exp(term.parameters.log_off.T)),
+    },
+    "binomial": lambda term, by_class: {
+        "trials": int(term.family.trials),  # type: ignore[attr-defined]
+        "success": by_class(np.exp(term.parameters.log_on.T)),
+        "failure": by_class(np.exp(term.parameters.log_off.T)),
+    },
     "categorical": _categorical,
-    "complement": _complement,
+    "complement": lambda term, by_class: {"weight": by_class(term.parameters.table.T)},
     "conditional": _conditional,
     "edge": _conditional,
     "gaussian": _as_named,
-    "histogram": _histogram,
+    "histogram": lambda term, by_class: {
+        "cuts": term.parameters.cuts.tolist(),
+        "probability": by_class(np.exp(term.parameters.log_p.T)),
+    },
     "joint": _joint,
-    "kernel-density": _kernel_density,
-    "multinomial": _multinomial,
+    "kernel-density": lambda term, by_class: {
+        "centres": term.parameters.centres.tolist(),
+        "share": by_class(term.parameters.shares),
+        "bandwidth": by_class(term.parameters.bandwidths),
+        "own": by_class(term.parameters.own),
+        "pool": by_class(term.parameters.pool),
+    },
+    "multinomial": lambda term, by_class: {
+        "probability": by_class(np.exp(term.parameters.table.T))
+    },
     "multivariate-gaussian": _as_named,
     "poisson": _as_named,
     "student-t": _student_t,

@@ -19,15 +19,14 @@ from priory.base.errors import SettingError
 from priory.base.typing import Label
 from priory.classifier.classifier import Classifier
 from priory.data.schema import Kind
+from priory.export.refusals import grid, no_form, writer
 from priory.families.bernoulli import Bernoulli
 from priory.families.binomial import Binomial
 from priory.families.categorical import Categorical
-from priory.families.complement import Complement
 from priory.families.conditional import Conditional
-from priory.families.edge import Edge
 from priory.families.gaussian import Gaussian
 from priory.families.histogram import Histogram
-from priory.families.multinomial import Multinomial
+from priory.families.multinomial import Complement, Multinomial
 from priory.families.pair_counts import PairCounts
 from priory.families.poisson import Poisson
 from priory.families.student_t import StudentT
@@ -37,7 +36,7 @@ from priory.model.model import Model, Term
 
 __all__ = ["to_sql"]
 
-DIALECTS = ("duckdb", "postgres")
+FORMAT, DIALECTS = "SQL", ("duckdb", "postgres")
 SMALLEST = -700.0
 """Below this the exponential is an underflow error in PostgreSQL; it is 0 in effect."""
 
@@ -143,23 +142,17 @@ def _contributes(term: Term, text: bool) -> str:
         known = ", ".join(_literal(label) for label in labels)
         return f"{_column(block.columns[-1])} IN ({known})" if known else "FALSE"
     columns = block.columns if block.pairing is None else block.columns[-1:]
-    gaps = (f"{_column(c)} IS NULL" if text else _missing(c) for c in columns)
-    return f"NOT ({' OR '.join(gaps)})"
+    return f"NOT ({' OR '.join(_missing(c, text) for c in columns)})"
 
 
 def _scores(term: Term, n_classes: int, text: bool) -> list[str]:
     """Write the contribution of a factor to the score of each class."""
     if term.about == "missing":
-        p, column = term.parameters, term.block.columns[-1]
-        gap = f"{_column(column)} IS NULL" if text else _missing(column)
-        return [
-            f"CASE WHEN {gap} THEN {_number(p.log_on[0, k])} ELSE {_number(p.log_off[0, k])} END"
-            for k in range(n_classes)
-        ]
-    for family, write in WRITERS.items():
-        if isinstance(term.family, family):
-            return [write(term, k) for k in range(n_classes)]
-    raise _no_form(term, f"{term.family.name} has no SQL form")
+        p, missing = term.parameters, _missing(term.block.columns[-1], text)
+        scores = zip(map(_number, p.log_on[0]), map(_number, p.log_off[0]), strict=True)
+        return [f"CASE WHEN {missing} THEN {on} ELSE {off} END" for on, off in scores]
+    write = writer(term, WRITERS, FORMAT)
+    return [write(term, k) for k in range(n_classes)]
 
 
 def _is_text(term: Term) -> bool:
@@ -175,15 +168,15 @@ def _are_texts(labels: Sequence[Label]) -> bool:
 def _categorical(term: Term, k: int) -> str:
     family: Any = term.family
     if family.unseen == "error":
-        raise _no_form(term, "unseen='error' has no SQL form; use 'skip' or 'smooth'")
+        raise no_form(term, FORMAT, "unseen='error' has no SQL form; use 'skip' or 'smooth'")
     column, p = _column(term.block.columns[0]), term.parameters
     cases = "".join(
         f" WHEN {column} = {_literal(label)} THEN {_number(p.log_p[v, k])}"
         for v, label in enumerate(p.labels)
     )
     unseen = p.log_p[len(p.labels), k] if family.unseen == "smooth" else 0.0
-    gap = f"{column} IS NULL" if _is_text(term) else _missing(term.block.columns[0])
-    return f"CASE WHEN {gap} THEN {_number(0.0)}{cases} ELSE {_number(unseen)} END"
+    missing = _missing(term.block.columns[0], _is_text(term))
+    return f"CASE WHEN {missing} THEN {_number(0.0)}{cases} ELSE {_number(unseen)} END"
 
 
 def _bernoulli(term: Term, k: int) -> str:
@@ -233,7 +226,9 @@ def _student(term: Term, x: str, j: int, k: int) -> str:
         least, scale = _number(p.transform.least), _number(p.transform.scale)
         x = f"LN({_number(1.0)} + GREATEST({x} - {least}, {_number(0.0)}) / {scale})"
     elif not isinstance(p.transform, Identity):
-        raise _no_form(term, "the rank-normal has no SQL form; use 'student-t' or 'histogram'")
+        raise no_form(
+            term, FORMAT, "the rank-normal has no SQL form; use 'student-t' or 'histogram'"
+        )
     about = f"({x} - {_number(p.location[k, j])})"
     spread = _number(1 / (p.dof[k, j] * p.scale2[k, j]))
     return (
@@ -255,10 +250,7 @@ def _histogram(term: Term, x: str, j: int, k: int) -> str:
 def _pair(term: Term, k: int) -> str:
     """Select by each parent in turn, then by the child; an edge needs all of them."""
     p, nothing = term.parameters, _number(0.0)
-    try:
-        scores = p.grid(isinstance(term.family, Edge))[..., :-1, k]
-    except SettingError as error:
-        raise _no_form(term, str(error)) from None
+    scores = grid(term, FORMAT)[..., :-1, k]
 
     def chosen(j: int, scores: Any) -> str:
         if j == len(p.parents):
@@ -276,24 +268,20 @@ def _by_value(
     name, pairing = term.block.columns[j], term.block.pairing
     assert pairing is not None
     ends = pairing.edges[j]
-    gap = _missing_of(name, ends is None and _are_texts(labels))
+    missing = _missing(name, ends is None and _are_texts(labels))
     if ends is None:
         cases = [
             f"WHEN {_column(name)} = {_literal(label)} THEN {score}"
             for label, score in zip(labels, scores, strict=True)
         ]
-        return f"CASE WHEN {gap} THEN {otherwise} {' '.join(cases)} ELSE {otherwise} END"
+        return f"CASE WHEN {missing} THEN {otherwise} {' '.join(cases)} ELSE {otherwise} END"
     of_bin = dict(zip(labels, scores, strict=True))
     cases = [
         f"WHEN {_double(name)} <= {_number(cut)} THEN {of_bin.get(b, otherwise)}"
         for b, cut in enumerate(ends[1:-1])
     ]
     last = of_bin.get(len(ends) - 2, otherwise)
-    return f"CASE WHEN {gap} THEN {otherwise} {' '.join(cases)} ELSE {last} END"
-
-
-def _missing_of(column: str, text: bool) -> str:
-    return f"{_column(column)} IS NULL" if text else _missing(column)
+    return f"CASE WHEN {missing} THEN {otherwise} {' '.join(cases)} ELSE {last} END"
 
 
 def _poisson(term: Term, x: str, j: int, k: int) -> str:
@@ -331,13 +319,6 @@ WRITERS: dict[type, Callable[[Term, int], str]] = {
 }
 
 
-def _no_form(term: Term, reason: str) -> SettingError:
-    return SettingError(
-        f"Column {term.block.title!r} cannot be exported to SQL: {reason}. Choose another family "
-        "for it; the data need not be counted again."
-    )
-
-
 def _sum(terms: Any) -> str:
     """Write a sum as a balanced tree, which limits the depth of parsing."""
     terms = list(terms)
@@ -361,7 +342,10 @@ def _double(name: str) -> str:
     return f"CAST({_column(name)} AS DOUBLE)"
 
 
-def _missing(name: str) -> str:
+def _missing(name: str, text: bool = False) -> str:
+    """Write the condition that a value is missing; text cannot be NaN."""
+    if text:
+        return f"{_column(name)} IS NULL"
     return f"({_column(name)} IS NULL OR {_double(name)} = CAST('NaN' AS DOUBLE))"
 
 

@@ -1,4 +1,4 @@
-"""Families: one likelihood a file, each a read-out of a table of sums.
+"""Families: one likelihood a file, each derived from a table of sums.
 
 The classes are imported when they are first asked for; `registry` says which there are.
 """

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
 from priory.base.errors import check_number
-from priory.base.labels import label_key
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.data.columns import Pairs
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Lookup, adder_of
-from priory.families.categorical import draw
-from priory.families.conditional import pair_estimates
-from priory.families.described import assigned
+from priory.families.base import Adder, EstimateTables, Lookup, Rng, adder_of
+from priory.families.categorical import pick
+from priory.families.described import assigned, known_values
 from priory.families.loo import LooRows
-from priory.families.pair_counts import GAP, NEVER, PairCounts, places_of
-from priory.families.priors import Laplace, MEstimate, Prior
+from priory.families.pair_counts import MISSING, NEVER, PairCounts, places_of
+from priory.families.priors import Laplace, MEstimate, Prior, RowsPrior
 from priory.families.protocols import ClosedFormLoo, InPlace
 from priory.kernels.score import Lookups
 from priory.statistics.tables import PairsTable
-
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
 
 __all__ = ["Aode", "AodeParameters"]
 
@@ -39,7 +35,7 @@ class Aode(InPlace, ClosedFormLoo):
         P(x | k) = 1/|I| Σ_{i in I} P(x_i | k) Π_j P(x_j | x_i, k)
 
     I are the columns whose value was seen at least `least` times; where there are none it is naive
-    Bayes. A missing value, or one never seen, is left out as a parent and as a child. The
+    Bayes. A value that is missing or was never seen is left out as a parent and as a child. The
     estimates are those of `Conditional`.
 
     >>> from priory.data.columns import Labels
@@ -60,8 +56,8 @@ class Aode(InPlace, ClosedFormLoo):
     def __post_init__(self) -> None:
         check_number("least", self.least)
 
-    def parameters(self, table: PairsTable, prior: Laplace | MEstimate) -> AodeParameters:
-        """Return the counts of each column alone, and given each of the others."""
+    def parameters(self, table: PairsTable, prior: RowsPrior) -> AodeParameters:
+        """Take the counts of each column alone, and given each of the others."""
         every = range(len(table.labels))
         starts = table.starts.tolist()
         weight = table.weight.sum(axis=0)
@@ -84,29 +80,21 @@ class Aode(InPlace, ClosedFormLoo):
 
         def add(rows: slice, out: FloatArray) -> None:
             x = [place[rows] for place in places]
-            nowhere = np.full(len(x[0]), GAP)
+            nowhere = np.full(len(x[0]), MISSING)
             alone = [one.lookup(nowhere, v) for one, v in zip(parameters.alone, x, strict=True)]
-            given = (
-                [
-                    pair.lookup(x[i], v)
-                    for pair, v in zip(parameters.given[i], _others(x, i), strict=True)
-                ]
-                for i in range(len(x))
-            )
+            given = parameters.lookups(x, PairCounts.lookup)
             out += _averaged(alone, given, [o[rows] for o in often], out.shape)
 
         return add
 
-    def loo_adder(
-        self, column: Pairs, loo: LooRows, table: PairsTable, prior: Laplace | MEstimate
-    ) -> Adder:
+    def loo_adder(self, column: Pairs, loo: LooRows, table: PairsTable, prior: RowsPrior) -> Adder:
         """Take one from all the counts of the row's own values.
 
         A value that was the row's alone, or is too rare without it, is no parent.
         """
         parameters = self.parameters(table, prior)
         x = parameters.places(column)
-        nowhere = np.full(len(column), GAP)
+        nowhere = np.full(len(column), MISSING)
         alone, often = [], []
         never = np.zeros(len(column), dtype=np.bool_)
         for i, one in enumerate(parameters.alone):
@@ -115,72 +103,44 @@ class Aode(InPlace, ClosedFormLoo):
             last = np.append(one.child_rows.sum(axis=1), [0, 0])[x[i]] == 1
             left = np.append(parameters.weight[i], [0.0, 0.0])[x[i]] - loo.amount
             often.append(there & ~last & (left >= self.least - ROUNDING))
-            rows = np.concatenate([one.child_rows, np.zeros((2, one.n_classes), dtype=np.int64)])
+            rows = np.pad(one.child_rows, ((0, 2), (0, 0)))
             never |= (x[i] == NEVER) | (there & (rows[x[i], loo.y] == 0))
-        given = (
-            [
-                pair.loo_lookup(x[i], v, loo)
-                for pair, v in zip(parameters.given[i], _others(x, i), strict=True)
-            ]
-            for i in range(len(x))
-        )
+        given = parameters.lookups(x, partial(PairCounts.loo_lookup, loo=loo))
         scores = _averaged(alone, given, often, (len(column), len(table.weight)))
         scores[never] = np.nan
         return adder_of(scores)
 
     def leaves_out(self, column: Pairs, parameters: AodeParameters) -> BoolArray:
-        """Return which rows have nothing but gaps and values never seen."""
+        """Tell which rows have only values that are missing or were never seen."""
         return np.all([x < 0 for x in parameters.places(column)], axis=0)
 
     def formula(self, block: Block, value: Any, parameters: AodeParameters) -> str:
-        """Return P of the values that were seen; gaps and others are left out."""
-        seen = [
-            v if v is not None and label_key(v) in set(map(label_key, one.children)) else None
-            for v, one in zip(value, parameters.alone, strict=True)
-        ]
+        """Write P of the values that were seen; others are left out."""
+        seen = known_values(value, [one.children for one in parameters.alone])
         return f"P({assigned(block, seen)} | class)"
 
-    def estimates(
-        self,
-        block: Block,
-        table: PairsTable,
-        prior: Laplace | MEstimate,
-        parameters: AodeParameters,
-    ) -> Iterator[Estimates]:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(v | k) of each column, and P(v | u, k) given each of the others."""
         every = range(len(parameters.alone))
         for i in every:
-            yield from pair_estimates(block, parameters.alone[i], (), i)
+            yield from parameters.alone[i].estimates(block, (), i)
         for i in every:
             others = (j for j in every if j != i)
             for j, counts in zip(others, parameters.given[i], strict=True):
-                yield from pair_estimates(block, counts, (i,), j)
+                yield from counts.estimates(block, (i,), j)
 
-    def sample(
-        self, parameters: AodeParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: AodeParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a column, its value, and the others by that value."""
         d = len(parameters.alone)
         codes = np.zeros((len(y), d), dtype=np.int64)
         parent = rng.integers(d, size=len(y))
         for i, one in enumerate(parameters.alone):
             mine = np.flatnonzero(parent == i)
-            every = np.arange(len(one.children))
-            p, _ = one.shares(np.full(len(every), GAP), every)
-            codes[mine, i] = draw(p.T / p.sum(axis=0)[:, None], y[mine], rng)
+            codes[mine, i] = one.draw(np.full(len(mine), MISSING), y[mine], rng)
             others = [j for j in range(d) if j != i]
             for j, pair in zip(others, parameters.given[i], strict=True):
-                every = np.arange(len(pair.children))
-                for u in np.unique(codes[mine, i]).tolist():
-                    rows = mine[codes[mine, i] == u]
-                    _, p = pair.shares(np.full(len(every), u), every)
-                    codes[rows, j] = draw(p.T / p.sum(axis=0)[:, None], y[rows], rng)
-        result = np.empty(codes.shape, dtype=object)
-        for j, one in enumerate(parameters.alone):
-            labels = np.empty(len(one.children), dtype=object)
-            labels[:] = one.children
-            result[:, j] = labels[codes[:, j]]
-        return result
+                codes[mine, j] = pair.draw(codes[mine, i], y[mine], rng)
+        return pick([one.children for one in parameters.alone], codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,11 +157,18 @@ class AodeParameters:
         return self.alone[0].n_classes
 
     def places(self, column: Pairs) -> list[AnyArray]:
-        """Return the places of each row's values, column by column."""
+        """Find the places of each row's values, column by column."""
         return [
             places_of(part, one.children)
             for part, one in zip(column.parts, self.alone, strict=True)
         ]
+
+    def lookups(
+        self, x: list[AnyArray], find: Callable[[PairCounts, AnyArray, AnyArray], Lookup]
+    ) -> Iterator[list[Lookup]]:
+        """Look up, parent by parent, the values of all the other columns given the parent's."""
+        for i, pairs in enumerate(self.given):
+            yield [find(p, x[i], v) for p, v in zip(pairs, x[:i] + x[i + 1 :], strict=True)]
 
 
 def _averaged(
@@ -210,7 +177,7 @@ def _averaged(
     often: list[BoolArray],
     shape: tuple[int, ...],
 ) -> FloatArray:
-    """Return the logarithm of the average over the parents that are seen often, rows × classes.
+    """Take the logarithm of the average over the parents that are seen often, rows × classes.
 
     Parents come one by one: all of their look-ups together would fill the memory.
     """
@@ -231,7 +198,3 @@ def _sum(lookups: list[Lookup], shape: tuple[int, ...]) -> FloatArray:
     out = np.zeros(shape)
     Lookups([one.parts for one in lookups]).add(0, out)
     return out
-
-
-def _others(x: list[AnyArray], i: int) -> list[AnyArray]:
-    return [v for j, v in enumerate(x) if j != i]

@@ -1,4 +1,4 @@
-"""What a family is: a likelihood read out of a table of sums.
+"""What a family is: a likelihood derived from a table of sums.
 
     table + prior ──parameters──▶ parameters ──log_likelihood──▶ log P(x | k)
 
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
 __all__ = [
     "DISCRETE_PRIORS",
     "Adder",
+    "EstimateTables",
     "Family",
     "Lookup",
+    "Rng",
     "adder_of",
     "counted_values",
     "log",
@@ -50,6 +52,11 @@ DISCRETE_PRIORS: tuple[type[Prior], ...] = (Laplace, MEstimate, Dirichlet)
 Adder: TypeAlias = Callable[[slice, FloatArray], None]
 """A function that adds the log-likelihoods of a stretch of the rows to an array, in place."""
 
+Rng: TypeAlias = "np.random.Generator"
+
+EstimateTables: TypeAlias = "Iterator[Estimates]"
+"""The parameters as tables for people, one for each kind of parameter."""
+
 
 class Family(ABC):
     """Model one block of columns given the class. Families are frozen dataclasses.
@@ -59,7 +66,7 @@ class Family(ABC):
 
     name: ClassVar[str]
     kinds: ClassVar[tuple[Kind, ...]]
-    """The kinds it can be read out of, the one to count when asked for first."""
+    """The kinds it can be estimated from, the one to count when asked for first."""
     priors: ClassVar[tuple[type[Prior], ...]] = DISCRETE_PRIORS
     """The priors it can use."""
     default_prior: ClassVar[Prior | None] = Laplace(1.0)
@@ -72,7 +79,7 @@ class Family(ABC):
 
     @abstractmethod
     def parameters(self, table: Any, prior: Any) -> Any:
-        """Read the parameters out of a table of sums and a prior."""
+        """Estimate the parameters from a table of sums and a prior."""
 
     @abstractmethod
     def log_likelihood(self, column: Any, parameters: Any) -> FloatArray:
@@ -101,7 +108,7 @@ class Family(ABC):
         return np.zeros(len(column))
 
     def leaves_out(self, column: Any, parameters: Any) -> BoolArray:
-        """Tell which rows this factor says nothing of: gaps, and values never seen."""
+        """Tell which rows this factor leaves out: values that are missing or were never seen."""
         if isinstance(column, Numbers):  # with some of its columns there, a row is not left out
             return np.asarray(np.isnan(column.values).all(axis=1))
         return np.asarray(column.missing)
@@ -127,9 +134,7 @@ class Family(ABC):
         """
         return column_parts(self, block, row, parameters) if isinstance(row, Numbers) else None
 
-    def estimates(
-        self, block: Block, table: Any, prior: Any, parameters: Any
-    ) -> Iterator[Estimates]:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield the parameters as a table for people, with the counts behind them."""
         from priory.families.estimates import remark
 
@@ -194,8 +199,11 @@ def n_classes(table: Any) -> int:
     return n_classes(first) if hasattr(first, "per_class") else len(first)
 
 
-log_gamma = np.vectorize(lgamma, otypes=[np.float64])
-"""log Γ(x) for arrays of parameters, without waiting for SciPy to load."""
+def log_gamma(x: AnyArray) -> FloatArray:
+    """Give log Γ(x), once for equal numbers, without waiting for SciPy to load."""
+    distinct, where = np.unique(x, return_inverse=True)
+    values = np.fromiter(map(lgamma, distinct.tolist()), np.float64, len(distinct))
+    return values[where].reshape(np.shape(x))
 
 
 def log_shares(counts: FloatArray, pseudo: FloatArray) -> FloatArray:

@@ -1,11 +1,10 @@
-"""Bernoulli: present or absent, for one column of truths or for many columns at once."""
+"""Bernoulli: present or absent, for one boolean column or for many columns at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -13,24 +12,21 @@ from priory.base.errors import InputError
 from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Column, Counts, Labels, SparseRows
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Lookup, log_shares, times
-from priory.families.counted import presence_parts, sparse_rows
+from priory.families.base import Adder, EstimateTables, Lookup, Rng, times
+from priory.families.counted import add_counts, presence_parts, sparse_rows
 from priory.families.described import Parts
 from priory.families.loo import LooRows, log_share, tabulate
 from priory.families.priors import DiscretePrior, Laplace, one_column
 from priory.families.protocols import ClosedFormLoo, DirichletFamily, InPlace, Linear, LinearFamily
 from priory.families.readouts import log_presence, presence_weights
 from priory.families.weights import Weights
-from priory.kernels.score import add_counts_csr, add_present_dense
+from priory.kernels.score import add_present_dense
 from priory.statistics.tables import CountsTable, LabelsTable, NumbersTable
-
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
 
 __all__ = ["Bernoulli", "BernoulliParameters"]
 
-Truths: TypeAlias = LabelsTable | NumbersTable | CountsTable
-"""One column of truths, or counts of which it is asked whether there are any."""
+BooleanTable: TypeAlias = LabelsTable | NumbersTable | CountsTable
+"""One boolean column, or counts of which it is asked whether there are any."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +45,12 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
     name: ClassVar[str] = "bernoulli"
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.LABELS, Kind.NUMBERS, Kind.COUNTS)
 
-    def parameters(self, table: Truths, prior: DiscretePrior) -> BernoulliParameters:
+    def parameters(self, table: BooleanTable, prior: DiscretePrior) -> BernoulliParameters:
         """Estimate log p and log(1 − p) of each column and class."""
         return BernoulliParameters(*log_presence(*self.counted(table, prior)[1:]))
 
     def counted(
-        self, table: Truths, prior: DiscretePrior
+        self, table: BooleanTable, prior: DiscretePrior
     ) -> tuple[tuple[bool, bool], FloatArray, FloatArray]:
         """Count absences and presences, classes × columns × 2."""
         if isinstance(table, CountsTable):
@@ -62,35 +58,29 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
             counts = np.stack([np.maximum(n - on, 0.0), on], axis=2)
         else:
             table = table.as_labels()
-            _check_truths(table.labels)
+            _check_booleans(table.labels)
             counts = np.zeros((len(table.weight), 1, 2))
             for v, label in enumerate(table.labels):
                 counts[:, 0, int(label)] += table.weight[:, v]
         pseudo = prior.pseudo_counts([False, True], counts.sum(axis=0))
         return (False, True), counts, pseudo
 
-    def log_likelihood_of(self, table: Truths, parameters: BernoulliParameters) -> float:
-        """Return Σ n_1 log p + n_0 log(1 − p)."""
+    def log_likelihood_of(self, table: BooleanTable, parameters: BernoulliParameters) -> float:
+        """Sum n_1 log p + n_0 log(1 − p)."""
         _, counts, _ = self.counted(table, Laplace(0.0))
         log_p = np.stack([parameters.log_off, parameters.log_on])
         return times(counts.transpose(2, 1, 0), log_p)
 
     def adder(self, column: Column, parameters: BernoulliParameters) -> Adder:
-        """Turn the truths of a column of labels into places once; counts need no more."""
+        """Turn the booleans of a column of labels into places once; counts need no more."""
         if isinstance(column, Counts):
             present = _present(column)
-            return lambda rows, out: self._add_counts(present.take(rows), parameters, out)
+            return lambda rows, out: _add_present(present.take(rows), parameters, out)
         coded = column.as_labels()
         table = np.ascontiguousarray([parameters.log_off[0], parameters.log_on[0]])
-        return Lookup(coded.codes, _truths(coded), table)
+        return Lookup(coded.codes, _booleans(coded), table)
 
-    def loo_adder(
-        self,
-        column: Column,
-        loo: LooRows,
-        table: Truths,
-        prior: DiscretePrior,
-    ) -> Adder:
+    def loo_adder(self, column: Column, loo: LooRows, table: BooleanTable, prior: Any) -> Adder:
         """Take one from the presences or the absences of the row's own class.
 
         p = (n_1k − [k=y] + a_1) / (n_k − [k=y] + Σa) where present, and alike where absent
@@ -106,12 +96,12 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
             learned = left[here] > 0
             left[here] = np.maximum(left[here] - amount, 0.0)
             pseudo = one_column(prior, 0).pseudo_counts([False, True], left.sum(axis=1))
-            shares = log_shares(left.transpose(2, 0, 1), pseudo.T[:, :, None])
+            shares = np.stack(log_presence(left.transpose(1, 0, 2), pseudo))
             result = shares[v, np.arange(len(v))]
             result[~learned] = np.nan
             return result
 
-        values = _truths(coded)[:-1]
+        values = _booleans(coded)[:-1]
         return Lookup(*tabulate(coded.codes, values, 2, len(counts), loo, scores))
 
     def _loo_counts(
@@ -124,8 +114,8 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         def score(rows: Any, others: BernoulliParameters, own: BernoulliParameters) -> FloatArray:
             part, y = column.take(rows), loo.y[rows]
             result, mine = np.zeros((2, len(y), len(counts)))
-            self._add_counts(part, others, result)
-            self._add_counts(part, own, mine)
+            _add_present(part, others, result)
+            _add_present(part, own, mine)
             here = np.arange(len(y)), y
             result[here] = mine[here]
             return result
@@ -141,12 +131,6 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
 
         return add
 
-    def _add_counts(self, column: Counts, parameters: BernoulliParameters, out: FloatArray) -> None:
-        def score(weights: Weights, out: FloatArray) -> None:
-            _add_present(column, weights.rows, out)
-
-        parameters.weights.add(score, column.missing, out)
-
     def parts(self, block: Block, row: Column, parameters: BernoulliParameters) -> Parts | None:
         """Write p of each column that is there, and Π (1 − p) of the others together."""
         if not isinstance(row, Counts):
@@ -154,9 +138,7 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         there = np.sort(sparse_rows(replace(_present(row), threshold=row.threshold or 0.0)).indices)
         return presence_parts(parameters.weights, there, [block.columns[j] for j in there])
 
-    def sample(
-        self, parameters: BernoulliParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: BernoulliParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw each column by its probability."""
         p = np.exp(parameters.log_on).T[y]
         drawn = rng.random(p.shape) < p
@@ -167,14 +149,8 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         weights = parameters.log_on - parameters.log_off
         return Linear(block.columns, weights, parameters.log_off.sum(axis=0))
 
-    def estimates(
-        self,
-        block: Block,
-        table: Truths,
-        prior: DiscretePrior,
-        parameters: BernoulliParameters,
-    ) -> Iterator[Estimates]:
-        """Yield P(v | k) of a column of truths, P(there | k) of each of many columns."""
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
+        """Yield P(v | k) of a boolean column, P(there | k) of each of many columns."""
         from priory.families.estimates import shares, there_or_not
 
         _, counts, _ = self.counted(table, prior)
@@ -183,20 +159,16 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
             log_on = parameters.log_on
             yield there_or_not("P(there | class)", values, log_on, counts, prior, columns)
             return
-        truths = (False, True)
+        values_of = (False, True)
         log_p = np.concatenate([parameters.log_off, parameters.log_on])
-        counted = (counts[:, 0].T, one_column(prior, 0), truths)
-        yield shares("P(value | class)", truths, log_p, *counted)
+        counted = (counts[:, 0].T, one_column(prior, 0), values_of)
+        yield shares("P(value | class)", values_of, log_p, *counted)
 
-    def feature_counts(self, table: Truths, parameters: BernoulliParameters) -> FloatArray:
-        """Return how often each column was present with each class."""
+    def feature_counts(self, table: BooleanTable, parameters: BernoulliParameters) -> FloatArray:
+        """Count how often each column was present with each class."""
         if isinstance(table, CountsTable):
             return table.weight.T
-        truths = table.as_labels()
-        return sum(
-            (truths.weight[:, [v]].T for v, label in enumerate(truths.labels) if label),
-            np.zeros_like(parameters.log_on),
-        )
+        return self.counted(table, Laplace(0.0))[1][:, :, 1].T
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,27 +190,30 @@ class BernoulliParameters:
 
 
 def _present(column: Counts) -> Counts:
-    """Return sparse counts as ones; dense ones are compared with the threshold as they are read."""
+    """Turn sparse counts into ones; dense ones meet the threshold as they are read."""
     if not isinstance(column.matrix, SparseRows):
         return column
     ones = (column.matrix.data > 0).astype(np.float64)
     return Counts(replace(column.matrix, data=ones))
 
 
-def _add_present(column: Counts, weights: FloatArray, out: FloatArray) -> None:
+def _add_present(column: Counts, parameters: BernoulliParameters, out: FloatArray) -> None:
     """Add the weights of the columns that are present in each row."""
-    matrix = column.matrix
-    if isinstance(matrix, SparseRows):
-        add_counts_csr(matrix.data, matrix.indices, matrix.indptr, weights, out)
-    else:
-        threshold = 0.0 if column.threshold is None else column.threshold
-        add_present_dense(matrix, threshold, weights, out)
+    matrix, threshold = column.matrix, column.threshold or 0.0
+
+    def score(weights: Weights, out: FloatArray) -> None:
+        if isinstance(matrix, SparseRows):
+            add_counts(column, weights.rows, out)
+        else:
+            add_present_dense(matrix, threshold, weights.rows, out)
+
+    parameters.weights.add(score, column.missing, out)
 
 
 def _loo_parameters(
     counts: FloatArray, prior: DiscretePrior, amount: float
 ) -> tuple[BernoulliParameters, BernoulliParameters]:
-    """Return what a row of that weight meets, as any class but its own and as its own.
+    """Estimate what a row of that weight meets, as any class but its own and as its own.
 
     Its own absence or presence is taken off wherever it may be: where the row is absent only the
     absences are looked at, and where it is present only the presences.
@@ -251,30 +226,23 @@ def _loo_parameters(
         for v in (0, 1):
             left = pooled - amount * (np.arange(2) == v)
             pseudo = prior.pseudo_counts([False, True], np.maximum(left, 0.0))
-            log_p.append(
-                log_share(
-                    np.maximum(counts[:, :, v] - own, 0.0),
-                    np.maximum(n - own, 0.0),
-                    pseudo[:, v],
-                    pseudo.sum(axis=1),
-                    np.maximum(left[:, v], 0.0),
-                    everything - amount,
-                ).T
-            )
+            count, total = np.maximum(counts[:, :, v] - own, 0.0), np.maximum(n - own, 0.0)
+            shared = (pseudo[:, v], pseudo.sum(axis=1), np.maximum(left[:, v], 0.0))
+            log_p.append(log_share(count, total, *shared, everything - amount).T)
         found.append(BernoulliParameters(log_p[0], log_p[1]))
     return found[0], found[1]
 
 
-def _truths(column: Labels) -> CodeArray:
-    """Return 0 or 1 for each label that is a truth, -1 for others, which no row may have; -1."""
-    _check_truths(tuple(column.labels[c] for c in np.unique(column.codes[column.codes >= 0])))
+def _booleans(column: Labels) -> CodeArray:
+    """Give 0 or 1 for each label that is a boolean, −1 for others, which no row may have; −1."""
+    _check_booleans(tuple(column.labels[c] for c in np.unique(column.codes[column.codes >= 0])))
     places = [int(v) if not isinstance(v, str) and v in (0, 1) else -1 for v in column.labels]
     return np.array([*places, -1], dtype=np.int32)
 
 
-def _check_truths(labels: tuple[object, ...]) -> None:
+def _check_booleans(labels: tuple[object, ...]) -> None:
     wrong = [label for label in labels if isinstance(label, str) or label not in (0, 1)]
     if wrong:
         raise InputError(
-            f"bernoulli takes truths (True, False, 1, 0), not {wrong[0]!r}; use 'categorical'"
+            f"bernoulli takes booleans (True, False, 1, 0), not {wrong[0]!r}; use 'categorical'"
         )

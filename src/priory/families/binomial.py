@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,17 +11,16 @@ from priory.base.errors import InputError, SettingError
 from priory.base.typing import AnyArray, CodeArray, FloatArray
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, counted_values, log_gamma, log_shares, times
+from priory.families.base import Adder, EstimateTables, Rng, counted_values, log_gamma, times
+from priory.families.bernoulli import BernoulliParameters
 from priory.families.loo import LooRows, loo_columns
 from priory.families.moments import NumericTable
 from priory.families.priors import DiscretePrior, one_column
 from priory.families.protocols import ClosedFormLoo, DirichletFamily, Linear, LinearFamily
+from priory.families.readouts import log_presence
 from priory.statistics.tables import NumbersTable
 
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
-
-__all__ = ["Binomial", "BinomialParameters"]
+__all__ = ["Binomial"]
 
 
 @dataclass(frozen=True)
@@ -50,20 +48,21 @@ class Binomial(ClosedFormLoo, DirichletFamily, LinearFamily):
     def __post_init__(self) -> None:
         whole = isinstance(self.trials, int | np.integer) and not isinstance(self.trials, bool)
         if not whole or self.trials < 1:
-            raise SettingError(f"trials must be a whole number of at least 1, not {self.trials!r}.")
+            raise SettingError(f"trials must be an integer of at least 1, not {self.trials!r}.")
 
-    def parameters(self, table: NumericTable, prior: DiscretePrior) -> BinomialParameters:
-        """Read out log p and log(1 − p) of each column and class."""
-        _, counts, pseudo = self.counted(table, prior)
-        log_p = log_shares(counts.transpose(2, 1, 0), pseudo.T[:, :, None])
-        return BinomialParameters(log_p[0], log_p[1])
+    def parameters(self, table: NumericTable, prior: DiscretePrior) -> BernoulliParameters:
+        """Estimate log p and log(1 − p) of each column and class."""
+        return BernoulliParameters(*log_presence(*self.counted(table, prior)[1:]))
 
     def counted(
         self, table: NumericTable, prior: DiscretePrior
     ) -> tuple[tuple[str, str], FloatArray, FloatArray]:
         """Count failures and successes, classes × columns × 2."""
         if isinstance(table, NumbersTable):
-            self._check_counts(table.cells.values)
+            wrong = table.cells.values[~self._possible(table.cells.values)]
+            if len(wrong):
+                number = float(wrong[0])
+                raise InputError(f"binomial takes integers from 0 to {self.trials}, not {number!r}")
         moments = table.moments
         successes = moments.s1.value
         counts = np.stack([self.trials * moments.weight - successes, successes], axis=2)
@@ -76,17 +75,10 @@ class Binomial(ClosedFormLoo, DirichletFamily, LinearFamily):
         choose = self.log_base_measure(column, None)
         return super().log_evidence(table, prior) + times(weight, choose)
 
-    def _check_counts(self, values: FloatArray) -> None:
-        wrong = values[~self._possible(values)]
-        if len(wrong):
-            raise InputError(
-                f"binomial takes whole numbers from 0 to {self.trials}, not {float(wrong[0])!r}"
-            )
-
     def _possible(self, x: FloatArray) -> AnyArray:
         return (x >= 0) & (x <= self.trials) & (x == np.floor(x))
 
-    def log_likelihood(self, column: Numbers, parameters: BinomialParameters) -> FloatArray:
+    def log_likelihood(self, column: Numbers, parameters: BernoulliParameters) -> FloatArray:
         """Give Σ_j x log p + (t − x) log(1 − p); what is no number of successes is impossible."""
         out = np.zeros((len(column), parameters.log_on.shape[1]))
         for j in range(column.values.shape[1]):
@@ -101,9 +93,7 @@ class Binomial(ClosedFormLoo, DirichletFamily, LinearFamily):
             off = np.where(x == self.trials, 0.0, (self.trials - x) * log_off)
             return np.where(self._possible(x), on + off, -np.inf)
 
-    def loo_adder(
-        self, column: Numbers, loo: LooRows, table: NumericTable, prior: DiscretePrior
-    ) -> Adder:
+    def loo_adder(self, column: Numbers, loo: LooRows, table: NumericTable, prior: Any) -> Adder:
         """Take x successes and t − x failures from the row's own class.
 
         p_y = (Σx − x + α) / (t·(n_y − 1) + 2α)
@@ -117,34 +107,25 @@ class Binomial(ClosedFormLoo, DirichletFamily, LinearFamily):
             gone, here = seen[some.y, j] == 1, (np.arange(len(x)), some.y)
             left[here] = np.where(gone[:, None], 0.0, np.maximum(left[here] - taken, 0.0))
             pseudo = one_column(prior, j).pseudo_counts([False, True], left.sum(axis=1))
-            log_p = log_shares(left.transpose(2, 0, 1), pseudo.T[:, :, None])
-            return self._terms(x[:, None], log_p[0], log_p[1])
+            return self._terms(x[:, None], *log_presence(left.transpose(1, 0, 2), pseudo))
 
         return loo_columns(column, loo, score)
 
     def log_base_measure(
-        self, column: Numbers, parameters: BinomialParameters | None
+        self, column: Numbers, parameters: BernoulliParameters | None
     ) -> FloatArray:
-        """Return log C(t, x)."""
+        """Give log C(t, x)."""
         x = column.values.astype(np.float64)
         x = np.where(self._possible(x), x, 0.0)
         choose = log_gamma(np.array(self.trials + 1.0)) - log_gamma(x + 1.0)
         return np.asarray((choose - log_gamma(self.trials - x + 1.0)).sum(axis=1))
 
-    def sample(
-        self, parameters: BinomialParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: BernoulliParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a number of successes with the probability of each row's class."""
         drawn = rng.binomial(self.trials, np.exp(parameters.log_on).T[y]).astype(np.float64)
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
 
-    def estimates(
-        self,
-        block: Block,
-        table: NumericTable,
-        prior: DiscretePrior,
-        parameters: BinomialParameters,
-    ) -> Iterator[Estimates]:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(success | k) of each column."""
         from priory.families.estimates import there_or_not
 
@@ -152,15 +133,7 @@ class Binomial(ClosedFormLoo, DirichletFamily, LinearFamily):
         none, columns = (None,) * counts.shape[1], block.columns
         yield there_or_not("P(success | class)", none, parameters.log_on, counts, prior, columns)
 
-    def linear(self, block: Block, parameters: BinomialParameters) -> Linear:
-        """Return w = log p/(1 − p) and b = t log(1 − p)."""
+    def linear(self, block: Block, parameters: BernoulliParameters) -> Linear:
+        """Take w = log p/(1 − p) and b = t log(1 − p)."""
         weights = parameters.log_on - parameters.log_off
         return Linear(block.columns, weights, self.trials * parameters.log_off.sum(axis=0))
-
-
-@dataclass(frozen=True, eq=False)
-class BinomialParameters:
-    """Hold log(1 − p) and log p, columns × classes."""
-
-    log_off: FloatArray
-    log_on: FloatArray

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -13,17 +13,17 @@ from priory.base.labels import label_key, sorted_labels
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 from priory.data.columns import Column, Labels
 from priory.data.schema import Block, Kind
-from priory.families.base import Lookup, log_shares
+from priory.families.base import EstimateTables, Lookup, Rng, log_shares
 from priory.families.loo import LooRows, log_share, own_pseudo, reduced, tabulate
 from priory.families.priors import DiscretePrior
 from priory.families.protocols import ClosedFormLoo, DirichletFamily, InPlace, Linear, LinearFamily
 from priory.statistics.tables import LabelsTable, NumbersTable
 from priory.statistics.tables.base import spread_keys
 
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
+__all__ = ["Categorical", "CategoricalParameters", "draw", "pick"]
 
-__all__ = ["Categorical", "CategoricalParameters", "draw"]
+ValuesTable: TypeAlias = LabelsTable | NumbersTable
+"""What has the counts of a column's values."""
 
 
 @dataclass(frozen=True)
@@ -51,46 +51,42 @@ class Categorical(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         if self.unseen not in ("skip", "smooth", "error"):
             raise SettingError(f"unseen must be 'skip', 'smooth' or 'error', not {self.unseen!r}.")
 
-    def parameters(
-        self, table: LabelsTable | NumbersTable, prior: DiscretePrior
-    ) -> CategoricalParameters:
-        """Return log P(v | k) for each value of the domain."""
+    def parameters(self, table: ValuesTable, prior: DiscretePrior) -> CategoricalParameters:
+        """Estimate log P(v | k) for each value of the domain."""
         labels, counts, pseudo = self._counts(table, prior)
-        places = {label_key(label): v for v, label in enumerate(labels)}
-        return CategoricalParameters(labels, log_shares(counts.T, pseudo[:, None]), places)
+        return CategoricalParameters(labels, log_shares(counts.T, pseudo[:, None]), _places(labels))
 
     def _counts(
-        self, table: LabelsTable | NumbersTable, prior: DiscretePrior
+        self, table: ValuesTable, prior: DiscretePrior
     ) -> tuple[tuple[Label, ...], FloatArray, FloatArray]:
-        """Return the domain's labels, and counts and pseudo-counts of all its places."""
+        """Find the domain's labels, and counts and pseudo-counts of all its places."""
         table = table.as_labels()
         labels = sorted_labels([*table.labels, *prior.values(), *self.values])
-        places = {label_key(label): v for v, label in enumerate(labels)}
-        where = np.array([places[label_key(label)] for label in table.labels], dtype=np.intp)
-        domain = [*labels, None] if self.unseen == "smooth" else list(labels)
-        counts = spread_keys(table.weight, where, len(domain))
+        domain = self._domain(labels)
+        counts = _spread(table.weight, table.labels, _places(labels), len(domain))
         return labels, counts, prior.pseudo_counts(domain, counts.sum(axis=0))
 
+    def _domain(self, labels: Sequence[Label]) -> list[Label | None]:
+        return [*labels, None] if self.unseen == "smooth" else [*labels]
+
     def counted(
-        self, table: LabelsTable | NumbersTable, prior: DiscretePrior
+        self, table: ValuesTable, prior: DiscretePrior
     ) -> tuple[tuple[Label, ...], FloatArray, FloatArray]:
         """Count the values of the domain, and those that were never seen if they have a place."""
         labels, counts, pseudo = self._counts(table, prior)
         return (*labels, "any other") if self.unseen == "smooth" else labels, counts, pseudo
 
     def leaves_out(self, column: Column, parameters: CategoricalParameters) -> BoolArray:
-        """Return which rows have a gap or a value that is skipped."""
+        """Tell which rows have no value, or one that is skipped."""
         coded = column.as_labels()
-        return self._places(coded, parameters)[coded.codes] < 0
+        return self._lookup(coded, parameters)[coded.codes] < 0
 
     def adder(self, column: Column, parameters: CategoricalParameters) -> Lookup:
         """Find the place of each label once; the rows then need only a look-up."""
         coded = column.as_labels()
-        return Lookup(coded.codes, self._places(coded, parameters), parameters.log_p)
+        return Lookup(coded.codes, self._lookup(coded, parameters), parameters.log_p)
 
-    def loo_adder(
-        self, column: Column, loo: LooRows, table: LabelsTable | NumbersTable, prior: DiscretePrior
-    ) -> Lookup:
+    def loo_adder(self, column: Column, loo: LooRows, table: ValuesTable, prior: Any) -> Lookup:
         """Take one from the value's count, and from the domain a value that was the row's alone.
 
             P(v | k) = (n_vk − [k=y] + a_v) / (n_k − [k=y] + Σa)
@@ -98,15 +94,12 @@ class Categorical(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         A value that has left the domain was never seen: it is skipped, smoothed or refused.
         """
         labels, counts, _ = self._counts(table, prior)
-        places = {label_key(label): v for v, label in enumerate(labels)}
-        coded = column.as_labels()
+        places, coded, known = _places(labels), column.as_labels(), table.as_labels()
         never = len(labels)
         where = np.array([places.get(label_key(v), never) for v in coded.labels] + [-1], np.int32)
-        domain = [*labels, None] if self.unseen == "smooth" else list(labels)
+        domain = self._domain(labels)
         declared = {label_key(v) for v in (*prior.values(), *self.values)}
-        known = table.as_labels()
-        rows = np.zeros((len(counts), never + 1), dtype=np.int64)  # the last: never learned
-        rows[:, [places[label_key(label)] for label in known.labels]] = known.rows
+        rows = _spread(known.rows, known.labels, places, never + 1)  # the last: never learned
         alone = np.array([label_key(v) not in declared for v in labels] + [False])
         alone &= rows.sum(axis=0) == 1
         counts = np.concatenate([counts[:, :never], np.zeros((len(counts), 1))], axis=1)
@@ -145,65 +138,44 @@ class Categorical(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
                 "that row it was never learned. Set unseen='skip' or 'smooth' to allow this"
             )
 
-    def _places(self, column: Labels, parameters: CategoricalParameters) -> CodeArray:
-        """Return the place of each label in the domain, negative to leave it out; then of a gap."""
+    def _lookup(self, column: Labels, parameters: CategoricalParameters) -> CodeArray:
+        """Find the place of each label in the domain, and of a missing value; −1: left out."""
         unseen = len(parameters.labels) if self.unseen == "smooth" else -1
-        if self.unseen == "error":
-            self._refuse_unseen(column, parameters)
         places = [parameters.places.get(label_key(label), unseen) for label in column.labels]
+        if self.unseen == "error":
+            used = np.unique(column.codes[column.codes >= 0])
+            never = [column.labels[code] for code in used if places[code] < 0]
+            if never:
+                raise UnseenValueError(
+                    f"value {listing(never)} was never learned. Values: "
+                    f"{listing(parameters.labels)}. Set unseen='skip' or 'smooth' to allow others"
+                )
         return np.array([*places, -1], dtype=np.int32)
 
-    def _refuse_unseen(self, column: Labels, parameters: CategoricalParameters) -> None:
-        used = np.unique(column.codes[column.codes >= 0])
-        never = [
-            column.labels[code]
-            for code in used
-            if label_key(column.labels[code]) not in parameters.places
-        ]
-        if never:
-            raise UnseenValueError(
-                f"value {listing(never)} was never learned. Values: "
-                f"{listing(parameters.labels)}. Set unseen='skip' or 'smooth' to allow others"
-            )
-
-    def sample(
-        self, parameters: CategoricalParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: CategoricalParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a value of the domain by its probability."""
         p = np.exp(parameters.log_p[: len(parameters.labels)]).T
-        values = np.empty(len(parameters.labels), dtype=object)
-        values[:] = parameters.labels
-        return values[draw(p / p.sum(axis=1, keepdims=True), y, rng)]
+        drawn = draw(p / p.sum(axis=1, keepdims=True), y, rng)
+        return pick([parameters.labels], drawn[:, None])[:, 0]
 
     def linear(self, block: Block, parameters: CategoricalParameters) -> Linear:
-        """Return the one-hot form: a feature for each value."""
+        """Write the one-hot form: a feature for each value."""
         features = tuple(f"{block.name}={label}" for label in parameters.labels)
         log_p = parameters.log_p[: len(features)]
         return Linear(features, log_p, np.zeros(log_p.shape[1]))
 
-    def estimates(
-        self,
-        block: Block,
-        table: LabelsTable | NumbersTable,
-        prior: DiscretePrior,
-        parameters: CategoricalParameters,
-    ) -> Iterator[Estimates]:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(v | k) of every value of the domain."""
         from priory.families.estimates import shares
 
         values, counts, _ = self.counted(table, prior)
-        domain: list[Label | None] = [*values]
-        if self.unseen == "smooth":
-            domain[-1] = None
+        domain = self._domain(parameters.labels)
         yield shares("P(value | class)", values, parameters.log_p, counts.T, prior, domain)
 
-    def feature_counts(
-        self, table: LabelsTable | NumbersTable, parameters: CategoricalParameters
-    ) -> FloatArray:
-        """Return how often each value was seen with each class."""
+    def feature_counts(self, table: ValuesTable, parameters: CategoricalParameters) -> FloatArray:
+        """Count how often each value was seen with each class."""
         seen = table.as_labels()
-        where = [parameters.places[label_key(label)] for label in seen.labels]
-        return spread_keys(seen.weight, np.array(where, dtype=np.intp), len(parameters.labels)).T
+        return _spread(seen.weight, seen.labels, parameters.places, len(parameters.labels)).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,8 +192,30 @@ class CategoricalParameters:
         return self.log_p.shape[1]
 
 
-def draw(p: FloatArray, y: CodeArray, rng: np.random.Generator) -> AnyArray:
-    """Return a column index for each row, drawn by the row of `p` that `y` names."""
+def draw(p: FloatArray, y: CodeArray, rng: Rng) -> AnyArray:
+    """Draw a column index for each row, by the row of `p` that `y` names."""
     cumulative = np.cumsum(p, axis=1)
     cumulative[:, -1] = np.inf  # rounding must not let a draw of 0.999… fall off the end
     return (rng.random(len(y))[:, None] > cumulative[y]).sum(axis=1)
+
+
+def pick(domains: Sequence[Sequence[Label]], codes: AnyArray) -> AnyArray:
+    """Take the labels of codes, rows × columns, each column from its domain."""
+    result = np.empty(codes.shape, dtype=object)
+    for j, domain in enumerate(domains):
+        labels = np.empty(len(domain), dtype=object)
+        labels[:] = domain
+        result[:, j] = labels[codes[:, j]]
+    return result
+
+
+def _places(labels: Sequence[Label]) -> dict[Any, int]:
+    return {label_key(label): v for v, label in enumerate(labels)}
+
+
+def _spread(
+    sums: AnyArray, labels: Sequence[Label], places: Mapping[Any, int], size: int
+) -> AnyArray:
+    """Put the sums of labels at their places, classes × places."""
+    where = np.array([places[label_key(label)] for label in labels], dtype=np.intp)
+    return spread_keys(sums, where, size)

@@ -1,31 +1,29 @@
-"""Conditional: one column given its parents and the class."""
+"""Conditional and edge: one column given its parents and the class."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from priory.base.errors import NoLikelihoodError
 from priory.base.labels import label_key
 from priory.base.typing import AnyArray, BoolArray, CodeArray
 from priory.data.columns import Labels, Pairs
 from priory.data.pairing import Pairing
 from priory.data.schema import Block, Kind
-from priory.families.base import Lookup
-from priory.families.categorical import draw
-from priory.families.described import assigned
+from priory.families.base import EstimateTables, Lookup, Rng
+from priory.families.categorical import pick
+from priory.families.described import assigned, known_values
 from priory.families.loo import LooRows
-from priory.families.pair_counts import NEVER, PairCounts, places_of
-from priory.families.priors import Laplace, MEstimate, Prior
+from priory.families.pair_counts import MISSING, NEVER, PairCounts, places_of
+from priory.families.priors import Laplace, MEstimate, Prior, RowsPrior
 from priory.families.protocols import ClosedFormLoo, Dependent, InPlace
 from priory.statistics.tables import PairsTable
 
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
-
-__all__ = ["Conditional", "pair_estimates", "pair_places"]
+__all__ = ["Conditional", "Edge"]
 
 
 @dataclass(frozen=True)
@@ -53,18 +51,16 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
     priors: ClassVar[tuple[type[Prior], ...]] = (Laplace, MEstimate)
     is_edge: ClassVar[bool] = False
 
-    def parameters(self, table: PairsTable, prior: Laplace | MEstimate) -> PairCounts:
-        """Return the counts of the child, alone and with its parents."""
+    def parameters(self, table: PairsTable, prior: RowsPrior) -> PairCounts:
+        """Take the counts of the child, alone and with its parents."""
         last = len(table.labels) - 1
         return PairCounts.read(table, range(last), last, prior)
 
     def adder(self, column: Pairs, parameters: PairCounts) -> Lookup:
         """Find the places of the values once; the rows then need only a look-up."""
-        return parameters.lookup(*pair_places(column, parameters), edge=self.is_edge)
+        return parameters.lookup(*_pair_places(column, parameters), edge=self.is_edge)
 
-    def loo_adder(
-        self, column: Pairs, loo: LooRows, table: PairsTable, prior: Laplace | MEstimate
-    ) -> Lookup:
+    def loo_adder(self, column: Pairs, loo: LooRows, table: PairsTable, prior: RowsPrior) -> Lookup:
         """Take one from all the counts of the row's own values.
 
             P(v | u, k) = (n_uvk − [k=y] + b_vk) / (n_uk − [k=y] + Σb)
@@ -72,35 +68,30 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
         A value that was the row's alone was never seen.
         """
         parameters = self.parameters(table, prior)
-        u, v = pair_places(column, parameters)
+        u, v = _pair_places(column, parameters)
         never = np.any([p == NEVER for p in _parent_places(column, parameters)], axis=0)
         u = np.where(never, NEVER, u)
         return parameters.loo_lookup(u, v, loo, edge=self.is_edge)
 
     def leaves_out(self, column: Pairs, parameters: PairCounts) -> BoolArray:
-        """Return which rows have no value of the column, or one never seen."""
-        return np.asarray(pair_places(column, parameters)[1] < 0)
+        """Tell which rows have no value of the column, or one never seen."""
+        return np.asarray(_pair_places(column, parameters)[1] < 0)
 
     def formula(self, block: Block, value: Any, parameters: PairCounts) -> str:
-        """Return what the factor is of a row, such as "P(b = 1 | a = 2, class)"."""
+        """Write the factor of a row, such as "P(b = 1 | a = 2, class)"."""
         *u, v = value
-        known = [
-            x if x is not None and label_key(x) in set(map(label_key, labels)) else None
-            for x, labels in zip(u, parameters.parents, strict=True)
-        ]
+        known = known_values(u, parameters.parents)
         given = "".join(f"{told}, " for told in [assigned(block, (*known, None))] if told)
         return f"P({assigned(block, (*[None] * len(u), v))} | {given}class)"
 
-    def estimates(
-        self, block: Block, table: PairsTable, prior: Laplace | MEstimate, parameters: PairCounts
-    ) -> Iterator[Estimates]:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(v | u, k) for each value of the parent, or the values of several that came."""
         last = len(block.columns) - 1
-        yield from pair_estimates(block, parameters, range(last), last, self.is_edge)
+        yield from parameters.estimates(block, range(last), last, self.is_edge)
 
-    def sample(self, parameters: PairCounts, y: CodeArray, rng: np.random.Generator) -> AnyArray:
+    def sample(self, parameters: PairCounts, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a value of the column where nothing is known of its parents."""
-        return self._drawn(parameters, np.full(len(y), -1), y, rng)
+        return _drawn(parameters, np.full(len(y), MISSING), y, rng)
 
     def sample_given(
         self,
@@ -108,7 +99,7 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
         parameters: PairCounts,
         y: CodeArray,
         drawn: Mapping[str, AnyArray],
-        rng: np.random.Generator,
+        rng: Rng,
     ) -> dict[str, AnyArray]:
         """Draw a value of the column by the values that its parents have."""
         (*parents, child), pairing = block.columns, block.pairing
@@ -118,44 +109,59 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
             for j, parent in enumerate(parents)
         ]
         u = parameters.context(places)
-        return {child: pairing.drawn(len(parents), self._drawn(parameters, u, y, rng), rng)}
-
-    def _drawn(
-        self, parameters: PairCounts, u: AnyArray, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
-        labels = np.empty(len(parameters.children), dtype=object)
-        labels[:] = parameters.children
-        result = np.empty(len(y), dtype=object)
-        every = np.arange(len(labels))
-        for value in np.unique(u).tolist():
-            rows = np.flatnonzero(u == value)
-            _, p = parameters.shares(np.full(len(every), value), every)
-            result[rows] = labels[draw(p.T / p.sum(axis=0)[:, None], y[rows], rng)]
-        return result
+        return {child: pairing.drawn(len(parents), _drawn(parameters, u, y, rng), rng)}
 
 
-def pair_estimates(
-    block: Block, counts: PairCounts, parents: Sequence[int], child: int, edge: bool = False
-) -> Iterator[Estimates]:
-    """Yield the estimates of one column of a block given others, their values as shown."""
-    pairing, columns = block.pairing, block.columns
+@dataclass(frozen=True)
+class Edge(Conditional):
+    """Correct the factors of two columns for their dependence, given the class.
 
-    def written(column: int, value: Any) -> str:
-        return f"= {value}" if pairing is None else pairing.shown(column, value)
+        log P(v | u, k) − log P(v | k)
 
-    def shown(value: Any) -> Any:
-        is_bin = pairing is not None and pairing.edges[child] is not None
-        return written(child, value).removeprefix("in ") if is_bin else value
+    with the estimates of `Conditional`. It stands beside the factors of the two columns, with a
+    weight of its own, and is left out where either value is missing or was never seen.
 
-    def given(values: Sequence[Any]) -> str:
-        told = zip(parents, values, strict=True)
-        return ", ".join(f"{columns[parent]} {written(parent, value)}" for parent, value in told)
+    >>> from priory.data.columns import Labels
+    >>> column = Pairs((Labels(np.array([0, 0, 1]), ("a", "b")), Labels(np.array([0, 1, 1]), "xy")))
+    >>> block, y = Block("a → x", ("a", "x"), Kind.PAIRS), np.zeros(3, dtype=np.int32)
+    >>> table = PairsTable.count(block, column, y, None, 1)
+    >>> parameters = Edge().parameters(table, Laplace(1.0))
+    >>> np.exp(Edge().log_likelihood(column, parameters)).round(3).tolist()
+    [[1.25], [0.833], [1.111]]
+    """
 
-    yield from counts.estimates(columns[child], shown, given, edge)
+    name: ClassVar[str] = "edge"
+    about: ClassVar[Literal["value", "edge"]] = "edge"
+    is_edge: ClassVar[bool] = True
+
+    def leaves_out(self, column: Pairs, parameters: PairCounts) -> BoolArray:
+        """Tell which rows have no value, or one never seen, in either column."""
+        u, v = _pair_places(column, parameters)
+        return (u < 0) | (v < 0)
+
+    @property
+    def is_likelihood(self) -> bool:
+        """Whether it gives a probability: no, it is a ratio of two."""
+        return False
+
+    def formula(self, block: Block, value: Any, parameters: PairCounts) -> str:
+        """Write the factor of a row, a ratio."""
+        alone = f"P({assigned(block, (*[None] * (len(value) - 1), value[-1]))} | class)"
+        return f"{super().formula(block, value, parameters)} / {alone}"
+
+    def sample(self, parameters: PairCounts, y: CodeArray, rng: Rng) -> AnyArray:
+        """Refuse: a ratio is no distribution."""
+        raise NoLikelihoodError(
+            "An edge is a ratio of probabilities, of which nothing can be drawn; conditional can."
+        )
 
 
-def pair_places(column: Pairs, parameters: PairCounts) -> tuple[AnyArray, AnyArray]:
-    """Return each row's context, the values of the parents, and the place of the child's value."""
+def _drawn(parameters: PairCounts, u: AnyArray, y: CodeArray, rng: Rng) -> AnyArray:
+    return pick([parameters.children], parameters.draw(u, y, rng)[:, None])[:, 0]
+
+
+def _pair_places(column: Pairs, parameters: PairCounts) -> tuple[AnyArray, AnyArray]:
+    """Find each row's context, the values of the parents, and the place of the child's value."""
     u = parameters.context(_parent_places(column, parameters))
     return u, places_of(column.parts[-1], parameters.children)
 
@@ -166,7 +172,7 @@ def _parent_places(column: Pairs, parameters: PairCounts) -> list[AnyArray]:
 
 
 def _as_counted(values: AnyArray, pairing: Pairing, column: int) -> Labels:
-    """Return drawn values of a column as they are counted with others: labels or bins."""
+    """Code drawn values of a column as they are counted with others: labels or bins."""
     if pairing.edges[column] is not None:
         codes = pairing.bins(column, np.asarray(values, dtype=np.float64))
         return Labels(codes, tuple(range(pairing.n_bins(column))))

@@ -5,7 +5,7 @@ A row is sparse here: the words (or columns) that it has, and how often.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,7 +16,7 @@ from priory.base.formatting import number
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Counts, SparseRows
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, log_gamma
+from priory.families.base import Adder, EstimateTables, Rng, log_gamma
 from priory.families.described import Part, Parts
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.loo import LooRows, brute_force_loo, loo_table
@@ -36,7 +36,6 @@ from priory.families.weights import Weights
 from priory.kernels.score import add_counts_csr, add_counts_dense
 
 if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
     from priory.families.posteriors import DirichletPosterior
 
 __all__ = ["Counted", "CountedParameters", "add_counts", "presence_parts", "sparse_rows"]
@@ -56,7 +55,7 @@ class CountedParameters:
 
     @property
     def table(self) -> FloatArray:
-        """The weights of the words that are read out, words × classes."""
+        """The weights of the words that are kept, words × classes."""
         return self.weights.table
 
 
@@ -86,7 +85,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         return multinomial(sums, pseudo, idf)
 
     def sums(self, table: Any) -> Sums:
-        """Take n_wk, as often as the read-out counts a word."""
+        """Take n_wk, as the readout counts words."""
         return Sums(table.s1)
 
     def pairs(self, table: Any) -> CountedPairs:
@@ -113,7 +112,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
     def loo_adder(self, column: Any, loo: LooRows, table: Any, prior: Any) -> Adder:
         """Take what the row has of each word from the sums of its class.
 
-        Where that changes the weights of all words, they are read anew for each row.
+        Where that changes the weights of all words, they are estimated anew for each row.
         """
         scores = self.loo_scores(loo, table, prior)
         if scores is None:
@@ -162,14 +161,14 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
             return np.zeros(len(column))
         return _log_orders(self.rows(column, parameters))
 
-    def sample(self, parameters: Any, y: CodeArray, rng: np.random.Generator) -> AnyArray:
+    def sample(self, parameters: Any, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw counts; the length, which the model does not speak of, is Poisson about its mean."""
         self.check_likelihood()
         p = np.exp(parameters.table).T
         return rng.multinomial(rng.poisson(parameters.length[y]), p[y]).astype(np.float64)
 
     def n_free(self, table: Any, prior: DiscretePrior) -> int:
-        """Count V − 1 shares for each class, or for the bernoulli read-out V of them."""
+        """Count V − 1 shares for each class, or for the bernoulli readout V of them."""
         sums = self.sums(table)
         n_words = int(sums.kept.sum())
         return len(sums.size) * (n_words if self.readout == "bernoulli" else max(n_words - 1, 0))
@@ -194,12 +193,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         return evidence
 
     def posterior(
-        self,
-        table: Any,
-        prior: DiscretePrior,
-        block: Block,
-        column: str,
-        classes: tuple[Label, ...],
+        self, table: Any, prior: Any, block: Block, column: str, classes: tuple[Label, ...]
     ) -> DirichletPosterior:
         """Give the Dirichlet over the words of each class, for the multinomial of counts."""
         from priory.families.posteriors import DirichletPosterior
@@ -242,9 +236,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         ]
         return Parts(each, notes=notes, noun=self.noun)
 
-    def estimates(
-        self, block: Block, table: Any, prior: DiscretePrior, parameters: Any
-    ) -> Iterator[Estimates]:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(word | k), P(word is there | k), P(word | not k), or weights that are no P."""
         from priory.families.estimates import Estimates, complement_shares, shares, there_or_not
 
@@ -324,21 +316,11 @@ def orders_left_out(log_coefficient: float) -> list[str]:
     >>> orders_left_out(np.log(12.0)), orders_left_out(0.0)
     (['left out: n! / Π x! = 12 orders, the same for every class'], [])
     """
-    if log_coefficient < 1e-9:
-        return []
-    return [
-        f"left out: n! / Π x! = {number(float(log_coefficient))} orders, the same for every class"
-    ]
+    orders = number(float(log_coefficient))
+    note = f"left out: n! / Π x! = {orders} orders, the same for every class"
+    return [note] if log_coefficient >= 1e-9 else []
 
 
 def _log_orders(rows: SparseRows) -> FloatArray:
     """Take the log of the multinomial coefficient n! / Π x! of each row."""
-    return _log_factorial(rows.row_sums(np.asarray)) - rows.row_sums(_log_factorial)
-
-
-def _log_factorial(x: AnyArray) -> FloatArray:
-    distinct, where = np.unique(x, return_inverse=True)
-    if not len(distinct):
-        return np.zeros(np.shape(x))
-    result: FloatArray = log_gamma(distinct + 1.0)[where].reshape(np.shape(x))
-    return result
+    return log_gamma(rows.row_sums(np.asarray) + 1.0) - rows.row_sums(lambda x: log_gamma(x + 1.0))

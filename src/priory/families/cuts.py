@@ -11,7 +11,7 @@ __all__ = ["between_cells", "equal_frequency", "mdl"]
 
 
 def equal_frequency(cells: CellsTable, bins: int) -> IntArray:
-    """Return after which cells to cut so that each bin holds about the same weight."""
+    """Find after which cells to cut so that each bin holds about the same weight."""
     n_cells = len(cells.keys)
     if n_cells <= bins:
         return np.arange(n_cells - 1)
@@ -22,7 +22,7 @@ def equal_frequency(cells: CellsTable, bins: int) -> IntArray:
 
 
 def mdl(cells: CellsTable) -> IntArray:
-    """Return after which cells to cut by minimum description length (Fayyad & Irani 1993).
+    """Find after which cells to cut by minimum description length (Fayyad & Irani 1993).
 
     A cut of a set S of n rows into S1 and S2 is taken, recursively, when its gain in bits
     pays for telling where it is and what the classes are on both sides:
@@ -44,7 +44,7 @@ def mdl(cells: CellsTable) -> IntArray:
 
 
 def between_cells(cells: CellsTable, after: IntArray) -> FloatArray:
-    """Return the numbers at which to cut: half way from a cell's end to the next one's start.
+    """Find the numbers at which to cut: half way from a cell's end to the next one's start.
 
     A number belongs to the left of a cut if it is at most the cut.
     """
@@ -76,7 +76,7 @@ def _best_cut(cumulative: FloatArray, low: int, high: int) -> int | None:
 
 
 def _bits(counts: FloatArray) -> FloatArray:
-    """Return n · Ent in bits: n log2 n − Σ n_k log2 n_k."""
+    """Give n · Ent in bits: n log2 n − Σ n_k log2 n_k."""
     return _x_log2_x(counts.sum(axis=-1)) - _x_log2_x(counts).sum(axis=-1)
 
 

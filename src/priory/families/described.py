@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from priory.base.formatting import shown
-from priory.base.typing import FloatArray
+from priory.base.labels import label_key
+from priory.base.typing import FloatArray, Label
 from priory.data.columns import Numbers
 from priory.data.schema import Block
 
 if TYPE_CHECKING:
     from priory.families.base import Family
 
-__all__ = ["Part", "Parts", "assigned", "column_parts", "listed"]
+__all__ = ["Part", "Parts", "assigned", "column_parts", "known_values", "listed"]
 
 BATCH = 64
 
@@ -58,8 +59,8 @@ def column_parts(family: Family, block: Block, row: Numbers, parameters: Any) ->
             Part(f"P({block.columns[j]} = {shown(float(x[j]))} | class)", score)
             for j, score in zip(places.tolist(), scores, strict=True)
         ]
-    gaps = [block.columns[j] for j in np.flatnonzero(np.isnan(x)).tolist()]
-    return Parts(each, notes=[f"missing: {listed(gaps)}"] if gaps else [])
+    missing = [block.columns[j] for j in np.flatnonzero(np.isnan(x)).tolist()]
+    return Parts(each, notes=[f"missing: {listed(missing)}"] if missing else [])
 
 
 def assigned(block: Block, values: Sequence[Any]) -> str:
@@ -70,6 +71,14 @@ def assigned(block: Block, values: Sequence[Any]) -> str:
         for j, (column, value) in enumerate(zip(block.columns, values, strict=True))
         if value is not None
     )
+
+
+def known_values(values: Sequence[Any], domains: Sequence[Sequence[Label]]) -> list[Any]:
+    """Keep the values that are in their domains; the others become None."""
+    return [
+        value if value is not None and label_key(value) in set(map(label_key, domain)) else None
+        for value, domain in zip(values, domains, strict=True)
+    ]
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:

@@ -1,6 +1,6 @@
 """The parameters of a family as a table for people: what was estimated, and from which counts.
 
-Where counts are whole and the prior is a decimal number, an estimate is an exact fraction:
+Where counts are integers and the prior is a decimal number, an estimate is an exact fraction:
 
     P(v | k) = (n_vk + a_v) / (n_k + Σa)
 """
@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from priory.base.labels import label_key
-from priory.base.typing import FloatArray
-from priory.families.priors import Dirichlet, Laplace, MEstimate, one_column
+from priory.base.typing import AnyArray, FloatArray
+from priory.families.priors import Dirichlet, Laplace, MEstimate, RowsPrior, one_column
 
 __all__ = [
     "Estimates",
@@ -38,8 +38,8 @@ __all__ = [
 Exact = list[list[Fraction | None]]
 """Fractions, values × classes; None where there is none."""
 
-WHOLE = 2.0**53
-"""Whole numbers above this are not told apart in floating point."""
+LARGEST = 2.0**53
+"""Integers above this are not told apart in floating point."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def shares(
     domain: Sequence[Any],
     columns: Sequence[str] | None = None,
 ) -> Estimates:
-    """Return smoothed shares of counts, values × classes, over all the values."""
+    """Show smoothed shares of counts, values × classes, over all the values."""
     total = np.broadcast_to(counts.sum(axis=0), counts.shape)
     fractions = partial(exact_shares, counts, prior, domain)
     return Estimates(parameter, values, np.exp(log_p), counts, total, columns, fractions)
@@ -82,7 +82,7 @@ def there_or_not(
     prior: Any,
     columns: Sequence[str] | None = None,
 ) -> Estimates:
-    """Return P(there | k) of many columns or words; counts are classes × columns × (not, there)."""
+    """Show P(there | k) of many columns or words; counts are classes × columns × (not, there)."""
 
     def fractions() -> Exact | None:
         found = [
@@ -96,39 +96,32 @@ def there_or_not(
 
 
 def complement_shares(
-    parameter: str, values: Sequence[Any], counts: FloatArray, prior: Any, words: Any = None
+    parameter: str, values: Sequence[Any], counts: FloatArray, prior: Any, domain: Sequence[Any]
 ) -> Estimates:
-    """Return (N_v − n_vk + a_v) / Σ_v (N_v − n_vk + a_v): shares of all the other classes."""
-    domain = range(len(counts)) if words is None else words
+    """Show (N_v − n_vk + a_v) / Σ_v (N_v − n_vk + a_v): shares of all the other classes."""
     total = counts.sum(axis=1)
     others = total[:, None] - counts
-    pseudo = np.asarray(prior.pseudo_counts(domain, total))[:, None]
+    smoothed = others + np.asarray(prior.pseudo_counts(domain, total))[:, None]
 
     def fractions() -> Exact | None:
-        n, sums = exact_sums(others), exact_sums(total[:, None])
+        n, sums = exact_sums(others), exact_sums(total)
         if n is None or sums is None:
             return None
-        a = exact_pseudo_counts(prior, domain, [row[0] for row in sums])
-        smoothed = [[x + b for x in row] for row, b in zip(n, a, strict=True)]
-        totals = [sum(column, Fraction()) for column in zip(*smoothed, strict=True)]
-        return [
-            [x / total if total else None for x, total in zip(row, totals, strict=True)]
-            for row in smoothed
-        ]
+        return _of_sum(n + exact_pseudo_counts(prior, domain, sums)[:, None], None)
 
-    everything = (others + pseudo).sum(axis=0)
-    estimate = (others + pseudo) / np.where(everything > 0, everything, np.nan)
+    everything = smoothed.sum(axis=0)
+    estimate = smoothed / np.where(everything > 0, everything, np.nan)
     seen = np.broadcast_to(others.sum(axis=0), others.shape)
     return Estimates(parameter, values, estimate, others, seen, fractions=fractions)
 
 
 def remark(parameter: str, value: Any = None) -> Estimates:
-    """Return a row without a number: what the table cannot show, or a formula."""
+    """Make a row without a number: what the table cannot show, or a formula."""
     return Estimates(parameter, (value,), np.full((1, 1), np.nan), by_class=False)
 
 
 def exact_shares(counts: FloatArray, prior: Any, domain: Sequence[Any]) -> Exact | None:
-    """Return (n_vk + a_v) / (n_k + Σa) as fractions, values × classes.
+    """Give (n_vk + a_v) / (n_k + Σa) as fractions, values × classes.
 
     A class that never saw the column, with no prior to speak for it, takes the shares over all
     classes, as `log_shares` does.
@@ -139,22 +132,13 @@ def exact_shares(counts: FloatArray, prior: Any, domain: Sequence[Any]) -> Exact
     n = exact_sums(counts)
     if n is None:
         return None
-    pseudo = exact_pseudo_counts(prior, domain, [sum(row, Fraction()) for row in n])
-    smoothed = [[x + a for x in row] for row, a in zip(n, pseudo, strict=True)]
-    pooled = [sum(row, Fraction()) for row in smoothed]
-    everything = sum(pooled, Fraction())
-    totals = [sum(column, Fraction()) for column in zip(*smoothed, strict=True)]
-    return [
-        [
-            x / total if total else together / everything if everything else None
-            for x, total in zip(row, totals, strict=True)
-        ]
-        for row, together in zip(smoothed, pooled, strict=True)
-    ]
+    smoothed = n + exact_pseudo_counts(prior, domain, n.sum(axis=1))[:, None]
+    pooled = smoothed.sum(axis=1)
+    return _of_sum(smoothed, _ratio(pooled, pooled.sum(), None)[:, None])
 
 
-def exact_joint(counts: FloatArray, prior: Laplace | MEstimate, combinations: int) -> Exact | None:
-    """Return the shares of some of many combinations as fractions, combinations × classes.
+def exact_joint(counts: FloatArray, prior: RowsPrior, combinations: int) -> Exact | None:
+    """Give the shares of some of many combinations as fractions, combinations × classes.
 
     >>> exact_joint(np.array([[3.0], [0.0]]), Laplace(1.0), 4)
     [[Fraction(4, 7)], [Fraction(1, 7)]]
@@ -162,33 +146,24 @@ def exact_joint(counts: FloatArray, prior: Laplace | MEstimate, combinations: in
     n = exact_sums(counts)
     if n is None:
         return None
-    of_each = [sum(row, Fraction()) for row in n]
+    total: Any = exact(np.max(prior.strength))
+    pseudo: Any = total / combinations
     if isinstance(prior, Laplace):
-        alpha = exact(np.max(prior.alpha))
-        pseudo, a_sum = [alpha] * len(n), alpha * combinations
-    else:
-        a_sum = exact(prior.m)
-        everything = sum(of_each, Fraction()) + combinations
-        is_marginal = prior.p == "marginal"
-        pseudo = [
-            a_sum * (total + 1) / everything if is_marginal else a_sum / combinations
-            for total in of_each
-        ]
-    totals = [sum(column, a_sum) for column in zip(*n, strict=True)]
-    return [
-        [(x + a) / total if total else None for x, total in zip(row, totals, strict=True)]
-        for row, a in zip(n, pseudo, strict=True)
-    ]
+        pseudo, total = total, total * combinations
+    elif prior.p == "marginal":
+        of_each = n.sum(axis=1, keepdims=True)
+        pseudo = total * (of_each + 1) / (of_each.sum() + combinations)
+    return _listed(_ratio(n + pseudo, n.sum(axis=0) + total, None))
 
 
 def exact_conditional(
     child: FloatArray,
     counts: Sequence[FloatArray],
-    prior: Laplace | MEstimate,
+    prior: RowsPrior,
     values: Sequence[Any],
     edge: bool,
 ) -> Exact | None:
-    """Return P(v | u, k) = (n_uvk + b_vk) / (n_uk + Σb) as fractions, values × classes.
+    """Give P(v | u, k) = (n_uvk + b_vk) / (n_uk + Σb) as fractions, values × classes.
 
     `counts` are n_uvk of the first parent, the first two, and so on. b are the prior's
     pseudo-counts, towards the marginal m · P(v | u', k), u' without the last parent; `edge` divides
@@ -197,80 +172,59 @@ def exact_conditional(
     alone, own = exact_shares(child, prior, values), exact_sums(child)
     if alone is None or own is None:
         return None
-    pseudo = exact_pseudo_counts(prior, values, [sum(row, Fraction()) for row in own])
-    given = alone
+    pseudo = exact_pseudo_counts(prior, values, own.sum(axis=1))[:, None]
+    given = apart = np.array(alone, object).reshape(own.shape)
     for count in counts:
         n = exact_sums(count)
         if n is None:
             return None
-        b = [[a] * len(row) for a, row in zip(pseudo, n, strict=True)]
         if isinstance(prior, MEstimate) and prior.p == "marginal":
-            b = [[exact(prior.m) * (p or 0) for p in row] for row in given]
-        smoothed = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(n, b, strict=True)]
-        totals = [sum(column, Fraction()) for column in zip(*smoothed, strict=True)]
-        given = [
-            [x / total if total else p for x, total, p in zip(row, totals, before, strict=True)]
-            for row, before in zip(smoothed, given, strict=True)
-        ]
-    if not edge:
-        return given
-    return [
-        [None if x is None else x / p if p else Fraction(1) for x, p in zip(*rows, strict=True)]
-        for rows in zip(given, alone, strict=True)
-    ]
+            pseudo = exact(prior.m) * _or_0(given)
+        given = _ratio(n + pseudo, (n + pseudo).sum(axis=0), given)
+    return _listed(_edge_ratio(given, apart) if edge else given)
 
 
-def exact_rates(sums: FloatArray, n: FloatArray, strengths: Sequence[float]) -> Exact | None:
-    """Return (Σx + α·λ) / (n_k + α) as fractions, columns × classes, λ the rate over all classes.
+def exact_rates(sums: FloatArray, n: FloatArray, strengths: AnyArray) -> Exact | None:
+    """Give (Σx + α·λ) / (n_k + α) as fractions, columns × classes, λ the rate over all classes.
 
-    >>> exact_rates(np.array([[3.0, 1.0]]), np.array([[2.0, 2.0]]), [1.0])
+    >>> exact_rates(np.array([[3.0, 1.0]]), np.array([[2.0, 2.0]]), np.ones(1))
     [[Fraction(4, 3), Fraction(2, 3)]]
     """
     counts, rows = exact_sums(sums), exact_sums(n)
     if counts is None or rows is None:
         return None
-    result: Exact = []
-    for x, of, lent in zip(counts, rows, map(exact, strengths), strict=True):
-        everything = sum(of, Fraction())
-        pooled = sum(x, Fraction()) / everything if everything else Fraction()
-        shares = zip(x, of, strict=True)
-        result.append([(a + lent * pooled) / (b + lent) if b + lent else pooled for a, b in shares])
-    return result
+    lent = _exact_each(strengths)[:, None]
+    pooled = _ratio(counts.sum(axis=1), rows.sum(axis=1), Fraction())[:, None]
+    return _listed(_ratio(counts + lent * pooled, rows + lent, pooled))
 
 
-def exact_sums(counts: FloatArray) -> list[list[Fraction]] | None:
-    """Return counts as fractions, or None where one of them is not whole."""
-    if not ((counts == np.floor(counts)) & (np.abs(counts) <= WHOLE)).all():
+def exact_sums(counts: FloatArray) -> AnyArray | None:
+    """Convert counts to fractions; None where one of them is not an integer."""
+    if not ((counts == np.floor(counts)) & (np.abs(counts) <= LARGEST)).all():
         return None
-    return [[Fraction(int(x)) for x in row] for row in counts.tolist()]
+    return np.asarray(_integers(counts))
 
 
-def exact_pseudo_counts(
-    prior: Any, values: Sequence[Any], totals: Sequence[Fraction]
-) -> list[Fraction]:
-    """Return the pseudo-counts of a prior as fractions; a number is the decimal that it prints as.
+def exact_pseudo_counts(prior: Any, values: Sequence[Any], totals: AnyArray) -> AnyArray:
+    """Convert the pseudo-counts of a prior to fractions; a number is the decimal it prints as.
 
-    >>> exact_pseudo_counts(MEstimate(0.1), ["a", "b", "c"], [Fraction(1)] * 3)[0]
+    >>> exact_pseudo_counts(MEstimate(0.1), ["a", "b", "c"], np.array([Fraction(1)] * 3))[0]
     Fraction(1, 30)
     """
-    if isinstance(prior, Laplace):
-        if isinstance(prior.alpha, tuple):
-            return [exact(alpha) for alpha in prior.alpha]
-        return [exact(prior.alpha)] * len(totals)
     if isinstance(prior, Dirichlet):
         return _named(prior.counts, values)
-    assert isinstance(prior, MEstimate)
+    if isinstance(prior, Laplace):
+        return np.asarray(_exact_each(np.broadcast_to(prior.alpha, len(totals))))
     m, n = exact(prior.m), len(values)
     if not isinstance(prior.p, str):
-        return [m * p for p in _named(prior.p, values)]
+        return m * _named(prior.p, values)
     if prior.p == "marginal":
-        everything = sum(totals, Fraction()) + n
-        return [m * (total + 1) / everything for total in totals]
-    return [m / max(n, 1)] * len(totals)
+        return m * (totals + 1) / (totals.sum() + n)
+    return np.full(len(totals), m / max(n, 1))
 
 
 def exact(x: Any) -> Fraction:
-    """Return a number as the fraction that its decimals say: 0.1 is one tenth.
+    """Convert a number to the fraction that its decimals say: 0.1 is one tenth.
 
     >>> exact(0.1), exact(2)
     (Fraction(1, 10), Fraction(2, 1))
@@ -278,6 +232,22 @@ def exact(x: Any) -> Fraction:
     return Fraction(repr(float(x)))
 
 
-def _named(given: Any, values: Sequence[Any]) -> list[Fraction]:
+_exact_each = np.frompyfunc(exact, 1, 1)
+_integers = np.frompyfunc(lambda x: Fraction(int(x)), 1, 1)
+_or_0 = np.frompyfunc(lambda p: p or 0, 1, 1)
+_ratio = np.frompyfunc(lambda x, total, otherwise: x / total if total else otherwise, 3, 1)
+_edge_ratio = np.frompyfunc(lambda x, p: None if x is None else x / p if p else Fraction(1), 2, 1)
+
+
+def _of_sum(smoothed: AnyArray, otherwise: Any) -> Exact:
+    return _listed(_ratio(smoothed, smoothed.sum(axis=0), otherwise))
+
+
+def _listed(fractions: AnyArray) -> Exact:
+    listed: Exact = fractions.tolist()
+    return listed
+
+
+def _named(given: Any, values: Sequence[Any]) -> AnyArray:
     known = {label_key(value): exact(x) for value, x in given.items()}
-    return [Fraction() if v is None else known[label_key(v)] for v in values]
+    return np.array([Fraction() if v is None else known[label_key(v)] for v in values], object)

@@ -14,17 +14,13 @@ from priory.base.errors import SettingError
 from priory.base.typing import FloatArray
 from priory.families.priors import PosteriorNIG
 
-__all__ = [
-    "log_dirichlet_evidence",
-    "log_gamma_evidence",
-    "log_normal_inverse_gamma_evidence",
-]
+__all__ = ["log_dirichlet_evidence", "log_gamma_evidence", "log_normal_inverse_gamma_evidence"]
 
 
 def log_dirichlet_evidence(
     counts: FloatArray, pseudo: FloatArray, pseudo_total: FloatArray | float | None = None
 ) -> float:
-    """Return the log evidence of counts, values along the last axis, under Dirichlet priors.
+    """Give the log evidence of counts, values along the last axis, under Dirichlet priors.
 
         log P(D) = Σ log Γ(A) − log Γ(A + n) + Σ_v log Γ(a_v + n_v) − log Γ(a_v),   A = Σ a_v
 
@@ -55,7 +51,7 @@ def log_dirichlet_evidence(
 def log_gamma_evidence(
     total: FloatArray, n: FloatArray, shape: FloatArray, rate: FloatArray
 ) -> float:
-    """Return the log evidence of Poisson counts, but for 1/x!, under Gamma priors of their rates.
+    """Give the log evidence of Poisson counts, but for 1/x!, under Gamma priors of their rates.
 
         log P(D) = log Γ(a + Σx) − log Γ(a) + a log b − (a + Σx) log(b + n)
 
@@ -79,7 +75,7 @@ def log_gamma_evidence(
 def log_normal_inverse_gamma_evidence(
     n: FloatArray, before: PosteriorNIG, after: PosteriorNIG
 ) -> float:
-    """Return the log evidence of n normal numbers, given what is believed before and after them.
+    """Give the log evidence of n normal numbers, given what is believed before and after them.
 
     log P(D) = log Γ(α')/Γ(α) + α log β − α' log β' + ½ log κ/κ' − n/2 log 2π
     """

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from priory.base.errors import NoPosteriorError, SettingError, check_number
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, times
+from priory.families.base import Adder, EstimateTables, Rng, times
 from priory.families.loo import LooRows
 from priory.families.moments import (
     PRECISE,
@@ -40,7 +39,6 @@ from priory.kernels.score import add_gaussian
 from priory.statistics.tables import MomentsTable
 
 if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
     from priory.families.posteriors import NormalInverseGammaPosterior
 
 __all__ = ["Gaussian", "GaussianParameters"]
@@ -56,7 +54,7 @@ class Gaussian(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily, Floo
     With `shared` all classes have the variance within classes, and the log-odds are linear.
     With a Normal-Inverse-Gamma prior the most probable mean and variance are taken instead.
     `var_smoothing` adds that share of the largest variance of any column to all of them, which
-    is scikit-learn's rule; by default it is 0 and each column stands on its own feet.
+    is scikit-learn's rule; by default it is 0 and each column stands alone.
     A variance below 1e-9 of its own column's is raised to it, so that a class with a single
     value does not divide by zero; no other column has a say in this.
 
@@ -83,7 +81,7 @@ class Gaussian(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily, Floo
     def parameters(
         self, table: NumericTable, prior: NormalInverseGamma | None
     ) -> GaussianParameters:
-        """Return μ and σ² of each class and column."""
+        """Estimate μ and σ² of each class and column."""
         moments = class_moments(table.moments)
         return self._read(moments, prior, self.epsilon(moments))
 
@@ -94,7 +92,7 @@ class Gaussian(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily, Floo
         epsilon: FloatArray | float,
         axis: int = 0,
     ) -> GaussianParameters:
-        """Return μ and σ² that some moments give, the classes along an axis."""
+        """Estimate μ and σ² from moments, the classes along an axis."""
         mean, variance = moments.mean, moments.variance
         if prior is not None:
             after = moments.posterior(prior)
@@ -109,7 +107,7 @@ class Gaussian(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily, Floo
         return GaussianParameters(mean, np.where(variance > 0, variance, moments.floor))
 
     def vanishing(self, table: NumericTable, parameters: GaussianParameters) -> BoolArray | None:
-        """Return where a class has rows but no variance, while the column has."""
+        """Tell where a class has rows but no variance, while the column has."""
         mean, variance = parameters.mean, parameters.variance
         # A column varies at most as its widest class does, and as the means are apart.
         most = variance.max(axis=0) + np.ptp(mean, axis=0) ** 2
@@ -120,18 +118,18 @@ class Gaussian(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily, Floo
         return least & (spread > 0) & (table.moments.rows > 0)
 
     def n_free(self, table: NumericTable, prior: NormalInverseGamma | None) -> int:
-        """Return a mean and a variance for each class and column; a shared variance is one."""
+        """Count a mean and a variance for each class and column; a shared variance is one."""
         n_classes, n_columns = table.moments.weight.shape
         return n_columns * (n_classes + (1 if self.shared else n_classes))
 
     def log_likelihood_of(self, table: NumericTable, parameters: GaussianParameters) -> float:
-        """Return Σ −n/2 log 2πσ² − (S + n(x̄ − μ)²) / 2σ², which needs the moments alone."""
+        """Sum −n/2 log 2πσ² − (S + n(x̄ − μ)²) / 2σ², which needs the moments alone."""
         moments = class_moments(table.moments)
         away = moments.variance + (moments.mean - parameters.mean) ** 2
         return times(moments.n, parameters.log_norm - away * parameters.half_precision)
 
     def log_evidence(self, table: NumericTable, prior: NormalInverseGamma | None) -> float:
-        """Return that of the numbers under the Normal-Inverse-Gamma, where there is one."""
+        """Give that of the numbers under the Normal-Inverse-Gamma, where there is one."""
         if prior is None:
             raise SettingError(
                 "gaussian has no prior here, so it has no evidence: give it one, "
@@ -144,19 +142,14 @@ class Gaussian(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily, Floo
         return class_moments(table.moments).log_evidence(prior)
 
     def posterior(
-        self,
-        table: NumericTable,
-        prior: NormalInverseGamma | None,
-        block: Block,
-        column: str,
-        classes: tuple[Label, ...],
+        self, table: Any, prior: Any, block: Block, column: str, classes: tuple[Label, ...]
     ) -> NormalInverseGammaPosterior:
-        """Return what is believed of mean and variance; with no prior, a weak one is taken."""
+        """Give what is believed of mean and variance; with no prior, a weak one is taken."""
         moments = class_moments(table.moments)
         return moments.belief(prior or NormalInverseGamma(), block.columns.index(column), classes)
 
     def epsilon(self, moments: ClassMoments) -> float:
-        """Return what is added to every variance."""
+        """Derive what is added to every variance."""
         return self.var_smoothing * float(moments.pooled_variance.max(initial=0.0))
 
     def adder(self, column: Numbers, parameters: GaussianParameters) -> Adder:
@@ -165,9 +158,7 @@ class Gaussian(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily, Floo
         half_precision, log_norm = parameters.half_precision, parameters.log_norm
         return lambda rows, out: add_gaussian(values[rows], mean, half_precision, log_norm, out)
 
-    def loo_adder(
-        self, column: Numbers, loo: LooRows, table: NumericTable, prior: NormalInverseGamma | None
-    ) -> Adder:
+    def loo_adder(self, column: Numbers, loo: LooRows, table: NumericTable, prior: Any) -> Adder:
         """Take x from the sums of the row's own class, and of the column as a whole.
 
             μ⁻ = μ − (x − μ)/(n − 1),   S⁻ = S − (x − μ)² n/(n − 1),   S = Σ(x − μ)²
@@ -213,7 +204,7 @@ class Gaussian(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily, Floo
             out[there] += found.log_norm - squares * found.half_precision
 
     def _loo_epsilon(self, values: AnyArray, loo: LooRows, table: MomentsTable) -> FloatArray:
-        """Return what is added to every variance when each of the rows is left out."""
+        """Derive what is added to every variance when each of the rows is left out."""
         if not self.var_smoothing:
             return np.zeros(len(values))
         pooled = table.pooled()
@@ -227,20 +218,12 @@ class Gaussian(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily, Floo
             largest = np.maximum(largest, variance)
         return self.var_smoothing * largest
 
-    def sample(
-        self, parameters: GaussianParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: GaussianParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw from the normal of each row's class."""
         drawn = rng.normal(parameters.mean[y], np.sqrt(parameters.variance[y]))
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
 
-    def estimates(
-        self,
-        block: Block,
-        table: NumericTable,
-        prior: NormalInverseGamma | None,
-        parameters: GaussianParameters,
-    ) -> Iterator[Estimates]:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield μ and σ² of each column."""
         from priory.families.estimates import Estimates
 
@@ -255,7 +238,7 @@ class Gaussian(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily, Floo
         return self.shared
 
     def linear(self, block: Block, parameters: GaussianParameters) -> Linear:
-        """Return w = μ/σ² and b = −Σ μ²/2σ²; x²/2σ² is common to all classes and drops out."""
+        """Take w = μ/σ² and b = −Σ μ²/2σ²; x²/2σ² is common to all classes and drops out."""
         weights = parameters.mean / parameters.variance
         return Linear(block.columns, weights.T, -0.5 * (weights * parameters.mean).sum(axis=1))
 
@@ -295,7 +278,7 @@ class _Steady:
 
     @classmethod
     def of(cls, family: Gaussian, table: MomentsTable, loo: LooRows) -> _Steady | None:
-        """Return the columns of a block that are steady, or None where none is."""
+        """Find the columns of a block that are steady; None where none is."""
         moments = class_moments(table)
         n, scatter = moments.n, table.scatter
         pooled_n, spread = n.sum(axis=0), moments.pooled_variance
@@ -325,7 +308,7 @@ class _Steady:
         return cls(columns, sums)
 
     def add(self, values: AnyArray, loo: LooRows, out: FloatArray) -> IntArray:
-        """Add the log densities, and return the rows for which this would lose digits."""
+        """Add the log densities; list the rows for which this would lose digits."""
         X = values if self.columns.all() else np.ascontiguousarray(values[:, self.columns])
         y, amount = np.ascontiguousarray(loo.y), np.ascontiguousarray(loo.amount)
         return np.flatnonzero(self.sums.add(X, y, amount, out))

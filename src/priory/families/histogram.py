@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -13,17 +12,14 @@ from priory.base.errors import SettingError
 from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Lookup, counted_values, log_shares, times
+from priory.families.base import EstimateTables, Lookup, Rng, counted_values, log_shares, times
 from priory.families.categorical import draw
 from priory.families.cuts import between_cells, equal_frequency, mdl
 from priory.families.loo import LooRows, log_share, own_pseudo, reduced
-from priory.families.loo_cells import LooCells, loo_cell_table
+from priory.families.loo_cells import LooCells, LooCellTables, loo_cell_table
 from priory.families.priors import DiscretePrior
 from priory.families.protocols import ClosedFormLoo, DirichletFamily, InPlace, Linear, LinearFamily
 from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable
-
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
 
 __all__ = ["Histogram", "HistogramParameters"]
 
@@ -61,7 +57,7 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
             )
 
     def parameters(self, table: NumbersTable, prior: DiscretePrior) -> HistogramParameters:
-        """Return the cuts and log P(bin | k)."""
+        """Find the cuts and estimate log P(bin | k)."""
         cells, (cuts, bins) = table.cells, self.binned(table)
         pseudo = prior.pseudo_counts(bins.labels, bins.weight.sum(axis=0))
         log_p = log_shares(bins.weight.T, pseudo[:, None])
@@ -69,7 +65,7 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         return HistogramParameters(cuts, log_p, ends[0], ends[1])
 
     def _after(self, cells: CellsTable) -> IntArray:
-        """Return after which cells the bins end."""
+        """Find after which cells the bins end."""
         if self.cut == "mdl":
             return mdl(cells)
         n = float(cells.weight.sum())
@@ -109,9 +105,7 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         bins = np.arange(len(parameters.log_p), dtype=np.int32)
         return Lookup(parameters.bin_of(column.values[:, 0]), bins, parameters.log_p)
 
-    def loo_adder(
-        self, column: Numbers, loo: LooRows, table: NumbersTable, prior: DiscretePrior
-    ) -> Lookup:
+    def loo_adder(self, column: Numbers, loo: LooRows, table: NumbersTable, prior: Any) -> Lookup:
         """Cut the cells anew without the number, and take it from its bin.
 
             P(bin | k) = (n_bk − [k=y] + a_b) / (n_k − [k=y] + Σa)
@@ -142,9 +136,10 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         return pairs.lookup(len(x), scores)
 
     def _loo_bins(self, pairs: LooCells, x: FloatArray) -> tuple[IntArray, ...]:
-        """Return `_loo_bin` of each pair."""
+        """Find `_loo_bin` of each pair."""
         cells, a_row = pairs.cells, np.zeros(len(pairs.at), dtype=np.int64)
         a_row[pairs.pair] = pairs.rows
+        taken = LooCellTables(cells, pairs.at, pairs.y, pairs.amount).taken
         if self.cut != "mdl":  # which looks at no class
             rows, weight = cells.rows, cells.weight
             sums = (rows.sum(axis=0, keepdims=True), weight.sum(axis=0, keepdims=True))
@@ -153,7 +148,7 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         keys = []
         for i, row in enumerate(a_row.tolist()):
             at, y, amount = pairs.one(i)
-            key = (at, y, amount) if self.cut == "mdl" else (at, 0, pairs.taken(i))
+            key = (at, y, amount) if self.cut == "mdl" else (at, 0, float(taken[i]))
             if key not in found:
                 found[key] = self._loo_bin(cells, float(x[row]), *key)
             keys.append(key)
@@ -162,7 +157,7 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
     def _loo_bin(
         self, cells: CellsTable, x: float, at: int, y: int, amount: float
     ) -> tuple[int, int, int, int]:
-        """Return the bin that a number falls into once it is gone.
+        """Find the bin that a number falls into once it is gone.
 
         It is given by its first cell and the one after its last, by its place, and how many
         bins there are.
@@ -180,7 +175,7 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         return low, high, place, len(after) + 1
 
     def log_base_measure(self, column: Numbers, parameters: HistogramParameters) -> FloatArray:
-        """Return −log of the bin's width, −∞ for a number beyond those seen."""
+        """Give −log of the bin's width, −∞ for a number beyond those seen."""
         x = column.values[:, 0]
         edges = parameters.edges
         widths = np.diff(edges)
@@ -191,30 +186,22 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         return np.where(codes < 0, 0.0, np.where(beyond, -np.inf, -log_widths[codes]))
 
     def formula(self, block: Block, value: Any, parameters: HistogramParameters) -> str:
-        """Return P(the number's bin | class)."""
+        """Write P(the number's bin | class)."""
         bin_of = int(parameters.bin_of(np.array([value], dtype=np.float64))[0])
         return f"P({block.columns[0]} in {bin_names(parameters.cuts)[bin_of]} | class)"
 
-    def sample(
-        self, parameters: HistogramParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: HistogramParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a bin by its probability, and a number evenly inside of it."""
         bins = draw(np.exp(parameters.log_p).T, y, rng)
         edges = parameters.edges
         return rng.uniform(edges[bins], edges[bins + 1])
 
     def linear(self, block: Block, parameters: HistogramParameters) -> Linear:
-        """Return the one-hot form: a feature for each bin."""
+        """Write the one-hot form: a feature for each bin."""
         features = tuple(f"{block.name} in {name}" for name in bin_names(parameters.cuts))
         return Linear(features, parameters.log_p, np.zeros(parameters.log_p.shape[1]))
 
-    def estimates(
-        self,
-        block: Block,
-        table: NumbersTable,
-        prior: DiscretePrior,
-        parameters: HistogramParameters,
-    ) -> Iterator[Estimates]:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(bin | k)."""
         from priory.families.estimates import shares
 
@@ -223,7 +210,7 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         yield shares("P(bin | class)", names, parameters.log_p, *counted)
 
     def feature_counts(self, table: NumbersTable, parameters: HistogramParameters) -> FloatArray:
-        """Return how many numbers of each class each bin has."""
+        """Count the numbers of each class in each bin."""
         return self.binned(table)[1].weight.T
 
 
@@ -247,7 +234,7 @@ class HistogramParameters:
         return np.array([self.least, *self.cuts, self.greatest])
 
     def bin_of(self, x: AnyArray) -> CodeArray:
-        """Return the bin of each number, -1 where it is missing."""
+        """Find the bin of each number, −1 where it is missing."""
         codes = np.searchsorted(self.cuts, x, side="left").astype(np.int32)
         codes[np.isnan(x)] = -1
         return codes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -14,19 +14,19 @@ from priory.base.errors import SettingError
 from priory.base.formatting import shown
 from priory.base.labels import label_key, sorted_labels
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
-from priory.data.columns import Combined, Labels
+from priory.data.columns import Combined
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, adder_of, log
-from priory.families.categorical import draw
-from priory.families.described import Parts, assigned
+from priory.families.base import Adder, EstimateTables, Rng, adder_of, log
+from priory.families.categorical import draw, pick
+from priory.families.described import Parts, assigned, known_values
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.loo import LooRows, log_share, reduced
-from priory.families.priors import Laplace, MEstimate, Prior
+from priory.families.pair_counts import MISSING, places_of
+from priory.families.priors import Laplace, MEstimate, Prior, RowsPrior
 from priory.families.protocols import ClosedFormLoo, Conjugate, Parametric
 from priory.statistics.tables import LabelsTable
 
 if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
     from priory.families.posteriors import DirichletPosterior
 
 __all__ = ["Joint", "JointParameters"]
@@ -38,8 +38,8 @@ class Joint(ClosedFormLoo, Parametric, Conjugate):
 
         P(v | k) = (n_vk + α) / (n_k + αV),   V = V_1 · V_2 · … combinations
 
-    A gap is summed out: the other columns keep the table that is left of them, in which each
-    place stands for as many combinations as were summed. So is a value never seen.
+    A missing value is summed out: the other columns keep the table that is left of them, in which
+    each place stands for as many combinations as were summed. So is a value never seen.
 
     >>> import numpy as np
     >>> from priory.families.priors import Laplace
@@ -52,8 +52,8 @@ class Joint(ClosedFormLoo, Parametric, Conjugate):
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.JOINT,)
     priors: ClassVar[tuple[type[Prior], ...]] = (Laplace, MEstimate)
 
-    def parameters(self, table: LabelsTable, prior: Laplace | MEstimate) -> JointParameters:
-        """Return the counted combinations and the domain of each column."""
+    def parameters(self, table: LabelsTable, prior: RowsPrior) -> JointParameters:
+        """Find the counted combinations and the domain of each column."""
         if isinstance(prior, MEstimate) and not isinstance(prior.p, str):
             raise SettingError("joint takes an m-estimate with p='uniform' or 'marginal'")
         combinations: Sequence[Any] = table.labels
@@ -66,153 +66,107 @@ class Joint(ClosedFormLoo, Parametric, Conjugate):
         ).reshape(len(combinations), n_columns)
         return JointParameters(domains, codes, table.weight, prior)
 
-    def n_free(self, table: LabelsTable, prior: Laplace | MEstimate) -> int:
-        """Return V_1 · V_2 · … − 1 for each class."""
-        sizes = [len(domain) for domain in self.parameters(table, prior).domains]
-        return len(table.weight) * (prod(sizes) - 1)
+    def n_free(self, table: LabelsTable, prior: RowsPrior) -> int:
+        """Count V_1 · V_2 · … − 1 for each class."""
+        return len(table.weight) * (self.parameters(table, prior).combinations - 1)
 
-    def log_evidence(self, table: LabelsTable, prior: Laplace | MEstimate) -> float:
-        """Return that of the combinations under the Dirichlet over all of them."""
+    def log_evidence(self, table: LabelsTable, prior: RowsPrior) -> float:
+        """Give that of the combinations under the Dirichlet over all of them."""
         found = self.parameters(table, prior)
-        whole = np.ones(len(found.domains), dtype=bool)
-        pseudo = np.broadcast_to(
-            found.pseudo(whole, found.weight.sum(axis=0)), found.weight.shape[1:]
-        )
-        return log_dirichlet_evidence(found.weight, pseudo, found.pseudo(np.ones(0, dtype=bool)))
+        return log_dirichlet_evidence(found.weight, found.pseudo_counts, found.pseudo_total)
 
     def posterior(
-        self,
-        table: LabelsTable,
-        prior: Laplace | MEstimate,
-        block: Block,
-        column: str,
-        classes: tuple[Label, ...],
+        self, table: Any, prior: Any, block: Block, column: str, classes: tuple[Label, ...]
     ) -> DirichletPosterior:
-        """Return the Dirichlet over the combinations that were seen and all others together."""
+        """Give the Dirichlet over the combinations that were seen and all others together."""
         from priory.families.posteriors import DirichletPosterior
 
         found = self.parameters(table, prior)
-        whole = np.ones(len(found.domains), dtype=bool)
-        after = found.weight + found.pseudo(whole, found.weight.sum(axis=0))
-        everything = found.weight.sum(axis=1) + found.pseudo(np.ones(0, dtype=bool))
+        after = found.weight + found.pseudo_counts
+        everything = found.weight.sum(axis=1) + found.pseudo_total
         others = np.maximum(everything - after.sum(axis=1), 0.0)[:, None]
         values = (*table.labels, "any other")
         return DirichletPosterior(classes, values, np.concatenate([after, others], axis=1))
 
     def leaves_out(self, column: Combined, parameters: JointParameters) -> BoolArray:
-        """Return which rows have nothing but gaps."""
+        """Tell which rows have nothing but missing values."""
         return np.all([part.missing for part in column.parts], axis=0)
 
     def formula(self, block: Block, value: Any, parameters: JointParameters) -> str:
-        """Return P of the values that are in the table; gaps and others are summed out."""
-        known = [set(map(label_key, domain)) for domain in parameters.domains]
-        seen = [
-            v if v is not None and label_key(v) in domain else None
-            for v, domain in zip(value, known, strict=True)
-        ]
-        return f"P({assigned(block, seen)} | class)"
+        """Write P of the values that are in the table; the others are summed out."""
+        return f"P({assigned(block, known_values(value, parameters.domains))} | class)"
 
     def parts(self, block: Block, row: Combined, parameters: JointParameters) -> Parts | None:
-        """Return no lines, only a remark on the values that were never seen."""
+        """List no lines, only a remark on the values that were never seen."""
         never = [
             f"{column} = {shown(part.value(0))}"
-            for column, part, domain in zip(
-                block.columns, row.parts, parameters.domains, strict=True
+            for column, part, code in zip(
+                block.columns, row.parts, parameters.codes_of(row)[0], strict=True
             )
-            if not part.missing[0] and _codes(part, domain)[0] < 0
+            if not part.missing[0] and code < 0
         ]
         return Parts((), notes=[f"never seen, summed out: {', '.join(never)}"]) if never else None
 
     def log_likelihood(self, column: Combined, parameters: JointParameters) -> FloatArray:
-        """Look each row up in the table of the columns that are there."""
+        """Look each row up in the table of the columns that it has."""
         out = np.zeros((len(column), len(parameters.weight)))
         if not parameters.domains:
             return out
-        codes = np.stack(
-            [
-                _codes(part, domain)
-                for part, domain in zip(column.parts, parameters.domains, strict=True)
-            ],
-            axis=1,
-        )
+        codes = parameters.codes_of(column)
         patterns, where = np.unique(codes >= 0, axis=0, return_inverse=True)
-        where = where.ravel()
         for i, pattern in enumerate(patterns):
             if pattern.any():
-                rows = np.flatnonzero(where == i)
+                rows = np.flatnonzero(where.ravel() == i)
                 out[rows] = parameters.log_marginal(pattern, codes[rows])
         return out
 
-    def loo_adder(
-        self, column: Combined, loo: LooRows, table: LabelsTable, prior: Laplace | MEstimate
-    ) -> Adder:
+    def loo_adder(self, column: Combined, loo: LooRows, table: LabelsTable, prior: Any) -> Adder:
         """Take one from the combination's count, and from the domains values that were its alone.
 
             P(v | k) = (n_vk − [k=y] + α) / (n_k − [k=y] + αV)
 
-        A value that has left its domain is summed out, as one never seen; a row with a gap was
-        never counted, and is scored by the whole table.
+        A value that has left its domain is summed out, as one never seen; a row with a missing
+        value was never counted, and is scored by the whole table.
         """
         found = self.parameters(table, prior)
         scores = self.log_likelihood(column, found)
         whole = np.flatnonzero(~column.missing)
         if len(whole) and found.domains:
-            codes = np.stack(
-                [
-                    _codes(part, domain)[whole]
-                    for part, domain in zip(column.parts, found.domains, strict=True)
-                ],
-                axis=1,
-            )
-            scores[whole] = found.loo(codes, table.rows, loo.take(whole))
+            scores[whole] = found.loo(found.codes_of(column)[whole], table.rows, loo.take(whole))
         elif len(whole):
             scores[whole] = np.nan
         return adder_of(scores)
 
-    def estimates(
-        self,
-        block: Block,
-        table: LabelsTable,
-        prior: Laplace | MEstimate,
-        parameters: JointParameters,
-    ) -> Iterator[Estimates]:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P of each combination that was seen, and of any one that was not."""
         from priory.families.estimates import Estimates, exact_joint
 
-        sizes = [len(domain) for domain in parameters.domains]
-        whole, never = np.ones(len(sizes), dtype=bool), np.full((1, len(sizes)), -1)
-        codes = np.concatenate([parameters.codes, never])
-        counts = np.concatenate([table.weight.T, np.zeros((1, len(table.weight)))])
-        values = [*(_told(block, label) for label in table.labels), "any one never seen"]
-        n = len(values) - (prod(sizes) == len(table.labels))
+        combinations, n_columns = parameters.combinations, len(parameters.domains)
+        n = len(table.labels) + (combinations > len(table.labels))
+        codes = np.concatenate([parameters.codes, np.full((1, n_columns), MISSING)])
+        counts = np.concatenate([table.weight.T, np.zeros((1, len(table.weight)))])[:n]
+        values = [*(_shown(block, label) for label in table.labels), "any one never seen"]
         yield Estimates(
             "P(values | class)",
             values[:n],
-            np.exp(parameters.log_marginal(whole, codes))[:n],
-            counts[:n],
-            np.broadcast_to(table.weight.sum(axis=1), counts[:n].shape),
-            fractions=partial(exact_joint, counts[:n], prior, prod(sizes)),
+            np.exp(parameters.log_marginal(np.ones(n_columns, dtype=bool), codes))[:n],
+            counts,
+            np.broadcast_to(table.weight.sum(axis=1), counts.shape),
+            fractions=partial(exact_joint, counts, prior, combinations),
         )
 
-    def sample(
-        self, parameters: JointParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: JointParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a counted combination, or any at all with the weight of the prior."""
-        counted, pseudo = parameters.weight, parameters.pseudo(np.ones(0, dtype=bool))
+        counted = parameters.weight
         n = counted.sum(axis=1)
-        everything = n + pseudo
+        everything = n + parameters.pseudo_total
         share = n / np.where(everything > 0, everything, 1.0)
         frequencies = counted / np.where(n > 0, n, 1.0)[:, None]
         codes = parameters.codes[draw(frequencies, y, rng)]
         free = rng.random(len(y)) >= share[y]
         for j, domain in enumerate(parameters.domains):
             codes[free, j] = rng.integers(len(domain), size=int(free.sum()))
-        result = np.empty(codes.shape, dtype=object)
-        for j, domain in enumerate(parameters.domains):
-            values = np.empty(len(domain), dtype=object)
-            values[:] = domain
-            result[:, j] = values[codes[:, j]]
-        return result
+        return pick(parameters.domains, codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,41 +176,44 @@ class JointParameters:
     domains: tuple[tuple[Label, ...], ...]
     codes: AnyArray
     weight: FloatArray
-    prior: Laplace | MEstimate
+    prior: RowsPrior
 
-    def pseudo(self, pattern: BoolArray, totals: FloatArray | float = 0.0) -> Any:
-        """Return the pseudo-count of one place in the table of some columns.
+    @property
+    def combinations(self) -> int:
+        """How many combinations of values there are."""
+        return prod(map(len, self.domains))
 
-        `totals` is the weight of that place over all classes; with an empty pattern the
-        place is the whole table.
-        """
-        sizes = np.array([len(domain) for domain in self.domains], dtype=np.float64)
-        summed = np.prod(sizes[~pattern]) if len(pattern) else np.prod(sizes)
-        everything = np.prod(sizes)
-        if isinstance(self.prior, Laplace):
-            return float(np.max(self.prior.alpha)) * summed
-        if self.prior.p == "marginal" and len(pattern):
-            return self.prior.m * (totals + summed) / (self.weight.sum() + everything)
-        return self.prior.m * summed / everything
+    @property
+    def pseudo_total(self) -> float:
+        """The pseudo-count of all combinations together."""
+        return _pseudo_total(self.prior, self.combinations)
+
+    @property
+    def pseudo_counts(self) -> FloatArray:
+        """The pseudo-count of each counted combination."""
+        return self._pseudo(np.ones(len(self.domains), dtype=bool), self.weight.sum(axis=0))
+
+    def codes_of(self, column: Combined) -> AnyArray:
+        """Code each row by the places of its values in the domains, −1 for other values."""
+        parts = zip(column.parts, self.domains, strict=True)
+        return np.stack(
+            [np.maximum(places_of(part, known), MISSING) for part, known in parts], axis=1
+        )
 
     def log_marginal(self, pattern: BoolArray, codes: AnyArray) -> FloatArray:
-        """Return log P(values of the columns in the pattern | k), rows × classes."""
-        places, where = np.unique(self.codes[:, pattern], axis=0, return_inverse=True)
-        counts = np.zeros((len(self.weight), len(places) + 1))  # the last place: never seen
-        np.add.at(counts.T, where.ravel(), self.weight.T)
-        index = {tuple(place): i for i, place in enumerate(places.tolist())}
-        wanted, rows = np.unique(codes[:, pattern], axis=0, return_inverse=True)
-        found = np.array([index.get(tuple(place), len(places)) for place in wanted.tolist()])
-        n = self.weight.sum(axis=1, keepdims=True)
-        smoothed = counts + self.pseudo(pattern, counts.sum(axis=0))
-        total = n + self.pseudo(np.ones(0, dtype=bool))
+        """Look up log P(values of the columns in the pattern | k), rows × classes."""
+        where, counts = self._marginal(pattern, codes, self.weight)
+        n = self.weight.sum(axis=1)
+        smoothed = counts + self._pseudo(pattern, counts.sum(axis=1))[:, None]
+        total = n + self.pseudo_total
         # A class that saw no whole row, with no prior to speak for it, must not decide.
-        pooled = smoothed.sum(axis=0) / max(float(n.sum()), np.finfo(float).tiny)
-        p = np.where(total > 0, smoothed / np.where(total > 0, total, 1.0), pooled)
-        return log(p).T[found][rows.ravel()]
+        pooled = smoothed.sum(axis=1) / max(float(n.sum()), np.finfo(float).tiny)
+        known = total > 0
+        p = np.where(known, smoothed / np.where(known, total, 1.0), pooled[:, None])
+        return log(p)[where]
 
     def loo(self, codes: AnyArray, rows: IntArray, loo: LooRows) -> FloatArray:
-        """Return log P(combination | k), rows × classes, each row taken out of the table."""
+        """Score combinations, log P(v | k), rows × classes, each row taken out of the table."""
         place = {tuple(combination): i for i, combination in enumerate(self.codes.tolist())}
         wanted, which = np.unique(codes, axis=0, return_inverse=True)
         at = np.array([place.get(tuple(c), -1) for c in wanted.tolist()])[which.ravel()]
@@ -271,46 +228,59 @@ class JointParameters:
         total = reduced(everything, y, amount, rows.sum(axis=1)[y] == 1)
         result = np.zeros(total.shape)
         patterns, where = np.unique(stays, axis=0, return_inverse=True)
+        sizes = np.array([len(domain) for domain in self.domains], dtype=np.float64)
         for i, pattern in enumerate(patterns):
             if not pattern.any():
                 continue  # nothing of the row was seen in any other
             some = np.flatnonzero((where.ravel() == i) & learned)
-            counts, rows_at, mine = self._marginal(pattern, rows, codes[some])
-            last = rows_at[y[some], mine] == 1
-            count = reduced(counts.T[mine], y[some], amount[some], last)
+            mine, counts, rows_at = self._marginal(pattern, codes[some], self.weight, rows)
+            count = reduced(counts[mine], y[some], amount[some], rows_at[mine, y[some]] == 1)
             pooled, n = count.sum(axis=1), total[some].sum(axis=1)
-            sizes = np.array([len(domain) for domain in self.domains], dtype=np.float64)
             combinations = float(np.prod(sizes - ~pattern))
             summed = float(np.prod((sizes - 1)[~pattern]))
-            if isinstance(self.prior, Laplace):
-                alpha = float(np.max(self.prior.alpha))
-                a, a_sum = np.full(len(some), alpha * summed), alpha * combinations
-            elif self.prior.p == "marginal":
-                a, a_sum = self.prior.m * (pooled + summed) / (n + combinations), self.prior.m
-            else:
-                a, a_sum = np.full(len(some), self.prior.m * summed / combinations), self.prior.m
-            result[some] = log_share(
-                count, total[some], a[:, None], np.array(a_sum), pooled[:, None], n[:, None]
-            )
+            a = _pseudo_count(self.prior, pooled, n, summed, combinations)
+            a_sum = np.array(_pseudo_total(self.prior, combinations))
+            columns = (a[:, None], a_sum, pooled[:, None], n[:, None])
+            result[some] = log_share(count, total[some], *columns)
         result[~learned] = np.nan
         return result
 
-    def _marginal(
-        self, pattern: BoolArray, rows: IntArray, codes: AnyArray
-    ) -> tuple[FloatArray, IntArray, AnyArray]:
-        """Return weights and rows of the table of some columns, and where codes are in it."""
-        both = np.concatenate([self.codes[:, pattern], codes[:, pattern]])
+    def _pseudo(self, pattern: BoolArray, totals: FloatArray) -> FloatArray:
+        """Derive the pseudo-counts of the places in the table of some columns."""
+        summed = prod(len(self.domains[j]) for j in np.flatnonzero(~pattern))
+        n = float(self.weight.sum())
+        return _pseudo_count(self.prior, totals, n, summed, self.combinations)
+
+    def _marginal(self, pattern: BoolArray, codes: AnyArray, *sums: AnyArray) -> list[AnyArray]:
+        """Sum over all but some columns: where codes are in the table, and its sums."""
+        both = np.concatenate([self.codes, codes])[:, pattern]
         places, where = np.unique(both, axis=0, return_inverse=True)
         here, there = np.split(where.ravel(), [len(self.codes)])
-        counts = np.zeros((len(self.weight), len(places)))
-        rows_at = np.zeros(counts.shape, dtype=np.int64)
-        np.add.at(counts.T, here, self.weight.T)
-        np.add.at(rows_at.T, here, rows.T)
-        return counts, rows_at, there
+        tables = [np.zeros((len(places), len(x)), dtype=x.dtype) for x in sums]
+        for table, x in zip(tables, sums, strict=True):
+            np.add.at(table, here, x.T)
+        return [there, *tables]
 
 
-def _told(block: Block, values: Any) -> Any:
-    """Return a combination as it is shown: bins by their ends."""
+def _pseudo_count(
+    prior: RowsPrior, totals: FloatArray, n: FloatArray | float, summed: float, combinations: float
+) -> FloatArray:
+    """Derive the pseudo-count of places that each stand for some of the combinations."""
+    if isinstance(prior, Laplace):
+        return np.full(totals.shape, np.max(prior.alpha) * summed)
+    if prior.p == "marginal":
+        return prior.m * (totals + summed) / (n + combinations)
+    return np.full(totals.shape, prior.m * summed / combinations)
+
+
+def _pseudo_total(prior: RowsPrior, combinations: float) -> float:
+    if isinstance(prior, Laplace):
+        return float(np.max(prior.alpha)) * combinations
+    return float(prior.m)
+
+
+def _shown(block: Block, values: Any) -> Any:
+    """Write a combination as it is shown: bins by their ends."""
     pairing = block.pairing
     if pairing is None:
         return values
@@ -318,10 +288,3 @@ def _told(block: Block, values: Any) -> Any:
         v if pairing.edges[j] is None else pairing.shown(j, v).removeprefix("in ")
         for j, v in enumerate(values)
     )
-
-
-def _codes(column: Labels, domain: Sequence[Label]) -> CodeArray:
-    """Return the place of each row's value in the domain, -1 for gaps and values never seen."""
-    places = {label_key(value): i for i, value in enumerate(domain)}
-    lookup = np.array([places.get(label_key(v), -1) for v in column.labels] + [-1], dtype=np.int32)
-    return lookup[column.codes]

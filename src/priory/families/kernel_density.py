@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,16 +11,14 @@ from priory.base.errors import check_number
 from priory.base.typing import AnyArray, CodeArray, FloatArray
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, adder_of
+from priory.families.base import Adder, EstimateTables, Rng, adder_of
 from priory.families.categorical import draw
 from priory.families.loo import LooRows
 from priory.families.loo_cells import LooCells
-from priory.families.priors import Laplace, MEstimate, Prior
+from priory.families.moments import weighted_moments
+from priory.families.priors import Laplace, MEstimate, Prior, RowsPrior
 from priory.families.protocols import ClosedFormLoo, Parametric
 from priory.statistics.tables import CellsTable, NumbersTable
-
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
 
 __all__ = ["KernelDensity", "KernelDensityParameters"]
 
@@ -57,16 +54,12 @@ class KernelDensity(ClosedFormLoo, Parametric):
         if self.bandwidth is not None:
             check_number("bandwidth", self.bandwidth, above=0)
 
-    def parameters(
-        self, table: NumbersTable, prior: Laplace | MEstimate
-    ) -> KernelDensityParameters:
-        """Return the centres, their shares in each class, and the bandwidths."""
+    def parameters(self, table: NumbersTable, prior: RowsPrior) -> KernelDensityParameters:
+        """Find the centres, their shares in each class, and the bandwidths."""
         cells = table.cells
         n = cells.weight.sum(axis=1)
         total = np.maximum(n.sum(), np.finfo(float).tiny)
-        lent = prior.alpha if isinstance(prior, Laplace) else prior.m
-        strength = float(np.max(lent))
-        weight = n + strength
+        weight = n + float(np.max(prior.strength))
         known = weight > 0
         own = np.where(known, n / np.where(known, weight, 1.0), 0.0)
         shares = cells.weight / np.where(n > 0, n, 1.0)[:, None]
@@ -82,13 +75,14 @@ class KernelDensity(ClosedFormLoo, Parametric):
         if spread == 0:  # one value: any bandwidth says the same of every class
             return np.ones(len(n))
         nearest = spread / (len(values) - 1) / 3
-        deviation = np.sqrt(_variance(values, cells.weight))
-        overall = float(np.sqrt(_variance(values, cells.weight.sum(axis=0, keepdims=True)))[0])
+        weight, pooled = cells.weight, cells.weight.sum(axis=0, keepdims=True)
+        deviation = np.sqrt(weighted_moments(values, weight)[1][:, 0])
+        overall = float(np.sqrt(weighted_moments(values, pooled)[1].item()))
         silverman = 0.9 * deviation * np.maximum(n, 1.0) ** -0.2
         return np.minimum(np.maximum(silverman, nearest), max(0.9 * overall, nearest))
 
-    def n_free(self, table: NumbersTable, prior: Laplace | MEstimate) -> int:
-        """Return the place of each cell, its share in each class, and a bandwidth for each."""
+    def n_free(self, table: NumbersTable, prior: RowsPrior) -> int:
+        """Count the place of each cell, its share in each class, and a bandwidth for each."""
         n_classes, n_cells = table.cells.weight.shape
         bandwidths = n_classes if self.bandwidth is None else 0
         return n_cells + n_classes * max(n_cells - 1, 0) + bandwidths
@@ -101,21 +95,15 @@ class KernelDensity(ClosedFormLoo, Parametric):
         distinct, where = np.unique(x[there], return_inverse=True)
         if not len(distinct) or not len(parameters.centres):
             return out
-        density = np.concatenate(
-            [
-                parameters.log_density(distinct[i : i + BATCH])
-                for i in range(0, len(distinct), BATCH)
-            ]
-        )
+        batches = range(0, len(distinct), BATCH)
+        density = np.concatenate([parameters.log_density(distinct[i : i + BATCH]) for i in batches])
         out[there] = density[where]
         return out
 
-    def loo_adder(
-        self, column: Numbers, loo: LooRows, table: NumbersTable, prior: Laplace | MEstimate
-    ) -> Adder:
+    def loo_adder(self, column: Numbers, loo: LooRows, table: NumbersTable, prior: Any) -> Adder:
         """Take the number's kernel away, and the bandwidths from the cells that are left.
 
-        No sum of kernels is a closed form, so each cell and class is read out anew.
+        No sum of kernels is a closed form, so each cell and class is estimated anew.
         """
         x = column.values[:, 0].astype(np.float64)
         pairs = LooCells.of(table.cells, x, loo)
@@ -126,13 +114,7 @@ class KernelDensity(ClosedFormLoo, Parametric):
             scores[rows] = self.log_likelihood(Numbers(x[rows, None]), parameters)
         return adder_of(scores)
 
-    def estimates(
-        self,
-        block: Block,
-        table: NumbersTable,
-        prior: Laplace | MEstimate,
-        parameters: KernelDensityParameters,
-    ) -> Iterator[Estimates]:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield the bandwidths; the density itself is a sum of kernels, which no table shows."""
         from priory.families.estimates import Estimates, remark
 
@@ -140,9 +122,7 @@ class KernelDensity(ClosedFormLoo, Parametric):
         n = table.cells.weight.sum(axis=1)[None]
         yield Estimates("bandwidth", (None,), parameters.bandwidths[None], total=n)
 
-    def sample(
-        self, parameters: KernelDensityParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: KernelDensityParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a class to take the kernel from (the own one or any), a centre, and a normal."""
         lent = rng.random(len(y)) >= parameters.own[y]
         any_class = rng.choice(len(parameters.own), size=len(y), p=parameters.pool)
@@ -166,7 +146,7 @@ class KernelDensityParameters:
     bandwidths: FloatArray
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """Return log p(x | k), numbers × classes."""
+        """Sum the kernels: log p(x | k), numbers × classes."""
         with np.errstate(divide="ignore"):
             log_shares, log_own = np.log(self.shares), np.log(self.own)
             log_pool, log_lent = np.log(self.pool), np.log1p(-self.own)
@@ -177,12 +157,6 @@ class KernelDensityParameters:
             plain[:, k] = _log_sum_exp(terms) - 0.5 * np.log(2 * np.pi * h**2)
         pooled = _log_sum_exp(plain + log_pool)
         return np.logaddexp(plain + log_own, pooled[:, None] + log_lent)
-
-
-def _variance(values: FloatArray, weight: FloatArray) -> FloatArray:
-    n = np.maximum(weight.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    mean = (weight * values).sum(axis=1, keepdims=True) / n
-    return np.asarray((weight * (values - mean) ** 2).sum(axis=1) / n[:, 0])
 
 
 def _log_sum_exp(terms: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
-from priory.data.columns import Counts, Labels, Numbers, Texts
+from priory.data.columns import Counts, Labels, Numbers
 from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Family, Lookup, n_classes
 from priory.families.priors import DiscretePrior, MEstimate
@@ -75,19 +75,14 @@ class LooRows:
 
 
 def log_likelihood_loo(
-    family: Family,
-    column: Any,
-    y: CodeArray,
-    weight: FloatArray | None,
-    table: Any,
-    prior: Any,
+    family: Family, column: Any, y: CodeArray, weight: FloatArray | None, table: Any, prior: Any
 ) -> FloatArray:
     """Score each row i, log P(x_i | k), rows × classes, with row i taken out of the table.
 
     The rows, with their classes and their weights, must be among those that the table counted; NaN
-    stands where one cannot be. The result is that of reading the parameters out again after
-    every such subtraction; what is not in the table stays as it is: the level of the cells, and
-    declared values.
+    stands where one cannot be. The result is that of estimating the parameters again after every
+    such subtraction; what is not in the table stays as it is: the level of the cells, and declared
+    values.
     """
     out = np.zeros((len(column), n_classes(table)))
     if weight is None or weight.all():
@@ -131,8 +126,10 @@ def loo_columns(
 
 def loo_table(table: Any, row: Any, loo: LooRows) -> Any:
     """Take one row out of a table of sums."""
-    width = len(row.parts) if hasattr(row, "parts") else _width(row)
-    block = Block("", ("",) * width, Kind.EMPTY)
+    parts = getattr(row, "parts", (row,))
+    if isinstance(row, Counts | Numbers):
+        parts = range((row.matrix if isinstance(row, Counts) else row.values).shape[1])
+    block = Block("", ("",) * len(parts), Kind.EMPTY)
     return table - type(table).count(block, row, loo.y, loo.amount, n_classes(table))
 
 
@@ -144,7 +141,7 @@ def brute_force_loo(
     prior: Any,
     without: Callable[[Any, Any, LooRows], Any] = loo_table,
 ) -> Lookup:
-    """Read the rest of the table out, once for each value, class and weight that differ."""
+    """Estimate from the rest of the table, once for each value, class and weight that differ."""
     leaders, where = _alike(column, loo)
     scores = np.empty((len(leaders), n_classes(table)))
     for i, row in enumerate(leaders.tolist()):
@@ -169,12 +166,6 @@ def _alike(column: Any, loo: LooRows) -> tuple[AnyArray, AnyArray]:
     leaders = np.zeros(len(found), dtype=np.int64)
     leaders[where] = np.arange(len(where))
     return leaders, where
-
-
-def _width(column: Any) -> int:
-    if isinstance(column, Labels | Texts):
-        return 1
-    return int((column.matrix if isinstance(column, Counts) else column.values).shape[1])
 
 
 def distinct(codes: AnyArray, size: int) -> tuple[IntArray, IntArray]:
@@ -204,7 +195,7 @@ def tabulate(
     """Give codes, places, a table and kinds to look up scores of rows that differ in little.
 
     Rows with the same value, class and weight have the same score. `values` is the value of each
-    code, below `n_values`; a negative one, or a negative code, is a gap. `scores` takes the
+    code, below `n_values`; a negative one, or a negative code, is missing. `scores` takes the
     values, classes and weights of all that differ and returns theirs, rows × classes; it must give
     NaN for what was never learned.
     """

@@ -6,9 +6,10 @@ follows from the cells alone (ranks, medians, cuts, bandwidths) is taken anew fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,15 +21,16 @@ from priory.statistics.cells import key_of
 from priory.statistics.tables import CellsTable
 
 __all__ = [
-    "LogTransforms",
     "LooCellTables",
     "LooCells",
-    "RankTransforms",
     "cells_of",
     "log_transforms",
     "loo_cell_table",
     "rank_transforms",
 ]
+
+LooTransform: TypeAlias = Callable[[IntArray, FloatArray], FloatArray]
+"""Transform numbers, each by one of the tables that are left."""
 
 BATCH = 1024
 """So many tables of cells, each with a number left out, are looked at together."""
@@ -51,7 +53,7 @@ class LooCells:
 
     @classmethod
     def of(cls, cells: CellsTable, x: FloatArray, loo: LooRows) -> LooCells:
-        """Return the pairs of a column's rows."""
+        """Find the pairs of a column's rows."""
         amounts, which = loo.ways
         shape = (len(cells.keys), len(amounts), len(cells.weight))
         cell = cells_of(cells, x)
@@ -67,7 +69,7 @@ class LooCells:
         return cls(cells, rows, pair, at, y, amounts[way], never)
 
     def batches(self) -> Iterator[tuple[LooCellTables, IntArray, IntArray]]:
-        """Return some tables at a time, the rows they are for, and which is each row's."""
+        """Yield some tables at a time, the rows they are for, and which is each row's."""
         order = np.argsort(self.pair, kind="stable")
         sorted_pairs = self.pair[order]
         for first in range(0, len(self.at), BATCH):
@@ -78,23 +80,18 @@ class LooCells:
             yield left, self.rows[mine], self.pair[mine] - first
 
     def tables(self) -> Iterator[tuple[CellsTable, IntArray]]:
-        """Return the cells that each pair leaves, and the rows they are for."""
+        """Yield the cells that each pair leaves, and the rows they are for."""
         order = np.argsort(self.pair, kind="stable")
         ends = np.searchsorted(self.pair[order], np.arange(len(self.at) + 1))
         for i in range(len(self.at)):
             yield loo_cell_table(self.cells, *self.one(i)), self.rows[order[ends[i] : ends[i + 1]]]
 
     def one(self, i: int) -> tuple[int, int, float]:
-        """Return the cell, the class and the weight of one pair."""
+        """Look up the cell, the class and the weight of one pair."""
         return int(self.at[i]), int(self.y[i]), float(self.amount[i])
 
-    def taken(self, i: int) -> float:
-        """Return the weight that goes from the cell: all of a class's of which no row is left."""
-        at, y, amount = self.one(i)
-        return float(self.cells.weight[y, at]) if self.cells.rows[y, at] == 1 else amount
-
     def lookup(self, n_rows: int, scores: FloatArray) -> Lookup:
-        """Return the scores of the pairs, to be looked up for the rows."""
+        """Look the scores of the pairs up for the rows."""
         codes = np.full(n_rows, -1, dtype=np.int32)
         codes[self.rows], codes[self.never] = self.pair, len(self.at)
         table = np.concatenate([scores, np.full((1, scores.shape[1]), np.nan)])
@@ -112,30 +109,30 @@ class LooCellTables:
 
     @cached_property
     def here(self) -> tuple[IntArray, IntArray]:
-        """Return the place of the cell that the number is taken from, in each table."""
+        """The place of the cell that the number is taken from, in each table."""
         return np.arange(len(self.at)), self.at
 
     @cached_property
     def gone(self) -> BoolArray:
-        """Return in which tables the cell is gone."""
+        """In which tables the cell is gone."""
         return np.asarray(self.cells.rows.sum(axis=0)[self.at] == 1)
 
     @cached_property
     def taken(self) -> FloatArray:
-        """Return the weight that is taken: all that the class had, where no row is left."""
+        """The weight that is taken: all that the class had, where no row is left."""
         weight, rows = self.cells.weight[self.y, self.at], self.cells.rows[self.y, self.at]
         return np.where(rows == 1, weight, self.amount)
 
     @cached_property
     def weight(self) -> FloatArray:
-        """Return the weight of each cell over all classes, tables × cells."""
+        """The weight of each cell over all classes, tables × cells."""
         weight = np.tile(self.cells.weight.sum(axis=0), (len(self.at), 1))
         left = np.maximum(weight[self.here] - self.taken, 0.0)
         weight[self.here] = np.where(self.gone, 0.0, left)
         return weight
 
     def moments(self, t: FloatArray) -> ClassMoments:
-        """Return the moments of all classes, tables × classes, of numbers t that stand for cells.
+        """Find the moments of all classes, tables × classes, of numbers t that stand for cells.
 
         `t` is tables × cells.
         """
@@ -163,51 +160,11 @@ class LooCellTables:
         squares = self.weight * (t - pooled_mean) ** 2
         pooled_variance = squares.sum(axis=1, keepdims=True) / total
         variance = np.maximum(scatter, 0.0) / np.maximum(n, tiny)
-        return ClassMoments(
-            n,
-            np.where(nothing, pooled_mean, mean),
-            np.where(nothing, pooled_variance, variance),
-            pooled_mean,
-            pooled_variance,
-        )
+        return ClassMoments.filled(n, mean, variance, nothing, (pooled_mean, pooled_variance))
 
 
-@dataclass(frozen=True, eq=False)
-class LogTransforms:
-    """Hold the log transform of each table: log(1 + (x − least) / scale)."""
-
-    cells: FloatArray
-    least: FloatArray
-    scale: FloatArray
-
-    def __call__(self, table: IntArray, x: FloatArray) -> FloatArray:
-        """Return numbers transformed, each by one of the tables."""
-        return np.log1p(np.maximum(x - self.least[table], 0.0) / self.scale[table])
-
-
-@dataclass(frozen=True, eq=False)
-class RankTransforms:
-    """Hold the rank transform of each table, by the quantiles of its cells."""
-
-    cells: FloatArray
-    left: LooCellTables
-    points: FloatArray
-
-    def __call__(self, table: IntArray, x: FloatArray) -> FloatArray:
-        """Return numbers of the cells that were left out, each by one of the tables."""
-        at, gone, last = self.left.at[table], self.left.gone[table], len(self.points) - 1
-        below = x < self.points[at]
-        low, high = np.where(gone | below, at - 1, at), np.where(gone | ~below, at + 1, at)
-        low, high = np.where(low < 0, high, low), np.where(high > last, low, high)
-        low, high = np.clip(low, 0, last), np.clip(high, 0, last)
-        t_low, t_high = self.cells[table, low], self.cells[table, high]
-        width = self.points[high] - self.points[low]
-        slope = (t_high - t_low) / np.where(width > 0, width, 1.0)
-        return t_low + slope * (x - self.points[low]) * (width > 0)
-
-
-def log_transforms(left: LooCellTables) -> LogTransforms:
-    """Return what `transforms.log_transform` makes of each table."""
+def log_transforms(left: LooCellTables) -> tuple[FloatArray, LooTransform]:
+    """Find what `transforms.log_transform` makes of each table: of its cells, and of numbers."""
     values, lower, last = left.cells.values, left.cells.lower, len(left.cells.keys) - 1
     first_gone = left.gone & (left.at == 0)
     second = lower[1] if last else 0.0  # with the only cell gone there is nothing to start from
@@ -221,22 +178,38 @@ def log_transforms(left: LooCellTables) -> LogTransforms:
     typical = np.where(typical == 0, mean, typical)
     typical = np.where(left.gone & (last == 0), 0.0, typical)
     scale = np.where(typical > 0, typical / 4, 1.0)
-    t = np.log1p(np.maximum(excess, 0.0) / scale[:, None])
-    return LogTransforms(t, least, scale)
+
+    def transformed(table: IntArray, x: FloatArray) -> FloatArray:
+        return np.log1p(np.maximum(x - least[table], 0.0) / scale[table])
+
+    return np.log1p(np.maximum(excess, 0.0) / scale[:, None]), transformed
 
 
-def rank_transforms(left: LooCellTables) -> RankTransforms:
-    """Return what `transforms.rank_transform` makes of each table."""
+def rank_transforms(left: LooCellTables) -> tuple[FloatArray, LooTransform]:
+    """Find what `transforms.rank_transform` makes of each table: of its cells, and of numbers."""
     from scipy.special import ndtri  # a thousand tables are too many for the standard library's
 
     total = np.maximum(left.weight.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     ranks = (np.cumsum(left.weight, axis=1) - left.weight / 2) / total
     ranks[left.here] = np.where(left.gone, 0.5, ranks[left.here])  # nobody asks for these
-    return RankTransforms(ndtri(ranks), left, left.cells.values)
+    t, points = ndtri(ranks), left.cells.values
+    last = len(points) - 1
+
+    def transformed(table: IntArray, x: FloatArray) -> FloatArray:
+        at, gone = left.at[table], left.gone[table]
+        below = x < points[at]
+        low, high = np.where(gone | below, at - 1, at), np.where(gone | ~below, at + 1, at)
+        low, high = np.where(low < 0, high, low), np.where(high > last, low, high)
+        low, high = np.clip(low, 0, last), np.clip(high, 0, last)
+        width = points[high] - points[low]
+        slope = (t[table, high] - t[table, low]) / np.where(width > 0, width, 1.0)
+        return np.asarray(t[table, low] + slope * (x - points[low]) * (width > 0))
+
+    return t, transformed
 
 
 def cells_of(cells: CellsTable, x: AnyArray) -> IntArray:
-    """Return the cell of each number, -1 for a gap and -2 for what was never learned."""
+    """Find the cell of each number: −1 for a missing value, −2 for one that was never learned."""
     gap = np.isnan(x)
     if not len(cells.keys):
         return np.where(gap, -1, -2)
@@ -246,7 +219,7 @@ def cells_of(cells: CellsTable, x: AnyArray) -> IntArray:
 
 
 def loo_cell_table(cells: CellsTable, at: int, y: int, amount: float) -> CellsTable:
-    """Return the cells with one number taken out."""
+    """Take one number out of the cells."""
     rows, weight = cells.rows.copy(), cells.weight.copy()
     rows[y, at] -= 1
     weight[y, at] = max(weight[y, at] - amount, 0.0) if rows[y, at] else 0.0

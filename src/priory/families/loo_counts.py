@@ -43,7 +43,7 @@ class CountedPairs:
     """Hold what a table counted of each word and class that were seen together.
 
     `rows` and `weight` are of the rows that have the word, `n` is Σx; `having` are the rows of each
-    word that is read out, over all classes, and 0 of the others. A word leaves that is in fewer
+    word that is kept, over all classes, and 0 of the others. A word leaves that is in fewer
     than `least` rows; `of_class` is the weight of all rows of a class.
     """
 
@@ -61,22 +61,17 @@ class CountedPairs:
 
     @classmethod
     def of_columns(cls, table: CountsTable) -> CountedPairs:
-        """Take the columns of counts, all of which are read out."""
+        """Take the columns of counts, all of which are kept."""
         word, label = np.nonzero(table.rows.T)
         place = label, word
-        return cls(
-            word.astype(np.int32),
-            label.astype(np.int32),
-            table.rows[place],
-            table.weight[place],
-            table.s1[place],
-            np.maximum(table.rows.sum(axis=0), 1),
-            table.documents_weight,
-        )
+        having = np.maximum(table.rows.sum(axis=0), 1)
+        codes = (word.astype(np.int32), label.astype(np.int32))
+        rows, weight, n = table.rows[place], table.weight[place], table.s1[place]
+        return cls(*codes, rows, weight, n, having, table.documents_weight)
 
     @property
     def n_words(self) -> int:
-        """The number of words that are read out."""
+        """The number of words that are kept."""
         return int((self.having > 0).sum())
 
     def per_word(self, values: FloatArray) -> FloatArray:
@@ -84,14 +79,14 @@ class CountedPairs:
         return sum_by(self.word, values, len(self.having))
 
     def per_class(self, values: FloatArray) -> FloatArray:
-        """Sum values of the pairs over the words that are read out."""
-        some = self._is_read_out
+        """Sum values of the pairs over the words that are kept."""
+        some = self._is_kept
         return sum_by(self.label[some], values[some], len(self.of_class))
 
     @cached_property
-    def _is_read_out(self) -> Any:
-        read_out = self.having > 0
-        return slice(None) if read_out.all() else read_out[self.word]
+    def _is_kept(self) -> Any:
+        kept = self.having > 0
+        return slice(None) if kept.all() else kept[self.word]
 
     def loo_sums(self, n: FloatArray, term: Any, score: Any, pseudo: Any, **more: Any) -> LooSums:
         """Hand the pairs to the kernel."""
@@ -104,8 +99,8 @@ class CountedPairs:
         amounts, _ = loo.ways
         used = np.zeros((len(amounts), len(self.of_class)), dtype=np.bool_)
         used[np.searchsorted(amounts, loo.amount), loo.y] = True
-        label = self.label[self._is_read_out]
-        n = self.weight[self._is_read_out][np.argsort(label, kind="stable")]
+        label = self.label[self._is_kept]
+        n = self.weight[self._is_kept][np.argsort(label, kind="stable")]
         ends = np.cumsum(np.bincount(label, minlength=len(self.of_class)))
         starts = np.concatenate([[0], ends[:-1]])
         bias = np.zeros(used.shape)

@@ -30,6 +30,7 @@ __all__ = [
     "loo_sums",
     "variance_floor",
     "variance_of",
+    "weighted_moments",
 ]
 
 NumericTable: TypeAlias = MomentsTable | NumbersTable
@@ -57,6 +58,22 @@ class ClassMoments:
     variance: FloatArray
     pooled_mean: FloatArray
     pooled_variance: FloatArray
+
+    @classmethod
+    def filled(
+        cls,
+        n: FloatArray,
+        mean: FloatArray,
+        variance: FloatArray,
+        nothing: BoolArray,
+        pooled: tuple[FloatArray, FloatArray],
+    ) -> ClassMoments:
+        """Let a class that saw nothing take the mean and the variance of the column."""
+        mean, variance = (
+            np.where(nothing, whole, own)
+            for whole, own in zip(pooled, (mean, variance), strict=True)
+        )
+        return cls(n, mean, variance, *pooled)
 
     @property
     def floor(self) -> FloatArray:
@@ -94,15 +111,8 @@ class ClassMoments:
 def class_moments(table: MomentsTable) -> ClassMoments:
     """Give the moments of each class; one that saw nothing takes those of the column."""
     pooled = table.pooled()
-    pooled_mean, pooled_variance = pooled.mean, variance_of(pooled)
-    nothing = table.rows == 0
-    return ClassMoments(
-        table.weight,
-        np.where(nothing, pooled_mean, table.mean),
-        np.where(nothing, pooled_variance, variance_of(table)),
-        pooled_mean[0],
-        pooled_variance[0],
-    )
+    whole, nothing = (pooled.mean[0], variance_of(pooled)[0]), table.rows == 0
+    return ClassMoments.filled(table.weight, table.mean, variance_of(table), nothing, whole)
 
 
 def variance_of(table: MomentsTable) -> FloatArray:
@@ -110,6 +120,13 @@ def variance_of(table: MomentsTable) -> FloatArray:
     scatter = table.scatter
     left = (table.rows > 1) & (scatter > ROUNDED * table.passed)
     return np.where(left, scatter / divisor(table.n).hi, 0.0)
+
+
+def weighted_moments(x: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Give the mean and the 1/n variance of numbers with the weights of each class, classes × 1."""
+    n = np.maximum(weight.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    mean = (weight * x).sum(axis=1, keepdims=True) / n
+    return mean, (weight * (x - mean) ** 2).sum(axis=1, keepdims=True) / n
 
 
 def variance_floor(spread: FloatArray) -> FloatArray:
@@ -120,7 +137,7 @@ def variance_floor(spread: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class LooMoments:
-    """Hold n, mean and 1/n variance of one class for each row, without that row."""
+    """Hold n, mean and 1/n variance of one class for each row, that row left out."""
 
     n: FloatArray
     mean: FloatArray
@@ -148,13 +165,8 @@ def loo_sums(
         mean[lossy], squares[lossy] = rest.mean[:, 0], rest.scatter[:, 0]
     squares = np.where((left == 1) | (squares <= ROUNDED * rounding), 0.0, squares)
     nothing = left <= 0
-    variance = squares / n
-    return LooMoments(
-        np.where(nothing, 0.0, n),
-        np.where(nothing, 0.0, mean),
-        np.where(nothing, 0.0, variance),
-        nothing,
-    )
+    n, mean, variance = (np.where(nothing, 0.0, found) for found in (n, mean, squares / n))
+    return LooMoments(n, mean, variance, nothing)
 
 
 def _rest(
@@ -183,11 +195,5 @@ def loo_moments(table: MomentsTable, column: int, x: FloatArray, loo: LooRows) -
     here = np.arange(len(x)), loo.y
     n[here], mean[here], variance[here] = own.n, own.mean, own.variance
     nothing[here] = own.nothing
-    pooled_mean, pooled_variance = pooled.mean[:, None], pooled.variance[:, None]
-    return ClassMoments(
-        n,
-        np.where(nothing, pooled_mean, mean),
-        np.where(nothing, pooled_variance, variance),
-        pooled_mean,
-        pooled_variance,
-    )
+    whole = pooled.mean[:, None], pooled.variance[:, None]
+    return ClassMoments.filled(n, mean, variance, nothing, whole)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,21 +11,12 @@ from priory.base.errors import SettingError
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder
+from priory.families.base import Adder, EstimateTables, Rng
 from priory.families.loo import LooRows
 from priory.families.moments import ROUNDED, VARIANCE_FLOOR, variance_floor
 from priory.families.priors import Prior
-from priory.families.protocols import (
-    ClosedFormLoo,
-    Floored,
-    Linear,
-    LinearFamily,
-    Parametric,
-)
+from priory.families.protocols import ClosedFormLoo, Floored, Linear, LinearFamily, Parametric
 from priory.statistics.tables import ScatterTable
-
-if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
 
 __all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
 
@@ -42,8 +32,8 @@ class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
     al. 2010), strongly where rows are few and hardly where they are many; a number from 0 to 1
     fixes it. None goes with the smoothing: "auto" where that is "auto", else 0, so that the
     textbook's covariance is the maximum-likelihood one. `shared` gives all classes the covariance
-    within classes, and a linear form. A gap is summed out: the other columns keep their joint
-    density.
+    within classes, and a linear form. A missing value is summed out: the other columns keep their
+    joint density.
 
     >>> import numpy as np
     >>> from priory.data.schema import Block
@@ -69,50 +59,39 @@ class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
             )
 
     def parameters(self, table: ScatterTable, prior: None) -> MultivariateGaussianParameters:
-        """Return the mean and the covariance of each class."""
-        pooled = table.pooled()
-        seen = table.rows > 0
-        mean = np.where(seen[:, None], table.mean, pooled.mean)
-        scatter, n = table.scatter, table.weight
-        total = max(float(n.sum()), np.finfo(float).tiny)
-        variance = np.diagonal(pooled.scatter[0]) / total
-        floor = variance_floor(variance)
-        shared = _at_least(self._shrunk(scatter.sum(axis=0) / total, total), floor)
-        covariance = np.empty_like(scatter)
-        for k in range(len(n)):
-            if self.shared or table.rows[k] < 2:  # one row has no covariance of its own
-                covariance[k] = shared
-            else:
-                covariance[k] = _at_least(self._shrunk(scatter[k] / n[k], float(n[k])), floor)
-        return MultivariateGaussianParameters(mean, covariance)
+        """Estimate the mean and the covariance of each class."""
+        mean = np.where(table.rows[:, None] > 0, table.mean, table.pooled().mean)
+        covariance, _, floor = self._covariances(table)
+        return MultivariateGaussianParameters(mean, _at_least(covariance, floor))
 
     def vanishing(
         self, table: ScatterTable, parameters: MultivariateGaussianParameters
     ) -> BoolArray:
-        """Return which classes have rows but no covariance that can be inverted."""
+        """Tell which classes have rows but no covariance that can be inverted."""
+        covariance, is_own, floor = self._covariances(table)
+        least = _least(covariance, floor) <= VARIANCE_FLOOR
+        return ((table.rows > 0) & (least | ~(is_own | self.shared)))[:, None]
+
+    def _covariances(self, table: ScatterTable) -> tuple[FloatArray, BoolArray, FloatArray]:
+        """Estimate the covariance of each class, whether it is its own, and the least variances."""
         scatter, n = table.scatter, table.weight
         total = max(float(n.sum()), np.finfo(float).tiny)
         floor = variance_floor(_diagonal(table.pooled().scatter)[0] / total)
-        seen = table.rows > 0
-        if self.shared:
-            within = self._shrunk(scatter.sum(axis=0) / total, total)
-            return (seen & (_least(within, floor) <= VARIANCE_FLOOR))[:, None]
-        own = [
-            table.rows[k] < 2
-            or float(_least(self._shrunk(scatter[k] / n[k], float(n[k])), floor)) <= VARIANCE_FLOOR
-            for k in range(len(n))
-        ]
-        return (seen & np.array(own, dtype=np.bool_))[:, None]
+        is_own = (table.rows > 1) & (not self.shared)  # one row has no covariance of its own
+        safe = np.where(is_own, n, 1.0)
+        own = self._shrunk(scatter / safe[:, None, None], safe)
+        within = self._shrunk(scatter.sum(axis=0) / total, total)
+        return np.where(is_own[:, None, None], own, within), is_own, floor
 
     def n_free(self, table: ScatterTable, prior: None) -> int:
-        """Return d means for each class, and d(d + 1)/2 covariances, once if they are shared."""
+        """Count d means for each class, and d(d + 1)/2 covariances, once if they are shared."""
         n_classes, d = table.mean.shape
         return n_classes * d + (1 if self.shared else n_classes) * d * (d + 1) // 2
 
     def log_likelihood_of(
         self, table: ScatterTable, parameters: MultivariateGaussianParameters
     ) -> float:
-        """Return Σ_k −½ (n log|2πΣ| + tr Σ⁻¹S + n (x̄ − μ)ᵀΣ⁻¹(x̄ − μ)), of the whole rows."""
+        """Sum −½ (n log|2πΣ| + tr Σ⁻¹S + n (x̄ − μ)ᵀΣ⁻¹(x̄ − μ)) over the classes, of whole rows."""
         total, d = 0.0, table.mean.shape[1]
         for k in np.flatnonzero(table.weight > 0):
             n, covariance = float(table.weight[k]), parameters.covariance[k]
@@ -123,7 +102,7 @@ class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
         return float(total)
 
     def _shrunk(self, covariance: FloatArray, n: FloatArray | float) -> FloatArray:
-        """Return covariances with their correlations drawn towards 0."""
+        """Draw the correlations of covariances towards 0."""
         scale = np.sqrt(np.maximum(_diagonal(covariance), 0.0))
         safe = np.where(scale > 0, scale, 1.0)
         correlation = covariance / _outer(safe)
@@ -138,7 +117,7 @@ class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
     def log_likelihood(
         self, column: Numbers, parameters: MultivariateGaussianParameters
     ) -> FloatArray:
-        """Give the log density of the columns that are there, for each pattern of gaps."""
+        """Give the log density of the columns that are there, by pattern of missing values."""
         out = np.zeros((len(column), len(parameters.mean)))
         values = np.asarray(column.values, dtype=np.float64)
         there = ~np.isnan(values)
@@ -159,7 +138,7 @@ class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
 
             μ⁻ = μ − (x − μ)/(n − 1),   S⁻ = S − (x − μ)(x − μ)ᵀ n/(n − 1)
 
-        A row with a gap was never counted, and is scored by all the others.
+        A row with a missing value was never counted, and is scored by all the others.
         """
         parameters = self.parameters(table, prior)
 
@@ -178,7 +157,7 @@ class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
         return add
 
     def _loo(self, x: FloatArray, loo: LooRows, table: ScatterTable) -> FloatArray:
-        """Return log p(x | k) of whole rows, rows × classes, each taken out of the table."""
+        """Score whole rows, log p(x | k), rows × classes, each taken out of the table."""
         y, amount = loo.y, loo.amount
         own = _loo_scatter(table, x, loo, y)
         pooled = _loo_scatter(table.pooled(), x, loo, y * 0)
@@ -187,11 +166,12 @@ class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
         floor = variance_floor(_diagonal(pooled.scatter) / total[:, None])
         result = np.empty((len(x), len(n)))
         fewer = self.shared | (own.rows < 2)  # one row has no covariance of its own
-        within = (
-            self._loo_within(table, y, own, total, floor)
-            if (self.shared or fewer.any() or (rows < 2).any())
-            else None
-        )
+        within = None
+        if self.shared or fewer.any() or (rows < 2).any():
+            every = range(len(n))
+            rest = np.stack([np.delete(table.scatter, k, axis=0).sum(axis=0) for k in every])
+            pooled_scatter = (rest[y] + own.scatter) / total[:, None, None]
+            within = _at_least(self._shrunk(pooled_scatter, total), floor)
         for k in range(len(n)):
             mine = y == k
             mean = np.where((rows[k] > 0) | mine[:, None], table.mean[k], pooled.mean)
@@ -201,7 +181,7 @@ class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
                 result[:, k] = _log_densities(x, mean, within)
                 continue
             covariance = self._shrunk(table.scatter[k] / n[k], float(n[k]))
-            result[:, k] = self._unchanged(x, mean, covariance, floor, mine, table, loo)
+            result[:, k] = _unchanged(x, mean, covariance, floor, mine, table, loo)
             some = np.flatnonzero(mine)
             left = own.scatter[some] / np.maximum(own.n[some], np.finfo(float).tiny)[:, None, None]
             covariances = _at_least(self._shrunk(left, own.n[some]), floor[some])
@@ -210,66 +190,15 @@ class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
             result[some, k] = _log_densities(x[some], mean[some], covariances)
         return result
 
-    def _unchanged(
-        self,
-        x: FloatArray,
-        mean: FloatArray,
-        covariance: FloatArray,
-        floor: FloatArray,
-        mine: BoolArray,
-        table: ScatterTable,
-        loo: LooRows,
-    ) -> FloatArray:
-        """Return the log density of rows in a class that they were not in; others get 0.
-
-        The covariance stays, but for what the floor adds, which follows the column as a whole.
-        """
-        result, others = np.zeros(len(x)), np.flatnonzero(~mine)
-        n = float(table.weight.sum())
-        pooled = table.pooled()
-        before = variance_floor(_diagonal(pooled.scatter)[0] / n)
-        # Without a row the variance of a column grows by n/(n − amount) at most.
-        grown = n - float(loo.amount.max(initial=0.0))
-        if _least(covariance, before) * grown > 1.001 * VARIANCE_FLOOR * n:
-            same = MultivariateGaussianParameters(mean[others[:1]], covariance[None])
-            if len(others):
-                result[others] = same.log_density(x[others])[:, 0]
-        else:
-            covariances = np.broadcast_to(covariance, (len(others), *covariance.shape))
-            result[others] = _log_densities(
-                x[others], mean[others], _at_least(covariances, floor[others])
-            )
-        return result
-
-    def _loo_within(
-        self,
-        table: ScatterTable,
-        y: CodeArray,
-        own: _LooScatter,
-        total: FloatArray,
-        floor: FloatArray,
-    ) -> FloatArray:
-        """Return the covariance within classes for each row, without it."""
-        scatter = table.scatter
-        rest = np.stack([np.delete(scatter, k, axis=0).sum(axis=0) for k in range(len(scatter))])
-        within = (rest[y] + own.scatter) / total[:, None, None]
-        return _at_least(self._shrunk(within, total), floor)
-
     def sample(
-        self, parameters: MultivariateGaussianParameters, y: CodeArray, rng: np.random.Generator
+        self, parameters: MultivariateGaussianParameters, y: CodeArray, rng: Rng
     ) -> AnyArray:
         """Draw from the normal of each row's class."""
         roots = np.linalg.cholesky(parameters.covariance)
         noise = rng.standard_normal((len(y), roots.shape[1]))
         return parameters.mean[y] + np.einsum("nij,nj->ni", roots[y], noise)
 
-    def estimates(
-        self,
-        block: Block,
-        table: ScatterTable,
-        prior: None,
-        parameters: MultivariateGaussianParameters,
-    ) -> Iterator[Estimates]:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield μ and Σ."""
         from priory.families.estimates import Estimates
 
@@ -287,7 +216,7 @@ class MultivariateGaussian(ClosedFormLoo, Parametric, LinearFamily, Floored):
         return self.shared
 
     def linear(self, block: Block, parameters: MultivariateGaussianParameters) -> Linear:
-        """Return w = Σ⁻¹μ and b = −½ μᵀΣ⁻¹μ, for a shared covariance."""
+        """Take w = Σ⁻¹μ and b = −½ μᵀΣ⁻¹μ, for a shared covariance."""
         weights = np.linalg.solve(parameters.covariance[0], parameters.mean.T)
         return Linear(block.columns, weights, -0.5 * (weights.T * parameters.mean).sum(axis=1))
 
@@ -300,12 +229,12 @@ class MultivariateGaussianParameters:
     covariance: FloatArray
 
     def marginal(self, columns: AnyArray) -> MultivariateGaussianParameters:
-        """Return the parameters of some of the columns, the others summed out."""
+        """Sum out all but some of the columns."""
         covariance = self.covariance[:, columns][:, :, columns]
         return MultivariateGaussianParameters(self.mean[:, columns], covariance)
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """Return log p(x | k), rows × classes."""
+        """Score rows: log p(x | k), rows × classes."""
         result = np.empty((len(x), len(self.mean)))
         for k, (mean, covariance) in enumerate(zip(self.mean, self.covariance, strict=True)):
             root = np.linalg.cholesky(covariance)
@@ -317,7 +246,7 @@ class MultivariateGaussianParameters:
 
 @dataclass(frozen=True, eq=False)
 class _LooScatter:
-    """Hold rows, n, mean and scatter of one class for each row, without that row."""
+    """Hold rows, n, mean and scatter of one class for each row, that row left out."""
 
     rows: IntArray
     n: FloatArray
@@ -326,7 +255,7 @@ class _LooScatter:
 
 
 def _loo_scatter(table: ScatterTable, x: FloatArray, loo: LooRows, k: AnyArray) -> _LooScatter:
-    """Return the sums of class k[i] with row i taken out of it."""
+    """Take row i out of the sums of class k[i]."""
     before, scatter, amount = table.weight[k], table.scatter[k], loo.amount
     rows = table.rows[k] - 1
     n = np.where(rows > 0, before - amount, 1.0)
@@ -338,8 +267,39 @@ def _loo_scatter(table: ScatterTable, x: FloatArray, loo: LooRows, k: AnyArray) 
     return _LooScatter(rows, np.where(rows > 0, n, 0.0), mean, left * _outer(varies.astype(float)))
 
 
+def _unchanged(
+    x: FloatArray,
+    mean: FloatArray,
+    covariance: FloatArray,
+    floor: FloatArray,
+    mine: BoolArray,
+    table: ScatterTable,
+    loo: LooRows,
+) -> FloatArray:
+    """Score rows in a class that they were not in; others get 0.
+
+    The covariance stays, but for what the floor adds, which follows the column as a whole.
+    """
+    result, others = np.zeros(len(x)), np.flatnonzero(~mine)
+    n = float(table.weight.sum())
+    pooled = table.pooled()
+    before = variance_floor(_diagonal(pooled.scatter)[0] / n)
+    # Without a row the variance of a column grows by n/(n − amount) at most.
+    grown = n - float(loo.amount.max(initial=0.0))
+    if _least(covariance, before) * grown > 1.001 * VARIANCE_FLOOR * n:
+        same = MultivariateGaussianParameters(mean[others[:1]], covariance[None])
+        if len(others):
+            result[others] = same.log_density(x[others])[:, 0]
+    else:
+        covariances = np.broadcast_to(covariance, (len(others), *covariance.shape))
+        result[others] = _log_densities(
+            x[others], mean[others], _at_least(covariances, floor[others])
+        )
+    return result
+
+
 def _log_densities(x: FloatArray, mean: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Return log p(x) of rows, each with a mean and a covariance of its own."""
+    """Score rows, log p(x), each with a mean and a covariance of its own."""
     root = np.linalg.cholesky(covariance)
     z = np.linalg.solve(root, (x - mean)[..., None])[..., 0]
     log_det = 2 * np.log(_diagonal(root)).sum(axis=-1)
@@ -347,7 +307,7 @@ def _log_densities(x: FloatArray, mean: FloatArray, covariance: FloatArray) -> F
 
 
 def _oracle_approximating(correlation: FloatArray, n: FloatArray | float) -> FloatArray:
-    """Return how far to shrink d × d correlation matrices estimated from n rows."""
+    """Find how far to shrink d × d correlation matrices estimated from n rows."""
     d = correlation.shape[-1]
     trace, trace2 = _diagonal(correlation).sum(axis=-1), (correlation**2).sum(axis=(-2, -1))
     denominator = (n + 1 - 2 / d) * (trace2 - trace**2 / d)
@@ -357,17 +317,14 @@ def _oracle_approximating(correlation: FloatArray, n: FloatArray | float) -> Flo
 
 
 def _at_least(covariance: FloatArray, floor: FloatArray) -> FloatArray:
-    """Return covariances that can be inverted, as they were if they already could.
-
-    `floor` is the least variance of each column.
-    """
+    """Raise covariances that cannot be inverted; `floor` is the least variance of each column."""
     least = _least(covariance, floor)[..., None, None]
     added = floor[..., None] * np.eye(covariance.shape[-1]) * (1.0 + np.maximum(-least, 0.0))
     return np.where(least > VARIANCE_FLOOR, covariance, covariance + added)
 
 
 def _least(covariance: FloatArray, floor: FloatArray) -> FloatArray:
-    """Return the least eigenvalue of covariances, in units of the columns' own variances."""
+    """Find the least eigenvalue of covariances, in units of the columns' own variances."""
     scale = np.sqrt(floor / VARIANCE_FLOOR)
     return np.asarray(np.linalg.eigvalsh(covariance / _outer(scale))[..., 0])
 

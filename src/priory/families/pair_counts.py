@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from priory.base.errors import SettingError
 from priory.base.labels import label_key
-from priory.base.typing import AnyArray, BoolArray, FloatArray, IntArray, Label
+from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 from priory.data.columns import Labels
-from priory.families.base import Lookup, log
+from priory.data.schema import Block
+from priory.families.base import EstimateTables, Lookup, Rng, log
+from priory.families.categorical import draw
 from priory.families.loo import LooRows, distinct, own_pseudo, reduced
-from priory.families.priors import Laplace, MEstimate
+from priory.families.priors import Laplace, MEstimate, RowsPrior
 from priory.statistics.tables import PairsTable
 
 if TYPE_CHECKING:
-    from priory.families.estimates import Estimates, Exact
+    from priory.families.estimates import Exact
 
-__all__ = ["GAP", "NEVER", "PairCounts", "places_of"]
+__all__ = ["MISSING", "NEVER", "PairCounts", "places_of"]
 
-GAP, NEVER = -1, -2
-"""The places of a gap and of a value that was never learned."""
+MISSING, NEVER = -1, -2
+"""The places of a missing value and of one that was never learned."""
 
 DENSE = 1 << 20
 """So many scores are worked out at once and kept; of more, those that the rows ask for."""
 
 MOST_SCORES = 1 << 24
 """So many scores an exported table may have."""
+
+LeftOut: TypeAlias = tuple[IntArray, FloatArray, BoolArray]
+"""Of rows that are left out: the class, the weight, and whether they have all the values."""
 
 _NOTHING = np.zeros(0, dtype=np.int64)
 
@@ -45,11 +50,10 @@ class PairCounts:
         P(v | u, k) = (n_uvk + b_vk) / (n_uk + Σb)
 
     a are the prior's pseudo-counts. b are the same, but for an m-estimate towards the marginal,
-    which here is what is known without the last of the parents: b_vk = m · P(v | u', k), and of a
-    lone parent m · P(v | k). n_uk counts rows that have all the values. A parent that is missing,
-    or was never seen, tells nothing: the counts are added up over its values, and where no parent
-    is known P(v | k) stands for it. So does what is known without the last parent where neither
-    rows nor prior speak for the parents' values in a class.
+    which here is P(v | u', k), the last of the parents dropped: b_vk = m · P(v | u', k), and of a
+    lone parent m · P(v | k). n_uk counts rows that have all the values. A parent's value that is
+    missing, or was never seen, is summed out; where no parent is known P(v | k) stands for it. So
+    does P(v | u', k) where neither rows nor prior speak for the parents' values in a class.
 
     A context u numbers the parents' values in mixed radix, 0 for an unknown one, less 1: so a lone
     parent's contexts are the places of its values, and −1 says that no parent is known.
@@ -57,7 +61,7 @@ class PairCounts:
 
     parents: tuple[tuple[Label, ...], ...]
     children: tuple[Label, ...]
-    prior: Laplace | MEstimate
+    prior: RowsPrior
     keys: IntArray
     """u · V + v of the contexts that were seen, with every choice of parents unknown."""
     both: FloatArray
@@ -69,10 +73,13 @@ class PairCounts:
 
     @classmethod
     def read(
-        cls, table: PairsTable, parents: Sequence[int], child: int, prior: Laplace | MEstimate
+        cls, table: PairsTable, parents: Sequence[int], child: int, prior: RowsPrior
     ) -> PairCounts:
-        """Read the counts of a column and its parents out of a table, or of the column alone."""
-        check_prior(prior)
+        """Take the counts of a column and its parents from a table, or of the column alone."""
+        if isinstance(prior, MEstimate) and not isinstance(prior.p, str):
+            raise SettingError("pairs of columns take an m-estimate with p='uniform' or 'marginal'")
+        if isinstance(prior, Laplace) and isinstance(prior.alpha, tuple):
+            raise SettingError("pairs of columns take one number as Laplace's α")
         starts = table.starts.tolist()
         of_child = slice(starts[child], starts[child + 1])
         columns = sorted((*parents, child)) if parents else []  # as they stand in a key
@@ -115,19 +122,19 @@ class PairCounts:
         """Give the context of the parents' values, which are given as places."""
         u = np.zeros(len(places[0]) if places else 0, dtype=np.int64)
         for place, values in zip(places, self.parents, strict=True):
-            u = u * (len(values) + 1) + np.maximum(place, GAP) + 1
+            u = u * (len(values) + 1) + np.maximum(place, MISSING) + 1
         return u - 1
 
     def values_of(self, u: AnyArray) -> list[IntArray]:
-        """Return the places of the parents' values in contexts, −1 for an unknown one."""
+        """Find the places of the parents' values in contexts, −1 for an unknown one."""
         if not self.parents:
             return []
         sizes = [len(values) + 1 for values in self.parents]
-        return [place - 1 for place in np.unravel_index(np.maximum(u, GAP) + 1, sizes)]
+        return [place - 1 for place in np.unravel_index(np.maximum(u, MISSING) + 1, sizes)]
 
     @cached_property
     def _by_context(self) -> tuple[IntArray, FloatArray, IntArray]:
-        """Return the contexts that were seen, and n_uk with its rows, none for any other."""
+        """The contexts that were seen, and n_uk with its rows, none for any other."""
         seen, where = np.unique(self.keys // max(len(self.children), 1), return_inverse=True)
         weight = np.zeros((len(seen) + 1, self.n_classes))
         rows = np.zeros(weight.shape, dtype=np.int64)
@@ -137,27 +144,20 @@ class PairCounts:
 
     @cached_property
     def _padded(self) -> tuple[FloatArray, IntArray]:
-        """Return the counts of the pairs, and none for any other."""
-        none = np.zeros((1, self.n_classes))
-        return (
-            np.concatenate([self.both, none]),
-            np.concatenate([self.both_rows, none.astype(np.int64)]),
-        )
+        """The counts of the pairs, and none for any other."""
+        return np.pad(self.both, ((0, 1), (0, 0))), np.pad(self.both_rows, ((0, 1), (0, 0)))
 
     def _at(self, u: IntArray, v: IntArray) -> IntArray:
-        """Return where values stand in their contexts, one beyond the last for those never seen."""
-        return _found(self.keys, np.where(u >= 0, u * len(self.children) + v, GAP))
+        """Find values in their contexts; one beyond the last for those never seen."""
+        return _found(self.keys, np.where(u >= 0, u * len(self.children) + v, MISSING))
 
     def shares(
-        self,
-        u: IntArray,
-        v: IntArray,
-        left: tuple[IntArray, FloatArray, BoolArray] | None = None,
+        self, u: IntArray, v: IntArray, left: LeftOut | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Return P(v | k) and P(v | u, k), rows × classes; u may be a gap, v may not.
+        """Give P(v | k) and P(v | u, k), rows × classes; u may be unknown, v may not.
 
-        With `left` each row is taken out first: its class, its weight, and whether it had all the
-        values, for only then is it among the rows that are counted with their parents.
+        With `left` each row is taken out first; only one that has all the values is among the rows
+        that are counted with their parents.
         """
         own = self.child[v]
         total = np.tile(self.child.sum(axis=0), (len(v), 1))
@@ -169,7 +169,8 @@ class PairCounts:
         a, a_sum = (
             x[:, None] for x in own_pseudo(self.prior, self.children, v, pooled, everything)
         )
-        alone = _share(own + a, total + a_sum, pooled[:, None] / _above_0(everything)[:, None])
+        whole = pooled / np.maximum(everything, np.finfo(float).tiny)
+        alone = _share(own + a, total + a_sum, whole[:, None])
         given, places = alone, self.values_of(u)
         for place, here in zip(places, self._first(places), strict=True):
             count, context = self._counted(here, v, left)
@@ -181,17 +182,17 @@ class PairCounts:
         return alone, given
 
     def _first(self, places: Sequence[IntArray]) -> list[IntArray]:
-        """Return the contexts in which the first parent alone is told, then the first two, …."""
-        nothing = np.full(len(places[0]), GAP) if places else _NOTHING
+        """List the contexts in which the first parent alone is known, then the first two, …."""
+        nothing = np.full(len(places[0]), MISSING) if places else _NOTHING
         return [
             self.context([p if j <= i else nothing for j, p in enumerate(places)])
             for i in range(len(places))
         ]
 
     def _counted(
-        self, u: IntArray, v: IntArray, left: tuple[IntArray, FloatArray, BoolArray] | None
+        self, u: IntArray, v: IntArray, left: LeftOut | None
     ) -> tuple[FloatArray, FloatArray]:
-        """Return n_uvk and n_uk, without the rows that are left out."""
+        """Count n_uvk and n_uk, without the rows that are left out."""
         seen, in_context, context_rows = self._by_context
         at, among = self._at(u, v), _found(seen, u)
         count, context = self._padded[0][at], in_context[among]
@@ -205,10 +206,10 @@ class PairCounts:
         )
 
     def lookup(self, u: IntArray, v: IntArray, edge: bool = False) -> Lookup:
-        """Return log P(v | u, k) of rows; of an `edge`, log P(v | u, k) − log P(v | k)."""
+        """Look up log P(v | u, k) of rows; of an `edge`, log P(v | u, k) − log P(v | k)."""
         wide = np.maximum(u + 1, 0) * (len(self.children) + 1) + np.maximum(v + 1, 0)
         if self._size * self.n_classes <= DENSE:
-            return Lookup(wide.astype(np.int32), *(self._ratios if edge else self._given))
+            return Lookup(wide.astype(np.int32), *self._all_scores(edge))
         found, where = distinct(wide, self._size)
         return Lookup(where.astype(np.int32), *self._scored(found, edge))
 
@@ -216,25 +217,26 @@ class PairCounts:
     def _size(self) -> int:
         return (self.n_contexts + 1) * (len(self.children) + 1)
 
-    @cached_property
-    def _given(self) -> tuple[AnyArray, FloatArray]:
-        return self._scored(np.arange(self._size), edge=False)
+    def _all_scores(self, edge: bool) -> tuple[AnyArray, FloatArray]:
+        if edge not in self._kept:
+            self._kept[edge] = self._scored(np.arange(self._size), edge)
+        return self._kept[edge]
 
     @cached_property
-    def _ratios(self) -> tuple[AnyArray, FloatArray]:
-        return self._scored(np.arange(self._size), edge=True)
+    def _kept(self) -> dict[bool, tuple[AnyArray, FloatArray]]:
+        return {}
 
     def _scored(self, found: IntArray, edge: bool) -> tuple[AnyArray, FloatArray]:
-        """Return places and scores for a look-up of some pairs of values."""
+        """Score some pairs of values, as places and scores for a look-up."""
         u, v = (x - 1 for x in np.divmod(found, len(self.children) + 1))
         told = (v >= 0) & ((u >= 0) | (not edge))
         places = np.append(np.where(told, np.cumsum(told) - 1, -1), -1).astype(np.int32)
         return places, np.ascontiguousarray(_score(self.shares(u[told], v[told]), edge))
 
     def grid(self, edge: bool = False) -> FloatArray:
-        """Return the scores of all values, an axis for each parent, the child and the classes.
+        """Score all values, with an axis for each parent, the child and the classes.
 
-        In each axis of values the last stands for a gap, and for a value never seen.
+        In each axis of values the last stands for a value that is missing or was never seen.
         """
         sizes = [len(values) + 1 for values in self.parents]
         if prod(sizes) * (len(self.children) + 1) * self.n_classes > MOST_SCORES:
@@ -244,7 +246,7 @@ class PairCounts:
             )
         places = np.indices((*sizes, len(self.children)))
         u = [
-            np.where(p.ravel() == n - 1, GAP, p.ravel())
+            np.where(p.ravel() == n - 1, MISSING, p.ravel())
             for p, n in zip(places, sizes, strict=False)  # the last is the child
         ]
         scores = np.zeros((*sizes, len(self.children) + 1, self.n_classes))
@@ -253,30 +255,36 @@ class PairCounts:
         return scores
 
     def estimates(
-        self,
-        child: str,
-        shown: Callable[[Any], Any],
-        given: Callable[[Sequence[Any]], str],
-        edge: bool,
-    ) -> Iterator[Estimates]:
+        self, block: Block, parents: Sequence[int], child: int, edge: bool = False
+    ) -> EstimateTables:
         """Yield P(v | u, k) for the parents' values that were seen, or P(v | k) of the child alone.
 
-        Of an `edge`, P(v | u, k) / P(v | k). `shown` and `given` say how values of the child and of
-        the parents are written.
+        The parents and the child are columns of the block. Of an `edge`, P(v | u, k) / P(v | k).
         """
         from priory.families.estimates import Estimates, shares
 
-        v, columns = np.arange(len(self.children)), [child] * len(self.children)
-        values = [shown(value) for value in self.children]
+        pairing = block.pairing
+
+        def written(column: int, value: Any) -> str:
+            return f"= {value}" if pairing is None else pairing.shown(column, value)
+
+        values: list[Any] = list(self.children)
+        if pairing is not None and pairing.edges[child] is not None:
+            values = [written(child, value).removeprefix("in ") for value in values]
+        v, columns = np.arange(len(values)), [block.columns[child]] * len(values)
         if not self.parents:
-            alone, _ = self.shares(np.full(len(v), GAP), v)
+            alone, _ = self.shares(np.full(len(v), MISSING), v)
             counted = (self.child, self.prior, self.children, columns)
             yield shares("P(value | class)", values, log(alone), *counted)
             return
-        for u, parents in self._whole_contexts():
+        for u, known in self._whole_contexts():
             where = np.full(len(v), u)
             alone, p = self.shares(where, v)
-            title = f"P(value | {given(parents)}, class)"
+            given = [
+                f"{block.columns[j]} {written(j, value)}, "
+                for j, value in zip(parents, known, strict=True)
+            ]
+            title = f"P(value | {''.join(given)}class)"
             if edge:
                 title += " / P(value | class)"
                 p = np.where(alone > 0, p / np.where(alone > 0, alone, 1.0), 1.0)
@@ -284,8 +292,17 @@ class PairCounts:
             fractions = partial(self._exact, where, v, edge)
             yield Estimates(title, values, p, count, total, columns, fractions)
 
+    def draw(self, u: AnyArray, y: CodeArray, rng: Rng) -> IntArray:
+        """Draw the place of a value of the child for each row, by its context and its class."""
+        result, every = np.zeros(len(y), dtype=np.int64), np.arange(len(self.children))
+        for context in np.unique(u).tolist():
+            rows = np.flatnonzero(u == context)
+            _, p = self.shares(np.full(len(every), context), every)
+            result[rows] = draw(p.T / p.sum(axis=0)[:, None], y[rows], rng)
+        return result
+
     def _whole_contexts(self) -> Iterator[tuple[int, list[Any]]]:
-        """Give the contexts in which all parents are known: of several, those that were seen."""
+        """Yield the contexts in which all parents are known: of several, those that were seen."""
         every = np.arange(self.n_contexts) if len(self.parents) == 1 else self._by_context[0]
         for u, *places in zip(every, *self.values_of(every), strict=True):
             if min(places) >= 0:
@@ -293,14 +310,13 @@ class PairCounts:
                 yield int(u), [values[place] for values, place in named]
 
     def _exact(self, u: IntArray, v: IntArray, edge: bool) -> Exact | None:
-        """Return P(v | u, k) as fractions."""
         from priory.families.estimates import exact_conditional
 
         counts = [self._counted(here, v, None)[0] for here in self._first(self.values_of(u))]
         return exact_conditional(self.child, counts, self.prior, self.children, edge)
 
     def loo_lookup(self, u: IntArray, v: IntArray, loo: LooRows, edge: bool = False) -> Lookup:
-        """Return the scores of rows, each with that row taken out of the counts.
+        """Look up the scores of rows, each taken out of the counts.
 
         A value that was the row's alone was never seen without it. NaN stands where a row was not
         learned.
@@ -314,12 +330,16 @@ class PairCounts:
         u, v = (x - 2 for x in np.divmod(pair, width))
         places = self.values_of(u)
         whole = np.all([u >= 0, *(place >= 0 for place in places)], axis=0)
-        rows = np.where(whole, self._padded[1][self._at(u, v), y], _padded(self.child_rows)[v, y])
+        rows = np.where(
+            whole,
+            self._padded[1][self._at(u, v), y],
+            np.pad(self.child_rows, ((0, 2), (0, 0)))[v, y],
+        )
         never = (u == NEVER) | (v == NEVER) | ((v >= 0) & (rows == 0))
         child_gone = (np.append(self.child_rows.sum(axis=1), [0, 0])[v] == 1) & (v >= 0)
         if places:  # a parent's value is gone with its only row
             of_parents = zip(places, self.parent_rows, strict=True)
-            u = self.context([np.where(np.append(n, 0)[p] == 1, GAP, p) for p, n in of_parents])
+            u = self.context([np.where(np.append(n, 0)[p] == 1, MISSING, p) for p, n in of_parents])
         told = (v >= 0) & ~child_gone & ~never & ((u >= 0) | (not edge))
         scores = np.zeros((len(found) + 1, self.n_classes))
         left = y[told], amounts[way][told], whole[told]
@@ -328,25 +348,17 @@ class PairCounts:
         return Lookup(where.astype(np.int32), np.arange(len(scores), dtype=np.int32), scores)
 
 
-def check_prior(prior: Laplace | MEstimate) -> None:
-    """Refuse a prior of which a pair of columns has no reading."""
-    if isinstance(prior, MEstimate) and not isinstance(prior.p, str):
-        raise SettingError("pairs of columns take an m-estimate with p='uniform' or 'marginal'")
-    if isinstance(prior, Laplace) and isinstance(prior.alpha, tuple):
-        raise SettingError("pairs of columns take one number as Laplace's α")
-
-
 def places_of(column: Labels, labels: Sequence[Label]) -> IntArray:
-    """Return the place of each row's value among labels; GAP, or NEVER for one not there."""
+    """Find the place of each row's value among labels; NEVER for one that is not there."""
     known = {label_key(label): i for i, label in enumerate(labels)}
     places = [known.get(label_key(label), NEVER) for label in column.labels]
-    return np.array([*places, GAP], dtype=np.int64)[column.codes]
+    return np.array([*places, MISSING], dtype=np.int64)[column.codes]
 
 
 def _contexts(
     digits: Sequence[IntArray], table: PairsTable, parents: Sequence[int]
 ) -> Iterator[IntArray]:
-    """Give the context of each row of counts, with every choice of parents that may be unknown."""
+    """Yield the context of each row of counts, with every choice of parents unknown."""
     for known in product((1, 0), repeat=len(parents)):
         if any(known):
             u: Any = 0
@@ -366,7 +378,7 @@ def _summed(pairs: AnyArray, where: IntArray, times: int, size: int) -> AnyArray
 
 
 def _found(keys: IntArray, wanted: IntArray) -> IntArray:
-    """Return where numbers stand among sorted ones, one beyond the last for those not there."""
+    """Find numbers among sorted ones; one beyond the last for those not there."""
     at = np.searchsorted(keys, wanted)
     return np.where(np.append(keys, NEVER)[at] == wanted, at, len(keys))
 
@@ -382,12 +394,3 @@ def _score(shares: tuple[FloatArray, FloatArray], edge: bool) -> FloatArray:
 def _share(count: FloatArray, total: FloatArray, otherwise: FloatArray) -> FloatArray:
     known = total > 0
     return np.where(known, count / np.where(known, total, 1.0), otherwise)
-
-
-def _above_0(x: FloatArray) -> FloatArray:
-    return np.maximum(x, np.finfo(float).tiny)
-
-
-def _padded(rows: IntArray) -> IntArray:
-    """Return the rows, with none for a gap and for a value never learned, which come last."""
-    return np.concatenate([rows, np.zeros((2, rows.shape[1]), dtype=rows.dtype)])

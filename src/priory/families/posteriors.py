@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -27,14 +27,29 @@ __all__ = [
 ]
 
 
+_Columns: TypeAlias = list[tuple[str, FloatArray, tuple[FloatArray, FloatArray]]]
+
+
 class _Shown:
     """Show what is believed as a table, a row for each class."""
 
     classes: tuple[Label, ...]
+    _form = "{:.4g} ({:.4g}–{:.4g})"
+
+    def _columns(self) -> _Columns:
+        """List what is believed of: its name, its mean and its interval, by class."""
+        raise NotImplementedError
 
     def _rows(self) -> list[tuple[str, ...]]:
-        """Return the head, and a row for each class."""
-        raise NotImplementedError
+        columns, form = self._columns(), self._form
+        head = ("", *(name for name, _, _ in columns))
+        return [head] + [
+            (
+                str(label),
+                *(form.format(mean[k], low[k], high[k]) for _, mean, (low, high) in columns),
+            )
+            for k, label in enumerate(self.classes)
+        ]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self.classes)} classes>"
@@ -66,42 +81,37 @@ class DirichletPosterior(_Shown):
     classes: tuple[Label, ...]
     values: Sequence[Any]
     counts: FloatArray
+    _form = "{:.3f} ({:.3f}–{:.3f})"
 
     @property
     def mean(self) -> FloatArray:
-        """Return the expected probabilities, classes × values."""
-        return self.counts / self._total()
+        """The expected probabilities, classes × values."""
+        return self.counts / self._total
 
     @property
     def variance(self) -> FloatArray:
-        """Return the variance of each probability."""
-        mean = self.mean
-        return mean * (1 - mean) / (self._total() + 1)
+        """The variance of each probability."""
+        return self.mean * (1 - self.mean) / (self._total + 1)
 
     def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Return the ends of the central interval of each probability."""
+        """Find the ends of the central interval of each probability."""
         from scipy.stats import beta
 
-        low, high = tails(level)
-        rest = self._total() - self.counts
+        rest = self._total - self.counts
         # With no prior a value never seen has the probability 0, and one always seen 1.
         certain = (self.counts <= 0) | (rest <= 0)
         a, b = np.where(certain, 1.0, self.counts), np.where(certain, 1.0, rest)
-        fixed = np.where(self.counts > 0, 1.0, 0.0)
-        ends = [np.where(certain, fixed, beta.ppf(q, a, b)) for q in (low, high)]
-        return ends[0], ends[1]
+        low, high = (np.where(certain, self.counts > 0, beta.ppf(q, a, b)) for q in tails(level))
+        return low, high
 
+    @property
     def _total(self) -> FloatArray:
-        total = self.counts.sum(axis=1, keepdims=True)
-        return np.where(total > 0, total, 1.0)
+        return _above_0(self.counts.sum(axis=1, keepdims=True))
 
-    def _rows(self) -> list[tuple[str, ...]]:
-        low, high = self.interval()
-        rows: list[tuple[str, ...]] = [("", *map(str, self.values))]
-        for k, label in enumerate(self.classes):
-            cells = zip(self.mean[k], low[k], high[k], strict=True)
-            rows.append((str(label), *(f"{m:.3f} ({a:.3f}–{b:.3f})" for m, a, b in cells)))
-        return rows
+    def _columns(self) -> _Columns:
+        mean, (low, high) = self.mean, self.interval()
+        values = enumerate(map(str, self.values))
+        return [(value, mean[:, v], (low[:, v], high[:, v])) for v, value in values]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,29 +129,25 @@ class GammaPosterior(_Shown):
 
     @property
     def mean(self) -> FloatArray:
-        """Return the expected rate of each class."""
-        return self.shape / np.where(self.rate > 0, self.rate, 1.0)
+        """The expected rate of each class."""
+        return self.shape / _above_0(self.rate)
 
     @property
     def variance(self) -> FloatArray:
-        """Return the variance of each rate."""
-        return self.mean / np.where(self.rate > 0, self.rate, 1.0)
+        """The variance of each rate."""
+        return self.mean / _above_0(self.rate)
 
     def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Return the ends of the central interval of each rate."""
+        """Find the ends of the central interval of each rate."""
         from scipy.stats import gamma
 
         known = (self.shape > 0) & (self.rate > 0)
         shape, scale = np.where(known, self.shape, 1.0), 1 / np.where(known, self.rate, 1.0)
-        ends = [np.where(known, gamma.ppf(q, shape, scale=scale), 0.0) for q in tails(level)]
-        return ends[0], ends[1]
+        low, high = (np.where(known, gamma.ppf(q, shape, scale=scale), 0.0) for q in tails(level))
+        return low, high
 
-    def _rows(self) -> list[tuple[str, ...]]:
-        low, high = self.interval()
-        rows: list[tuple[str, ...]] = [("", "rate")]
-        for k, label in enumerate(self.classes):
-            rows.append((str(label), f"{self.mean[k]:.4g} ({low[k]:.4g}–{high[k]:.4g})"))
-        return rows
+    def _columns(self) -> _Columns:
+        return [("rate", self.mean, self.interval())]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,52 +170,47 @@ class NormalInverseGammaPosterior(_Shown):
 
     @property
     def mean(self) -> FloatArray:
-        """Return the expected mean of each class."""
+        """The expected mean of each class."""
         return self.location
 
     @property
     def variance(self) -> FloatArray:
-        """Return how uncertain each mean is: its variance, infinite where α is at most 1."""
+        """How uncertain each mean is: its variance, infinite where α is at most 1."""
         return self.variance_mean / self.kappa
 
     @property
     def variance_mean(self) -> FloatArray:
-        """Return the expected variance of each class, infinite where α is at most 1."""
+        """The expected variance of each class, infinite where α is at most 1."""
         some = self.alpha > 1
         return np.where(some, self.beta / np.where(some, self.alpha - 1, 1.0), np.inf)
 
     def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Return the ends of the central interval of each mean, which is Student-t."""
+        """Find the ends of the central interval of each mean, which is Student-t."""
         from scipy.stats import t
 
         scale = np.sqrt(self.beta / (self.alpha * self.kappa))
-        ends = [t.ppf(q, 2 * self.alpha, self.location, scale) for q in tails(level)]
-        return np.asarray(ends[0]), np.asarray(ends[1])
+        low, high = (t.ppf(q, 2 * self.alpha, self.location, scale) for q in tails(level))
+        return np.asarray(low), np.asarray(high)
 
     def variance_interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Return the ends of the central interval of each variance."""
+        """Find the ends of the central interval of each variance."""
         from scipy.stats import invgamma
 
-        ends = [invgamma.ppf(q, self.alpha, scale=self.beta) for q in tails(level)]
-        return np.asarray(ends[0]), np.asarray(ends[1])
+        low, high = (invgamma.ppf(q, self.alpha, scale=self.beta) for q in tails(level))
+        return np.asarray(low), np.asarray(high)
 
-    def _rows(self) -> list[tuple[str, ...]]:
-        ends = (self.interval(), self.variance_interval())
-        rows: list[tuple[str, ...]] = [("", "mean", "variance")]
-        for k, label in enumerate(self.classes):
-            cells = [
-                f"{value[k]:.4g} ({low[k]:.4g}–{high[k]:.4g})"
-                for value, (low, high) in zip((self.mean, self.variance_mean), ends, strict=True)
-            ]
-            rows.append((str(label), *cells))
-        return rows
+    def _columns(self) -> _Columns:
+        return [
+            ("mean", self.mean, self.interval()),
+            ("variance", self.variance_mean, self.variance_interval()),
+        ]
 
 
 ParameterPosterior = DirichletPosterior | GammaPosterior | NormalInverseGammaPosterior
 
 
 def tails(level: float) -> tuple[float, float]:
-    """Return where a central interval begins and ends, as quantiles.
+    """Give the quantiles at which a central interval begins and ends.
 
     >>> tails(0.5)
     (0.25, 0.75)
@@ -217,3 +218,7 @@ def tails(level: float) -> tuple[float, float]:
     if not 0 < level < 1:
         raise SettingError(f"level must be between 0 and 1, not {level!r}.")
     return (1 - level) / 2, (1 + level) / 2
+
+
+def _above_0(x: FloatArray) -> FloatArray:
+    return np.where(x > 0, x, 1.0)

@@ -30,6 +30,7 @@ __all__ = [
     "MEstimate",
     "NormalInverseGamma",
     "Prior",
+    "RowsPrior",
     "as_prior",
     "one_column",
 ]
@@ -40,7 +41,7 @@ class DiscretePrior(Protocol):
     """Give the pseudo-counts of a column's values."""
 
     def pseudo_counts(self, values: Sequence[Label | None], totals: FloatArray) -> FloatArray:
-        """Return a_v for each value, given its weight over all classes.
+        """Derive a_v of each value from its weight over all classes.
 
         The value None stands for any value that was never seen. `totals` may have several
         columns of the same values, columns × values; so then have the pseudo-counts.
@@ -48,7 +49,7 @@ class DiscretePrior(Protocol):
         ...
 
     def values(self) -> tuple[Label, ...]:
-        """Return the values that the prior itself knows, seen or not."""
+        """List the values that the prior itself knows, seen or not."""
         ...
 
 
@@ -70,7 +71,7 @@ class Laplace:
             check_number("alpha", alpha)
 
     def pseudo_counts(self, values: Sequence[Label | None], totals: FloatArray) -> FloatArray:
-        """Return α for each value."""
+        """Give every value α."""
         alpha = np.asarray(self.alpha, dtype=np.float64)
         if alpha.ndim == 0:
             return np.full(np.shape(totals), float(alpha))
@@ -82,8 +83,13 @@ class Laplace:
         return alpha if totals.ndim == 1 else np.repeat(alpha[:, None], len(values), axis=1)
 
     def values(self) -> tuple[Label, ...]:
-        """Return no values: every value is treated alike."""
+        """List none: every value is treated alike."""
         return ()
+
+    @property
+    def strength(self) -> float | tuple[float, ...]:
+        """How many rows the prior is worth where it lends rows of all classes: α."""
+        return self.alpha
 
 
 @dataclass(frozen=True)
@@ -115,7 +121,7 @@ class MEstimate:
             )
 
     def pseudo_counts(self, values: Sequence[Label | None], totals: FloatArray) -> FloatArray:
-        """Return m · p_v for each value."""
+        """Give each value m · p_v."""
         if isinstance(self.p, Mapping):
             given = float(self.m) * _given(self.p, values, "MEstimate(p=...)")
             return np.broadcast_to(given, np.shape(totals))
@@ -125,8 +131,13 @@ class MEstimate:
         return np.full(np.shape(totals), float(self.m) / max(len(values), 1))
 
     def values(self) -> tuple[Label, ...]:
-        """Return the values that were guessed at."""
+        """List the values that were guessed at."""
         return tuple(self.p) if isinstance(self.p, Mapping) else ()
+
+    @property
+    def strength(self) -> float:
+        """How many rows the prior is worth: m."""
+        return self.m
 
 
 @dataclass(frozen=True)
@@ -144,11 +155,11 @@ class Dirichlet:
             check_number(f"counts[{value!r}]", count)
 
     def pseudo_counts(self, values: Sequence[Label | None], totals: FloatArray) -> FloatArray:
-        """Return a_v for each value."""
+        """Give each value its a_v."""
         return np.broadcast_to(_given(self.counts, values, "Dirichlet"), np.shape(totals))
 
     def values(self) -> tuple[Label, ...]:
-        """Return the values that have a pseudo-count."""
+        """List the values that have a pseudo-count."""
         return tuple(self.counts)
 
 
@@ -187,7 +198,7 @@ class NormalInverseGamma:
         pooled_mean: FloatArray,
         pooled_variance: FloatArray,
     ) -> PosteriorNIG:
-        """Return the parameters after n rows with this mean and Σ(x − mean)²."""
+        """Update the parameters by n rows with this mean and Σ(x − mean)²."""
         mean_0 = pooled_mean if self.mean is None else np.asarray(self.mean)
         beta_0 = self.alpha * pooled_variance if self.beta is None else np.asarray(self.beta)
         kappa = self.kappa + n
@@ -210,10 +221,12 @@ class PosteriorNIG:
 
 
 Prior = Laplace | MEstimate | Dirichlet | NormalInverseGamma
+RowsPrior = Laplace | MEstimate
+"""A prior that is worth a number of rows, its `strength`."""
 
 
 def as_prior(smoothing: object) -> Prior:
-    """Return the prior that a setting means: a number is Laplace's α.
+    """Make the prior that a setting means: a number is Laplace's α.
 
     >>> as_prior(0.5)
     Laplace(alpha=0.5)

@@ -27,7 +27,7 @@ import numpy as np
 from priory.base.errors import NoLikelihoodError, NoPosteriorError, NotLinearError
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Family, counted_values, times
+from priory.families.base import Adder, Family, Rng, counted_values, times
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.registry import names_of
 
@@ -73,7 +73,7 @@ class ClosedFormLoo(Family):
     def loo_adder(self, column: Any, loo: LooRows, table: Any, prior: Any) -> Adder:
         """Prepare to add the scores of rows that are each taken out of the table.
 
-        It must give what reading the parameters out anew would; see `priory.families.loo`.
+        It must give what estimating the parameters anew would; see `priory.families.loo`.
         """
 
 
@@ -195,12 +195,7 @@ class Dependent(Family):
 
     @abstractmethod
     def sample_given(
-        self,
-        block: Block,
-        parameters: Any,
-        y: CodeArray,
-        drawn: Mapping[str, AnyArray],
-        rng: np.random.Generator,
+        self, block: Block, parameters: Any, y: CodeArray, drawn: Mapping[str, AnyArray], rng: Rng
     ) -> dict[str, AnyArray]:
         """Draw values by column, for each class and beside the columns drawn so far."""
 
@@ -254,7 +249,7 @@ def sample_block(
     parameters: Any,
     y: CodeArray,
     drawn: Mapping[str, AnyArray],
-    rng: np.random.Generator,
+    rng: Rng,
 ) -> dict[str, AnyArray]:
     """Draw values by column, for each class and beside the columns drawn so far."""
     if isinstance(family, Dependent):

@@ -1,4 +1,4 @@
-"""Multinomial, complement and Bernoulli as weights of words, read out of n_wk.
+"""Multinomial, complement and Bernoulli as weights of words, derived from n_wk.
 
     multinomial   log P(w | k) = log (n_wk + a_w) / (n_k + Σa)
     complement   −log P(w | not k) = −log (N_w − n_wk + a_w) / Σ_w (N_w − n_wk + a_w)

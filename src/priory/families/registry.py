@@ -29,15 +29,11 @@ FAMILIES: dict[str, tuple[str | type[Family], dict[str, dict[str, Any]]]] = {
     "Bernoulli": ("bernoulli", {"bernoulli": {}}),
     "Binomial": ("binomial", {}),
     "Multinomial": ("multinomial", {"multinomial": {}}),
-    "Complement": ("complement", {"complement": {}}),
+    "Complement": ("multinomial", {"complement": {}}),
     "Gaussian": ("gaussian", {"gaussian": {}, "gaussian-shared": {"shared": True}}),
     "StudentT": (
         "student_t",
-        {
-            "student-t": {},
-            "log-normal": {"transform": "log"},
-            "rank-normal": {"transform": "rank"},
-        },
+        {"student-t": {}, "log-normal": {"transform": "log"}, "rank-normal": {"transform": "rank"}},
     ),
     "Histogram": ("histogram", {"histogram": {}, "histogram-mdl": {"cut": "mdl"}}),
     "KernelDensity": ("kernel_density", {"kernel-density": {}}),
@@ -46,7 +42,7 @@ FAMILIES: dict[str, tuple[str | type[Family], dict[str, dict[str, Any]]]] = {
     "Joint": ("joint", {"joint": {}}),
     "Words": ("words", {"words": {}}),
     "Conditional": ("conditional", {}),
-    "Edge": ("edge", {}),
+    "Edge": ("conditional", {}),
     "Aode": ("aode", {}),
 }
 """The classes, with the module of each (or the class itself, once it is registered), and the names

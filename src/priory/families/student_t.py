@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -13,7 +12,15 @@ from priory.base.errors import InputError, SettingError
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, adder_of, counted_values, log_gamma, times
+from priory.families.base import (
+    Adder,
+    EstimateTables,
+    Rng,
+    adder_of,
+    counted_values,
+    log_gamma,
+    times,
+)
 from priory.families.loo import LooRows, loo_columns
 from priory.families.loo_cells import LooCells, cells_of, log_transforms, rank_transforms
 from priory.families.moments import (
@@ -22,6 +29,7 @@ from priory.families.moments import (
     class_moments,
     loo_sums,
     variance_floor,
+    weighted_moments,
 )
 from priory.families.priors import NormalInverseGamma, Prior
 from priory.families.protocols import ClosedFormLoo, Conjugate, InPlace, Parametric
@@ -32,7 +40,6 @@ from priory.statistics.doubledouble import DoubleDouble
 from priory.statistics.tables import CellsTable, MomentsTable, NumbersTable
 
 if TYPE_CHECKING:
-    from priory.families.estimates import Estimates
     from priory.families.posteriors import NormalInverseGammaPosterior
 
 __all__ = ["StudentT", "StudentTParameters"]
@@ -46,7 +53,7 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
 
     Few rows give wide tails and a class with one row is no special case. With `transform` "log"
     or "rank" the normal is that of log(1 + (x − least)/scale) or of the normal quantile of x's
-    rank among all rows; both are read out of the cells.
+    rank among all rows; both are derived from the cells.
 
     >>> import numpy as np
     >>> from priory.data.schema import Block
@@ -69,16 +76,16 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
 
     @property
     def title(self) -> str:
-        """Return the name of the transform, where there is one."""
+        """How the family is shown: by its transform, where there is one."""
         return "student-t" if self.transform is None else f"{self.transform}-normal"
 
     def parameters(self, table: NumericTable, prior: NormalInverseGamma) -> StudentTParameters:
-        """Return degrees of freedom, location and scale² of each class and column."""
+        """Derive degrees of freedom, location and scale² of each class and column."""
         transform, moments = self.moments(table)
         return _read(moments, prior, transform)
 
     def n_free(self, table: NumericTable, prior: NormalInverseGamma) -> int:
-        """Return a mean and a variance for each class and column, and what a transform needs.
+        """Count a mean and a variance for each class and column, and what a transform needs.
 
         A logarithm needs its origin and its scale, ranks the place of every cell.
         """
@@ -88,7 +95,7 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
         return n + (2 if self.transform == "log" else 0)
 
     def log_evidence(self, table: NumericTable, prior: NormalInverseGamma) -> float:
-        """Return that of the (transformed) numbers under the Normal-Inverse-Gamma."""
+        """Give that of the (transformed) numbers under the Normal-Inverse-Gamma."""
         transform, moments = self.moments(table)
         result = moments.log_evidence(prior)
         if isinstance(table, NumbersTable):
@@ -97,18 +104,13 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
         return result
 
     def posterior(
-        self,
-        table: NumericTable,
-        prior: NormalInverseGamma,
-        block: Block,
-        column: str,
-        classes: tuple[Label, ...],
+        self, table: Any, prior: Any, block: Block, column: str, classes: tuple[Label, ...]
     ) -> NormalInverseGammaPosterior:
-        """Return what is believed of mean and variance, of the transformed numbers if any."""
+        """Give what is believed of mean and variance, of the transformed numbers if any."""
         return self.moments(table)[1].belief(prior, block.columns.index(column), classes)
 
     def moments(self, table: NumericTable) -> tuple[Transform, ClassMoments]:
-        """Return the transform, and the moments of the transformed numbers."""
+        """Find the transform, and the moments of the transformed numbers."""
         if self.transform is None:
             return Identity(), class_moments(table.moments)
         if not isinstance(table, NumbersTable):
@@ -118,7 +120,7 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
         return transform, _cell_moments(table.cells, transform)
 
     def transformed(self, column: Numbers, table: NumbersTable) -> tuple[Numbers, MomentsTable]:
-        """Return numbers, each taken at its cell, and what was counted of them, transformed."""
+        """Transform numbers, each taken at its cell, and what was counted of them."""
         transform, _ = self.moments(table)
         cells = table.cells
         t = transform(cells.values)
@@ -148,9 +150,7 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
 
         return add
 
-    def loo_adder(
-        self, column: Numbers, loo: LooRows, table: NumericTable, prior: NormalInverseGamma
-    ) -> Adder:
+    def loo_adder(self, column: Numbers, loo: LooRows, table: NumericTable, prior: Any) -> Adder:
         """Take x from the sums of its own class, and of the column as a whole.
 
         A transform is that of the column without the row: the median, the least number or the
@@ -172,29 +172,23 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
         scores[pairs.never] = np.nan
         make = log_transforms if self.transform == "log" else rank_transforms
         for left, rows, table in pairs.batches():
-            transforms = make(left)
-            found = _read(left.moments(transforms.cells), prior, Identity())
-            scores[rows] = found.take(table).log_density(transforms(table, x[rows])[:, None])
+            t, transformed = make(left)
+            found = _read(left.moments(t), prior, Identity())
+            scores[rows] = found.take(table).log_density(transformed(table, x[rows])[:, None])
         return adder_of(scores)
 
     def log_base_measure(self, column: Numbers, parameters: StudentTParameters) -> FloatArray:
-        """Return the log slope of the transform."""
+        """Give the log slope of the transform."""
         return parameters.transform.log_slope(column.values[:, 0])
 
     def formula(self, block: Block, value: Any, parameters: StudentTParameters) -> str:
-        """Return p of the number, or of what it is transformed to."""
+        """Write p of the number, or of what it is transformed to."""
         if self.transform is None:
             return super().formula(block, value, parameters)
         t = float(parameters.transform(np.array([value], dtype=np.float64))[0])
         return f"P({parameters.transform.formula(block.columns[0])} = {t:.4g} | class)"
 
-    def estimates(
-        self,
-        block: Block,
-        table: NumericTable,
-        prior: NormalInverseGamma,
-        parameters: StudentTParameters,
-    ) -> Iterator[Estimates]:
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield location, scale² and degrees of freedom, and the transform where there is one."""
         from priory.families.estimates import Estimates, remark
 
@@ -209,9 +203,7 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
         ):
             yield Estimates(name, none, of.T, total=n, columns=columns)
 
-    def sample(
-        self, parameters: StudentTParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: StudentTParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw from the t of each row's class."""
         scale = np.sqrt(parameters.scale2[y])
         drawn = parameters.location[y] + scale * rng.standard_t(parameters.dof[y])
@@ -235,20 +227,17 @@ class StudentTParameters:
     @cached_property
     def log_norm(self) -> FloatArray:
         """Log Γ((ν+1)/2) − log Γ(ν/2) − ½ log νπs²."""
-        dof, scale2 = self.dof, self.scale2
-        distinct_dof, where = np.unique(dof, return_inverse=True)
-        gammas = log_gamma((distinct_dof + 1) / 2) - log_gamma(distinct_dof / 2)
-        return np.asarray(gammas[where].reshape(dof.shape) - 0.5 * np.log(dof * np.pi * scale2))
+        return _gammas(self.dof / 2) - 0.5 * np.log(self.dof * np.pi * self.scale2)
 
     def take(self, rows: AnyArray) -> StudentTParameters:
-        """Return the parameters of some rows, where each row has its own."""
+        """Take the parameters of some rows, where each row has its own."""
         fields = (self.dof[rows], self.location[rows], self.scale2[rows])
         taken = StudentTParameters(*fields, self.transform)
         taken.__dict__["log_norm"] = self.log_norm[rows]
         return taken
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """Return the log density of x in each class, where each row has its own parameters."""
+        """Give the log density of x in each class, where each row has its own parameters."""
         z = (x - self.location) ** 2 / (self.dof * self.scale2)
         return np.asarray(self.log_norm - (self.dof + 1) / 2 * np.log1p(z))
 
@@ -273,16 +262,16 @@ def _loo_scores(
     beta = prior.alpha * spread if prior.beta is None else np.full(len(x), prior.beta)
     n, mean, variance = (of[:, column] for of in (every.n, every.mean, every.variance))
     if loo.weight is None:  # then all of a class have as many others
-        gammas = _gammas(prior, np.maximum(n - 1.0, 0.0))[loo.y]
+        gammas = _gammas(prior.alpha + np.maximum(n - 1.0, 0.0) / 2)[loo.y]
     else:
-        gammas = _gammas(prior, own.n)
+        gammas = _gammas(prior.alpha + own.n / 2)
     out = np.zeros((len(x), len(n)))
     add_student_t_loo(
         x,
         np.ascontiguousarray(loo.y, dtype=np.int32),
         np.column_stack([own.n, own.mean, own.n * own.variance, gammas]),
         np.column_stack([guess, beta]),
-        np.column_stack([n, mean, n * variance, _gammas(prior, n)]),
+        np.column_stack([n, mean, n * variance, _gammas(prior.alpha + n / 2)]),
         prior.kappa,
         prior.alpha,
         out,
@@ -290,29 +279,15 @@ def _loo_scores(
     return out
 
 
-def _gammas(prior: NormalInverseGamma, n: FloatArray) -> FloatArray:
-    """Return log Γ((ν+1)/2) − log Γ(ν/2) for n rows, where ν/2 = α + n/2."""
-    distinct, where = np.unique(n, return_inverse=True)
-    half = prior.alpha + distinct / 2
-    return np.asarray((log_gamma(half + 0.5) - log_gamma(half))[where])
+def _gammas(half: FloatArray) -> FloatArray:
+    """Give log Γ((ν+1)/2) − log Γ(ν/2) for ν/2."""
+    return log_gamma(half + 0.5) - log_gamma(half)
 
 
 def _cell_moments(cells: CellsTable, transform: Transform) -> ClassMoments:
-    """Return the moments of the transformed numbers, each taken at its cell."""
-    t = transform(cells.values)
-
-    def moments(weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-        n = np.maximum(weight.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        mean = (weight * t).sum(axis=1, keepdims=True) / n
-        return mean, (weight * (t - mean) ** 2).sum(axis=1, keepdims=True) / n
-
-    mean, variance = moments(cells.weight)
-    pooled_mean, pooled_variance = moments(cells.weight.sum(axis=0, keepdims=True))
-    nothing = ~cells.rows.any(axis=1, keepdims=True)
-    return ClassMoments(
-        cells.weight.sum(axis=1, keepdims=True),
-        np.where(nothing, pooled_mean, mean),
-        np.where(nothing, pooled_variance, variance),
-        pooled_mean[0],
-        pooled_variance[0],
-    )
+    """Find the moments of the transformed numbers, each taken at its cell."""
+    t, weight = transform(cells.values), cells.weight
+    mean, variance = weighted_moments(t, weight.sum(axis=0, keepdims=True))
+    n, rows = (sums.sum(axis=1, keepdims=True) for sums in (weight, cells.rows))
+    pooled = mean[0], variance[0]
+    return ClassMoments.filled(n, *weighted_moments(t, weight), rows == 0, pooled)

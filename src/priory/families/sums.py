@@ -1,4 +1,4 @@
-"""The sums n_wk of words and classes: what multinomial, Bernoulli and complement are read out of.
+"""The sums n_wk of words and classes: what multinomial, Bernoulli and complement derive from.
 
 A column of counts is a word, and so is whatever an analyzer finds in a text.
 """
@@ -30,7 +30,7 @@ class Sums:
 
     @property
     def kept(self) -> BoolArray:
-        """Which words are read out; the others have no sums."""
+        """Which words are kept; the others have no sums."""
         return np.ones(self.n.shape[1], dtype=np.bool_)
 
     @cached_property
@@ -90,7 +90,7 @@ class PairSums(Sums):
 
     @property
     def kept(self) -> BoolArray:
-        """Which words are read out; the others have no sums."""
+        """Which words are kept; the others have no sums."""
         return self.is_kept
 
     def names(self) -> Sequence[Label]:

@@ -107,17 +107,8 @@ class Weights:
     @cached_property
     def scores(self) -> WordScores:
         """The weights as the kernel of texts reads them."""
-        return WordScores(
-            self.place,
-            self.rows,
-            self.starts,
-            self.labels,
-            self.deltas,
-            self.scale,
-            self.constant,
-            self.of_class,
-            self.is_zero,
-        )
+        few = (self.starts, self.labels, self.deltas, self.scale, self.constant)
+        return WordScores(self.place, self.rows, *few, self.of_class, self.is_zero)
 
     @property
     def n_classes(self) -> int:

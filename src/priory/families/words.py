@@ -1,4 +1,4 @@
-"""Words: the multinomial, Bernoulli and complement read-outs of the words of a text."""
+"""Words: the multinomial, Bernoulli and complement models of the words of a text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from priory.base.errors import SettingError
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.data.columns import SparseRows, Texts
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder
+from priory.families.base import Adder, Rng
 from priory.families.counted import Counted, CountedParameters
 from priory.families.described import listed
 from priory.families.loo import LooRows
@@ -50,7 +50,7 @@ class Words(Counted):
     is multiplied by 1 + log((1 + texts) / (1 + texts with w)). Words in fewer than `min_df`
     texts are left out. With `norm` each class's complement weights are divided by their sum.
 
-    All of them are read out of the same sums.
+    All of them are derived from the same sums.
 
     >>> Words("complement", term="log")
     Words(readout='complement', term='log', idf=False, min_df=1, norm=False)
@@ -78,15 +78,15 @@ class Words(Counted):
             raise SettingError(f"min_df must be an integer of at least 1, not {least!r}.")
         if self.readout == "bernoulli" and (self.idf or self.term != "count"):
             raise SettingError(
-                "The bernoulli read-out asks only whether a word is there: idf and term='log' have "
+                "The bernoulli readout asks only whether a word is there: idf and term='log' have "
                 "no meaning for it."
             )
         if self.norm and self.readout != "complement":
-            raise SettingError("norm is for the complement read-out alone.")
+            raise SettingError("norm is for the complement readout alone.")
 
     @property
     def title(self) -> str:
-        """Return the name with its read-out."""
+        """How the family is shown: with its readout."""
         return f"{self.readout} words"
 
     def parameters(self, table: WordsTable, prior: DiscretePrior) -> WordsParameters:
@@ -113,18 +113,9 @@ class Words(Counted):
         """Take what leaving a text out needs to know of the words and classes seen together."""
         pairs = table.pairs
         having = np.where(self._kept(table), table.per_word(pairs.rows), 0.0)
-        return CountedPairs(
-            pairs.word,
-            pairs.label,
-            pairs.rows,
-            table.weight,
-            self._counted(table),
-            having.astype(np.int64),
-            table.documents_weight,
-            self.min_df,
-            self.term,
-            not table.is_approximate,
-        )
+        given = (pairs.word, pairs.label, pairs.rows, table.weight, self._counted(table))
+        rest = (having.astype(np.int64), table.documents_weight, self.min_df, self.term)
+        return CountedPairs(*given, *rest, is_exact=not table.is_approximate)
 
     def rows(self, column: Texts, known: WordsTable | WordsParameters) -> SparseRows:
         """Count the words of each text that the parameters (or a table) know."""
@@ -137,10 +128,7 @@ class Words(Counted):
         return SparseRows(tf.astype(np.float64), codes, indptr, len(known.vocabulary))
 
     def names(
-        self,
-        block: Block,
-        known: WordsTable | WordsParameters,
-        words: AnyArray | None = None,
+        self, block: Block, known: WordsTable | WordsParameters, words: AnyArray | None = None
     ) -> Sequence[str]:
         """Name all words that the parameters (or a table) know, or some of them."""
         if words is not None:
@@ -150,19 +138,19 @@ class Words(Counted):
         return known.vocabulary.take(np.flatnonzero(self._kept(known)).astype(np.int32)).words()
 
     def part_notes(self, row: Texts, names: Sequence[str]) -> list[str]:
-        """Name the words of a text that are not read out."""
+        """Name the words of a text that are not kept."""
         counted = WordsTable.count(Block("", ("",), Kind.EMPTY), row, NO_CLASS, None, 1)
         unknown = sorted(set(counted.vocabulary.words()) - set(names))
         return [f"not in the vocabulary, skipped: {listed(unknown)}"] if unknown else []
 
     def _counted(self, table: WordsTable) -> FloatArray:
-        """Take what the read-out counts of each pair."""
+        """Take what the readout counts of each pair."""
         if self.readout == "bernoulli":
             return table.weight
         return table.pairs.count if self.term == "count" else table.pairs.log_tf
 
     def _kept(self, table: WordsTable) -> BoolArray:
-        """Tell which words are read out: frequent enough, and within the limit."""
+        """Tell which words are kept: frequent enough, and within the limit."""
         kept = np.ones(table.n_words, dtype=np.bool_)
         if table.limit is not None and table.n_words > table.limit:
             kept = table.most_frequent(table.limit)
@@ -209,9 +197,7 @@ class Words(Counted):
             table.vocabulary.take(np.flatnonzero(table.most_frequent(table.limit)))
         )
 
-    def sample(
-        self, parameters: WordsParameters, y: CodeArray, rng: np.random.Generator
-    ) -> AnyArray:
+    def sample(self, parameters: WordsParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw texts of words in any order; a multinomial's length is Poisson about its mean."""
         self.check_likelihood()
         words, weights = parameters.words, parameters.table

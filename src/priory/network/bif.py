@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 
 from priory.base.errors import InputError, did_you_mean, listing
 from priory.base.graph import Graph
-from priory.base.typing import FloatArray, Label
+from priory.base.typing import FloatArray
 from priory.network.variables import Domain, Domains
 
 __all__ = ["parse", "text"]
@@ -21,16 +21,19 @@ WORD = re.compile(r"[A-Za-z0-9_.+-]+")
 LABELS = "labels ="
 
 
-def parse(source: str) -> tuple[dict[str, tuple[str, ...]], Domains, dict[str, FloatArray]]:
-    """Return the parents, the values and the tables of every variable of a text."""
+Parsed: TypeAlias = tuple[dict[str, tuple[str, ...]], Domains, dict[str, FloatArray]]
+
+
+def parse(source: str) -> Parsed:
+    """Parse the parents, the values and the tables of every variable of a text."""
     return _Parser(source).read()
 
 
 def text(name: str, graph: Graph, domains: Domains, tables: Mapping[str, FloatArray]) -> str:
-    """Return a network as text; numbers keep all their digits."""
+    """Write a network as text; numbers keep all their digits."""
     lines = [f"network {_word(name)} {{", "}"]
     for node in graph.nodes:
-        words = [_word(_shown(value)) for value in domains[node]]
+        words = [_word(str(value)) for value in domains[node]]
         if len(set(words)) < len(words):
             raise InputError(f"Variable {node!r} has values that would be written alike: {words}.")
         lines += [
@@ -38,7 +41,7 @@ def text(name: str, graph: Graph, domains: Domains, tables: Mapping[str, FloatAr
             f"  type discrete [ {len(words)} ] {{ {', '.join(words)} }};",
         ]
         if not all(isinstance(value, str) for value in domains[node]):
-            # Other programs read words; this line tells us which were numbers or truths.
+            # Other programs read words; this line tells us which were numbers or booleans.
             labels = json.dumps(list(domains[node])).replace(";", "\\u003b")
             lines.append(f"  property {LABELS} {labels} ;")
         lines.append("}")
@@ -54,7 +57,7 @@ def _table(node: str, parents: Sequence[str], domains: Domains, table: FloatArra
     else:
         yield f"probability ( {_word(node)} | {', '.join(map(_word, parents))} ) {{"
         for place in np.ndindex(table.shape[:-1]):
-            values = [_word(_shown(domains[p][i])) for p, i in zip(parents, place, strict=True)]
+            values = [_word(str(domains[p][i])) for p, i in zip(parents, place, strict=True)]
             yield f"  ({', '.join(values)}) {_numbers(table[place])};"
     yield "}"
 
@@ -63,23 +66,15 @@ def _numbers(row: FloatArray) -> str:
     return ", ".join(map(repr, row.tolist()))
 
 
-def _shown(value: Label) -> str:
-    return value if isinstance(value, str) else str(value)
-
-
 def _word(name: str) -> str:
     if WORD.fullmatch(name):
         return name
     if '"' in name or "\n" in name:
-        raise InputError(
-            f"{name!r} cannot be written: BIF has no way to quote its quotes or lines."
-        )
+        raise InputError(f"{name!r} cannot be written: BIF cannot quote quotes or line breaks.")
     return f'"{name}"'
 
 
 class _Parser:
-    """Read one text, token by token."""
-
     def __init__(self, source: str) -> None:
         self.source = source
         matches = [m for m in TOKEN.finditer(source) if not m[0].startswith(("//", "/*"))]
@@ -91,11 +86,10 @@ class _Parser:
         self.parents: dict[str, tuple[str, ...]] = {}
         self.tables: dict[str, FloatArray] = {}
 
-    def read(self) -> tuple[dict[str, tuple[str, ...]], Domains, dict[str, FloatArray]]:
+    def read(self) -> Parsed:
         while self.at < len(self.tokens):
             kind = self._next()
             if kind == "network":
-                self._until("{")
                 self._skip_block()
             elif kind == "variable":
                 self._variable()
@@ -108,8 +102,7 @@ class _Parser:
         missing = [name for name in self.domains if name not in self.tables]
         if missing:
             raise InputError(f"The text holds no probability of variable {listing(missing)}.")
-        ordered = {name: self.parents[name] for name in self.domains}
-        return ordered, self.domains, {name: self.tables[name] for name in self.domains}
+        return {name: self.parents[name] for name in self.domains}, self.domains, self.tables
 
     def _variable(self) -> None:
         name = self._name()
@@ -126,8 +119,8 @@ class _Parser:
         if not words:
             self._fail(f"variable {name!r} has no values")
         if name in self.domains:
-            self._fail(f"variable {name!r} stands twice")
-        if labels is not None and [_shown(v) for v in labels] != list(words):
+            self._fail(f"variable {name!r} is given twice")
+        if labels is not None and tuple(map(str, labels)) != words:
             labels = None
         self.words[name], self.domains[name] = words, labels or words
 
@@ -136,14 +129,13 @@ class _Parser:
             self._fail(f"only discrete variables can be read, not {kind!r}")
         self._expect("[")
         size = self._next()
-        self._expect("]")
-        self._expect("{")
+        self._expect("]", "{")
         words = tuple(self._list("}"))
         self._expect(";")
         if not size.isdecimal() or int(size) != len(words):
             self._fail(f"{size} values are announced, {len(words)} are there")
         if len(set(words)) < len(words):
-            self._fail(f"a value stands twice: {listing(words)}")
+            self._fail(f"a value is given twice: {listing(words)}")
         return words
 
     def _property(self) -> Domain | None:
@@ -167,14 +159,14 @@ class _Parser:
         elif token != ")":
             self._fail(f"expected | or ), not {token!r}")
         if name in self.tables:
-            self._fail(f"the probability of {name!r} stands twice")
+            self._fail(f"the probability of {name!r} is given twice")
         shape = tuple(len(self.words[v]) for v in (*parents, name))
         table = np.full(shape, np.nan)
         default: list[float] | None = None
         self._expect("{")
         while (token := self._next()) != "}":
             if token == "table":
-                table = self._whole_table(name, shape)
+                table = self._flat_table(name, shape)
             elif token == "default":
                 default = self._row(shape[-1])
             elif token == "(":
@@ -197,8 +189,8 @@ class _Parser:
             raise InputError(f"The probability of {name!r} has no row for {where}.")
         self.parents[name], self.tables[name] = parents, table
 
-    def _whole_table(self, name: str, shape: tuple[int, ...]) -> FloatArray:
-        """Return numbers listed without rows: the node's own value changes slowest."""
+    def _flat_table(self, name: str, shape: tuple[int, ...]) -> FloatArray:
+        """Read numbers listed without rows: the node's own value changes slowest."""
         numbers = self._row(int(np.prod(shape)))
         return np.moveaxis(np.array(numbers).reshape(shape[-1], *shape[:-1]), 0, -1).copy()
 
@@ -245,15 +237,17 @@ class _Parser:
         self.at += 1
         return self.tokens[self.at - 1]
 
-    def _expect(self, token: str) -> None:
-        if (found := self._next()) != token:
-            self._fail(f"expected {token!r}, not {found!r}")
+    def _expect(self, *tokens: str) -> None:
+        for token in tokens:
+            if (found := self._next()) != token:
+                self._fail(f"expected {token!r}, not {found!r}")
 
     def _until(self, token: str) -> None:
         while self._next() != token:
             pass
 
     def _skip_block(self) -> None:
+        self._until("{")
         depth = 1
         while depth:
             token = self._next()

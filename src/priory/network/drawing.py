@@ -1,11 +1,12 @@
-"""A network as a picture: layers from parents to children, laid out here, written as SVG."""
+"""A network as a picture in SVG: layers from parents to children."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from itertools import pairwise
+from itertools import combinations, pairwise
+from statistics import fmean
 
 from priory.base.graph import Graph
 from priory.base.typing import Label
@@ -37,11 +38,10 @@ class _Box:
     down: list[_Box] = field(default_factory=list)
     x: float = 0.0
     y: float = 0.0
-    passing: bool = False
 
 
 def svg(graph: Graph, bars: Mapping[str, Mapping[Label, float]], known: set[str]) -> str:
-    """Return the picture of a graph; `bars` are the probabilities to show in each node."""
+    """Draw a graph; `bars` are the probabilities to show in each node."""
     boxes, layers, edges = _layers(graph, bars)
     _arrange(layers)
     height = _place(layers)
@@ -61,7 +61,7 @@ def svg(graph: Graph, bars: Mapping[str, Mapping[Label, float]], known: set[str]
 def _layers(
     graph: Graph, bars: Mapping[str, Mapping[Label, float]]
 ) -> tuple[dict[str, _Box], list[list[_Box]], list[list[_Box]]]:
-    """Return the boxes by name and by layer, and for each edge the boxes it passes."""
+    """Make the boxes by name and by layer, and for each edge the boxes it passes."""
     depth: dict[str, int] = {}
     for name in graph.order:
         depth[name] = max((depth[p] + 1 for p in graph.parents[name]), default=0)
@@ -76,9 +76,8 @@ def _layers(
     for parent, child in graph.edges:
         path = [boxes[parent]]
         for level in range(depth[parent] + 1, depth[child]):
-            passing = _Box("", 10, 0, passing=True)
-            layers[level].append(passing)
-            path.append(passing)
+            path.append(_Box("", 10, 0))
+            layers[level].append(path[-1])
         path.append(boxes[child])
         for above, below in pairwise(path):
             above.down.append(below)
@@ -88,7 +87,7 @@ def _layers(
 
 
 def _width(text: str) -> float:
-    """Return about how wide a text is; nobody measures it before the reader's own fonts do."""
+    """Guess how wide a text is: the fonts are the reader's."""
     return sum(9.2 if letter.isupper() else 7.2 for letter in text)
 
 
@@ -111,9 +110,7 @@ def _arrange(layers: Sequence[list[_Box]]) -> None:
             place = {id(box): i for other in layers for i, box in enumerate(other)}
 
             def middle(box: _Box, place: dict[int, int] = place, down: bool = down) -> float:
-                near = box.up if down else box.down
-                own = place[id(box)]
-                return sum(place[id(n)] for n in near) / len(near) if near else own
+                return fmean(place[id(n)] for n in (box.up if down else box.down) or [box])
 
             layer.sort(key=middle)
         crossings = _crossings(layers)
@@ -124,18 +121,17 @@ def _arrange(layers: Sequence[list[_Box]]) -> None:
 
 
 def _crossings(layers: Sequence[Sequence[_Box]]) -> int:
-    """Return how many pairs of edges cross between neighbouring layers."""
+    """Count the pairs of edges that cross between neighbouring layers."""
     total = 0
     for upper, lower in pairwise(layers):
         place = {id(box): i for i, box in enumerate(lower)}
-        ends = [sorted(place[id(n)] for n in box.down) for box in upper]
-        flat = [end for some in ends for end in some]
-        total += sum(a > b for i, a in enumerate(flat) for b in flat[i + 1 :])
+        ends = [end for box in upper for end in sorted(place[id(n)] for n in box.down)]
+        total += sum(a > b for a, b in combinations(ends, 2))
     return total
 
 
 def _place(layers: Sequence[Sequence[_Box]]) -> float:
-    """Give every box its place: near its neighbours, none over another; return the height."""
+    """Place every box near its neighbours, none over another; give the height."""
     y = float(PAD)
     for layer in layers:
         tallest = max((box.height for box in layer), default=0.0)
@@ -146,8 +142,7 @@ def _place(layers: Sequence[Sequence[_Box]]) -> float:
         y += tallest + LAYER_GAP
     for sweep in range(SWEEPS * 2):
         for layer in layers if sweep % 2 else layers[::-1]:
-            wanted = [_middle(box) for box in layer]
-            _settle(layer, wanted)
+            _settle(layer, [fmean(n.x for n in [*b.up, *b.down] or [b]) for b in layer])
     left = min((box.x - box.width / 2 for layer in layers for box in layer), default=0.0)
     for layer in layers:
         for box in layer:
@@ -155,16 +150,11 @@ def _place(layers: Sequence[Sequence[_Box]]) -> float:
     return y - LAYER_GAP + PAD
 
 
-def _middle(box: _Box) -> float:
-    near = [*box.up, *box.down]
-    return sum(n.x for n in near) / len(near) if near else box.x
-
-
 def _settle(layer: Sequence[_Box], wanted: Sequence[float]) -> None:
     """Move boxes towards where they want to be; the mean of pushing left and pushing right."""
 
     def apart(a: _Box, b: _Box) -> float:
-        return (a.width + b.width) / 2 + (GAP / 2 if a.passing or b.passing else GAP)
+        return (a.width + b.width) / 2 + (GAP if a.name and b.name else GAP / 2)
 
     right = list(wanted)
     for i in range(1, len(layer)):
@@ -177,10 +167,9 @@ def _settle(layer: Sequence[_Box], wanted: Sequence[float]) -> None:
 
 
 def _curve(path: Sequence[_Box]) -> str:
-    first, last = path[0], path[-1]
-    points = [(first.x, first.y + first.height / 2)]
-    points += [(box.x, box.y) for box in path[1:-1]]
-    points.append((last.x, last.y - last.height / 2))
+    points = [(box.x, box.y) for box in path]
+    points[0] = path[0].x, path[0].y + path[0].height / 2
+    points[-1] = path[-1].x, path[-1].y - path[-1].height / 2
     text = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
     for (x, y), (to_x, to_y) in pairwise(points):
         bend = (to_y - y) / 2

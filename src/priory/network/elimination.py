@@ -1,15 +1,16 @@
-"""Exact answers: variables are eliminated by summing, or by taking the most probable value.
+"""Variable elimination, exactly: by sums, or by maxima for the most probable explanation.
 
 Sums run as one `einsum` whose order opt_einsum chooses. The most probable explanation and exact
-samples need a way back from the answer to the variables, so there each variable is
-eliminated by itself and what it was eliminated from is kept.
+samples go back from the answer to the variables, so there each variable is eliminated by itself
+and its table is kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from math import prod
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import opt_einsum as oe
@@ -18,14 +19,24 @@ from priory.base.errors import TooLargeError
 from priory.base.typing import AnyArray, FloatArray, IntArray
 from priory.network.factors import Factor
 
-__all__ = ["MOST_NUMBERS", "Bucket", "Plans", "eliminate", "product", "sample_back", "sliced"]
+__all__ = [
+    "MOST_NUMBERS",
+    "Bucket",
+    "Plans",
+    "draw_rows",
+    "eliminate",
+    "marginals_back",
+    "most_probable_back",
+    "sample_back",
+    "sliced",
+]
 
 MOST_NUMBERS = 2**27
-"""So many numbers, a gigabyte, are the most that a table on the way to an answer may hold."""
+"""The most numbers that an intermediate table may hold: a gigabyte."""
 
 
 def sliced(factors: Iterable[Factor], evidence: Mapping[str, int]) -> list[Factor]:
-    """Return the factors with what is known put in."""
+    """Slice the factors by the evidence."""
     result = []
     for variables, array in factors:
         place = tuple(evidence.get(v, slice(None)) for v in variables)
@@ -44,11 +55,11 @@ class Plans:
     def contract(
         self, factors: Sequence[Factor], out: Sequence[str], batched: bool = False
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the product of the factors, summed over all but `out`, and a logarithm.
+        """Multiply the factors and sum over all but `out`; the result is array · exp(log scale).
 
-        The true values are array · exp(log scale): every factor is divided by its largest number,
-        so that many small probabilities do not come to nothing. With `batched` factors the first
-        axis of every factor, and of the answer, runs over the rows, each with its own scale.
+        Every factor is divided by its largest number, so that products of many small probabilities
+        do not underflow. With `batched` factors the first axis of every factor, and of the answer,
+        runs over the rows, each with its own scale.
         """
         n = len(factors[0].array) if batched else 1
         log_scale = np.zeros(n)
@@ -78,82 +89,49 @@ class Plans:
         if key not in self._known:
             if len(self._known) >= 1024:
                 self._known.clear()
-            sizes = {
-                name: size
-                for variables, shape in zip(names, shapes, strict=True)
-                for name, size in zip(variables, shape, strict=True)
+            symbols = {
+                name: oe.get_symbol(i) for i, name in enumerate(dict.fromkeys(chain(*names)))
             }
-            symbols = {name: oe.get_symbol(i) for i, name in enumerate(sizes)}
             terms = ["".join(symbols[name] for name in variables) for variables in names]
             equation = ",".join(terms) + "->" + "".join(symbols[name] for name in out)
-            path, needed = _best_path(
-                [*map(frozenset, names)], frozenset(out), sizes, self.most_numbers
-            )
-            if needed > self.most_numbers:
-                raise _too_large(needed, self.most_numbers)
+            path, info = oe.contract_path(equation, *shapes, shapes=True, optimize="greedy")
+            if info.largest_intermediate > self.most_numbers:  # look harder before giving up
+                search = oe.RandomGreedy(max_repeats=64, minimize="size")
+                path, info = oe.contract_path(equation, *shapes, shapes=True, optimize=search)
+            _check_size(int(info.largest_intermediate), self.most_numbers)
             self._known[key] = oe.contract_expression(equation, *shapes, optimize=path)
         return self._known[key]
 
 
-def _best_path(
-    terms: Sequence[frozenset[str]], out: frozenset[str], sizes: dict[str, int], most: int
-) -> tuple[Any, int]:
-    """Return an order of multiplication, and the size of the largest table on the way."""
-    path = oe.paths.greedy(list(terms), out, sizes)
-    needed = _largest(path, terms, out, sizes)
-    if needed > most:  # look harder before giving up
-        search = oe.RandomGreedy(max_repeats=64, minimize="size")
-        second = search(list(terms), out, sizes)
-        if _largest(second, terms, out, sizes) < needed:
-            path, needed = second, _largest(second, terms, out, sizes)
-    return path, needed
+def _check_size(needed: int, most: int) -> None:
+    if needed > most:
+        raise TooLargeError(
+            f"The exact answer needs a table of {needed:,} numbers ({8 * needed / 2**30:,.1f} GB); "
+            f"{most:,} ({8 * most / 2**30:,.1f} GB) are the most. Ask for fewer variables "
+            "together, give more evidence, or raise the network's most_numbers."
+        )
 
 
-def _largest(
-    path: Any, terms: Sequence[frozenset[str]], out: frozenset[str], sizes: Mapping[str, int]
-) -> int:
-    """Return the size of the largest table that an order of multiplication makes."""
-    left, largest = list(terms), 1
-    for places in path:
-        taken = [left.pop(place) for place in sorted(places, reverse=True)]
-        kept = frozenset().union(out, *left)
-        made = frozenset().union(*taken) & kept
-        largest = max(largest, prod(sizes[name] for name in made))
-        left.append(made)
-    return largest
+class Bucket(NamedTuple):
+    """Keep the table of an eliminated variable, given variables eliminated later."""
 
-
-def _too_large(needed: int, most: int) -> TooLargeError:
-    return TooLargeError(
-        f"The exact answer needs a table of {needed:,} numbers ({8 * needed / 2**30:,.1f} GB) on "
-        f"the way; {most:,} ({8 * most / 2**30:,.1f} GB) are the most. Ask for fewer variables "
-        "together, give more evidence, or raise the network's most_numbers."
-    )
-
-
-class Bucket:
-    """Keep what a variable was eliminated from: its table given variables eliminated later."""
-
-    def __init__(self, variable: str, given: tuple[str, ...], table: FloatArray) -> None:
-        self.variable, self.given, self.table = variable, given, table
+    variable: str
+    given: tuple[str, ...]
+    table: FloatArray
 
 
 def eliminate(
     factors: Sequence[Factor], how: Literal["sum", "max"], most_numbers: int
 ) -> tuple[list[Bucket], float]:
-    """Eliminate every variable; return the buckets in that order, and the log of what is left.
-
-    Next comes always the variable whose elimination makes the smallest table.
-    """
+    """Eliminate every variable, smallest table first; give its buckets and the log of the rest."""
     sizes = {v: n for f in factors for v, n in zip(f.variables, f.array.shape, strict=True)}
     order, needed = _order([set(f.variables) for f in factors], sizes)
-    if needed > most_numbers:
-        raise _too_large(needed, most_numbers)
+    _check_size(needed, most_numbers)
     left, buckets, log_scale = list(factors), [], 0.0
     for variable in order:
         mine = [f for f in left if variable in f.variables]
         left = [f for f in left if variable not in f.variables]
-        variables, table = product(mine, last=variable)
+        variables, table = _product(mine, last=variable)
         largest = float(table.max())
         if largest <= 0:
             return [], -np.inf
@@ -167,7 +145,7 @@ def eliminate(
 
 
 def _order(scopes: list[set[str]], sizes: Mapping[str, int]) -> tuple[list[str], int]:
-    """Return an order of elimination by smallest next table, and the largest of those tables."""
+    """Find an order of elimination by smallest next table, and the largest of those tables."""
     neighbours: dict[str, set[str]] = {v: set() for v in sizes}
     for scope in scopes:
         for v in scope:
@@ -186,21 +164,19 @@ def _order(scopes: list[set[str]], sizes: Mapping[str, int]) -> tuple[list[str],
     return order, largest
 
 
-def product(factors: Sequence[Factor], last: str) -> Factor:
-    """Return the product of some factors, with one variable's axis last."""
-    variables = [*dict.fromkeys(v for f in factors for v in f.variables if v != last), last]
+def _product(factors: Sequence[Factor], last: str) -> Factor:
+    """Multiply some factors, with one variable's axis last."""
+    variables = (*dict.fromkeys(v for f in factors for v in f.variables if v != last), last)
     result: AnyArray = np.ones((1,) * len(variables))
     for names, array in factors:
-        order = sorted(range(len(names)), key=lambda i: variables.index(names[i]))
-        shape = [1] * len(variables)
-        for i in order:
-            shape[variables.index(names[i])] = array.shape[i]
-        result = result * array.transpose(order).reshape(shape)
-    return Factor(tuple(variables), result)
+        order = np.argsort([variables.index(name) for name in names])
+        absent = tuple(i for i, v in enumerate(variables) if v not in names)
+        result = result * np.expand_dims(array.transpose(order), absent)
+    return Factor(variables, result)
 
 
 def most_probable_back(buckets: Sequence[Bucket]) -> dict[str, int]:
-    """Return the most probable value of every variable, the last eliminated first."""
+    """Find the most probable value of every variable, the last eliminated first."""
     found: dict[str, int] = {}
     for bucket in reversed(buckets):
         row = bucket.table[tuple(found[v] for v in bucket.given)]
@@ -209,7 +185,7 @@ def most_probable_back(buckets: Sequence[Bucket]) -> dict[str, int]:
 
 
 def marginals_back(buckets: Sequence[Bucket]) -> dict[str, FloatArray]:
-    """Return the distribution of every variable by itself, the last eliminated first.
+    """Compute the distribution of every variable by itself, the last eliminated first.
 
     A bucket's variable and those it is given form a clique. What it is given lies within the
     clique of the variable eliminated next among them, whose joint distribution is known by then.
@@ -242,7 +218,7 @@ def sample_back(buckets: Sequence[Bucket], n: int, rng: np.random.Generator) -> 
 
 
 def draw_rows(weights: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Draw from each row of weights the place of one."""
+    """Draw one place from each row of weights."""
     ends = np.cumsum(weights, axis=1)
     places = (rng.random(len(weights)) * ends[:, -1])[:, None] >= ends
     return np.minimum(places.sum(axis=1), weights.shape[1] - 1)

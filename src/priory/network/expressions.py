@@ -11,8 +11,9 @@ import operator
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from priory.base.typing import AnyArray, BoolArray, Label
 from priory.network.variables import (
     Domain,
     Domains,
+    as_label,
     code_of,
     find_variable,
     true_and_false,
@@ -33,34 +35,34 @@ LONGEST = 20_000
 DEEPEST = 60
 
 EventLike: TypeAlias = "str | Mapping[str, Label] | Event"
-Cells: TypeAlias = int | tuple[int, ...]
-Truth: TypeAlias = Callable[[Mapping[str, AnyArray], Cells], BoolArray]
-"""Say of each of n cells, given as codes by variable, whether the event holds.
+Shape: TypeAlias = int | tuple[int, ...]
+Holds: TypeAlias = Callable[[Mapping[str, AnyArray], Shape], BoolArray]
+"""Tell for each of n cells, given as codes by variable, whether the event holds.
 
-Codes may also be axes of a table of some shape: then the answer has as many axes.
+Codes may also be the axes of a table of some shape: then the answer has as many axes.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """Hold what an expression says: its variables, and in which cells it is true.
+    """Hold what an expression means: its variables, and in which cells it holds.
 
-    `fixed` are the values that it fixes; `only_fixed` says that it does nothing else.
+    `fixed` are the values that it fixes, as codes; `only_fixed`: it does nothing else.
     """
 
     text: str
     variables: frozenset[str]
-    truth: Truth
+    holds: Holds
     fixed: Mapping[str, int] = field(default_factory=dict)
     only_fixed: bool = False
 
-    def __call__(self, codes: Mapping[str, AnyArray], n: Cells) -> BoolArray:
-        """Return in which of n cells the event is true."""
-        return self.truth(codes, n)
+    def __call__(self, codes: Mapping[str, AnyArray], shape: Shape) -> BoolArray:
+        """Tell in which cells the event holds."""
+        return self.holds(codes, shape)
 
 
 def event_of(what: EventLike | None, domains: Domains) -> Event:
-    """Return the event that a text, or a mapping of variables to values, describes.
+    """Read the event that a text, or a mapping of variables to values, describes.
 
     >>> event = event_of("rain and sky != blue", {"rain": (0, 1), "sky": ("blue", "grey")})
     >>> event({"rain": np.array([1, 1]), "sky": np.array([0, 1])}, 2).tolist()
@@ -68,10 +70,8 @@ def event_of(what: EventLike | None, domains: Domains) -> Event:
     """
     if isinstance(what, Event):
         return what
-    if what is None:
-        return _always()
-    if isinstance(what, Mapping):
-        return _assignment(what, domains)
+    if what is None or isinstance(what, Mapping):
+        return _assignment(what or {}, domains)
     if not isinstance(what, str):
         raise ExpressionError(
             "An event is an expression such as 'rain and not wind', or a mapping of variables to "
@@ -80,43 +80,27 @@ def event_of(what: EventLike | None, domains: Domains) -> Event:
     return _Reader(what, domains).read()
 
 
-def _always() -> Event:
-    return Event("True", frozenset(), lambda _, n: np.ones(n, dtype=np.bool_), {}, True)
-
-
 def _assignment(given: Mapping[str, Label], domains: Domains) -> Event:
-    fixed = {
-        find_variable(name, domains): code_of(value, name, domains[name])
+    parts = [
+        _fixing(find_variable(name, domains), code_of(value, name, domains[name]))
         for name, value in given.items()
-    }
+    ]
     text = " and ".join(f"{name} == {value!r}" for name, value in given.items()) or "True"
-
-    def truth(codes: Mapping[str, AnyArray], n: Cells) -> BoolArray:
-        result = np.ones(n, dtype=np.bool_)
-        for name, code in fixed.items():
-            result &= codes[name] == code
-        return result
-
-    return Event(text, frozenset(fixed), truth, fixed, True)
+    return replace(_joined(parts, True), text=text)
 
 
-@dataclass(frozen=True)
-class _Variable:
+class _Variable(NamedTuple):
     name: str
     domain: Domain
     certain: bool  # in backticks, so that it cannot be meant as a value
 
 
-@dataclass(frozen=True)
-class _Value:
+class _Value(NamedTuple):
     value: Label
 
 
-@dataclass(frozen=True)
-class _Word:
-    """Hold a bare name that is no variable: the other side must know it as a value."""
-
-    name: str
+class _Word(NamedTuple):
+    name: str  # of no variable: the other side must know it as a value
 
 
 _Operand: TypeAlias = _Variable | _Value | _Word
@@ -145,14 +129,13 @@ class _Reader:
             )
         if not self.text.strip():
             raise ExpressionError("The expression is empty.")
-        event = self._event(self._parse(), 0)
-        return Event(self.text, event.variables, event.truth, event.fixed, event.only_fixed)
+        return replace(self._event(self._parse(), 0), text=self.text)
 
     def _parse(self) -> ast.expr:
         source = self._without_backticks()
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of Python's own taste in literals
+                warnings.simplefilter("ignore")  # about literals
                 return ast.parse(source.strip(), mode="eval").body
         except (SyntaxError, ValueError) as error:
             hint = ""
@@ -161,14 +144,14 @@ class _Reader:
             elif "`" not in self.text and any(
                 " " in name and name in self.text for name in self.domains
             ):
-                hint = " A name with spaces stands in backticks: `petal width` > 2."
+                hint = " Put a name with spaces in backticks: `petal width` > 2."
             reason = error.msg if isinstance(error, SyntaxError) else str(error)
-            raise self._error(f"it is no logical expression ({reason:.70}).{hint}") from None
+            raise self._error(f"it is not a logical expression ({reason:.70}).{hint}") from None
         except (RecursionError, MemoryError):
             raise self._error("it is nested too deeply.") from None
 
     def _without_backticks(self) -> str:
-        """Return the text with names in backticks replaced by names that Python can read."""
+        """Replace names in backticks by names that Python can read."""
         pieces = re.split(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)""", self.text)
         for i, piece in enumerate(pieces):
             if piece.startswith("`"):
@@ -182,41 +165,32 @@ class _Reader:
             raise self._error(f"it is nested more than {DEEPEST} deep.")
         if isinstance(node, ast.BoolOp):
             parts = [self._event(value, depth + 1) for value in node.values]
-            return _all(parts) if isinstance(node.op, ast.And) else _any(parts)
+            return _joined(parts, isinstance(node.op, ast.And))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return self._not(self._event(node.operand, depth + 1), node.operand)
+            if isinstance(node.operand, ast.Name):
+                return self._boolean(node.operand, negated=True)
+            return _not(self._event(node.operand, depth + 1))
         if isinstance(node, ast.Compare):
             return self._comparison(node)
         if isinstance(node, ast.Name):
-            return self._truth(node)
+            return self._boolean(node)
         if isinstance(node, ast.Constant) and isinstance(node.value, bool):
             value = node.value
             return Event("", frozenset(), lambda _, n: np.full(n, value), {}, value)
         raise self._refusal(node)
 
-    def _not(self, event: Event, operand: ast.expr) -> Event:
-        fixed = {}
-        if isinstance(operand, ast.Name):  # a truth that is not so is known, too
-            name = self._name(operand)
-            truths = true_and_false(self.domains[name])
-            if truths is not None and truths[1] >= 0:
-                fixed = {name: truths[1]}
-        return Event("", event.variables, lambda c, n: ~event(c, n), fixed, bool(fixed))
-
-    def _truth(self, node: ast.Name) -> Event:
-        name = self._name(node)
+    def _boolean(self, node: ast.Name, negated: bool = False) -> Event:
+        name = self.quoted.get(node.id, node.id)
         domain = self.domains[find_variable(name, self.domains)]
-        truths = true_and_false(domain)
-        if truths is None:
+        codes = true_and_false(domain)
+        if codes is None:
             raise self._error(
-                f"{name!r} is no truth; compare it with one of its values, {listing(domain)}, "
+                f"{name!r} is not boolean; compare it with one of its values, {listing(domain)}, "
                 f"such as {name} == {domain[0]!r}."
                 if domain
                 else f"{name!r} has no values."
             )
-        true = truths[0]
-        fixed = {name: true} if true >= 0 else {}
-        return Event("", frozenset([name]), lambda c, _: c[name] == true, fixed, bool(fixed))
+        return _fixing(name, codes[negated])
 
     def _comparison(self, node: ast.Compare) -> Event:
         sides, parts = [node.left, *node.comparators], []
@@ -227,19 +201,17 @@ class _Reader:
                 parts.append(self._pair(self._operand(left), type(op), self._operand(right)))
             else:
                 raise self._error("'is' is not understood; write ==.")
-        return _all(parts)
+        return _joined(parts, True)
 
     def _membership(self, left: ast.expr, right: ast.expr, negated: bool) -> Event:
         if not isinstance(right, ast.Tuple | ast.List | ast.Set):
             raise self._error("'in' needs values in brackets, such as sky in ('grey', 'blue').")
         item = self._operand(left)
-        event = _any([self._pair(item, ast.Eq, self._operand(value)) for value in right.elts])
-        if not negated:
-            return event
-        return Event("", event.variables, lambda c, n: ~event(c, n))
+        parts = [self._pair(item, ast.Eq, self._operand(value)) for value in right.elts]
+        return _not(_joined(parts, False)) if negated else _joined(parts, False)
 
     def _pair(self, left: _Operand, op: type[ast.cmpop], right: _Operand) -> Event:
-        """Return the event that two operands stand in a relation."""
+        """Compare two operands."""
         left, right = self._resolved(left, right), self._resolved(right, left)
         if isinstance(left, _Value) and isinstance(right, _Value):
             raise self._error(
@@ -260,15 +232,8 @@ class _Reader:
     ) -> Event:
         name, compare = left.name, COMPARISONS[op]
         if not ordered:
-            code = code_of(value, name, left.domain)
-            fixed = {name: code} if op is ast.Eq else {}
-            return Event(
-                "",
-                frozenset([name]),
-                lambda c, _: compare(c[name], code),
-                fixed,
-                op is ast.Eq,
-            )
+            event = _fixing(name, code_of(value, name, left.domain))
+            return event if op is ast.Eq else _not(event)
         self._check_order(name, left.domain, repr(value), (value,))
         holds = np.array([bool(compare(known, value)) for known in left.domain], dtype=np.bool_)
         return Event("", frozenset([name]), lambda c, _: holds[c[name]])
@@ -288,7 +253,7 @@ class _Reader:
         return Event("", frozenset([a, b]), lambda c, _: compare(here[c[a]], there[c[b]]))
 
     def _check_order(self, name: str, domain: Domain, what: str, others: Domain) -> None:
-        """Refuse to order strings and numbers, or truths, among each other."""
+        """Refuse to order booleans, or strings and numbers among each other."""
         kinds = {label_key(value)[0] for value in (*domain, *others)}
         if len(kinds) > 1 or kinds == {0}:
             raise self._error(
@@ -308,14 +273,11 @@ class _Reader:
             if isinstance(inner, _Value) and type(inner.value) in (int, float):
                 return _Value(-inner.value if isinstance(node.op, ast.USub) else inner.value)  # type: ignore[operator]
         if isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float | str):
-            value: Any = node.value
-            if isinstance(value, float) and value.is_integer():
-                value = int(value)
-            return _Value(value)
+            return _Value(as_label(node.value, "An expression"))
         raise self._refusal(node)
 
     def _resolved(self, side: _Operand, other: _Operand) -> _Operand:
-        """Return a bare word as the value that the other side knows it for, if it is clear."""
+        """Resolve a bare word to the value that the other side knows, if it is clear."""
         if isinstance(side, _Variable) and isinstance(other, _Variable):
             if side.name in other.domain and not side.certain:
                 raise self._error(
@@ -334,11 +296,10 @@ class _Reader:
         raise self._error(
             f"{side.name!r} is neither a variable nor a value of {other.name!r}. Variables: "
             f"{listing(self.domains, 10)}. Values of {other.name!r}: {listing(other.domain, 10)}."
-            + _word_hint(side.name, self.domains, other.domain)
+            + did_you_mean(
+                side.name, [*(v for v in other.domain if isinstance(v, str)), *self.domains]
+            )
         )
-
-    def _name(self, node: ast.Name) -> str:
-        return self.quoted.get(node.id, node.id)
 
     def _refusal(self, node: ast.AST) -> ExpressionError:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
@@ -366,43 +327,30 @@ class _Reader:
         return ExpressionError(f"In {shown!r}: {what}")
 
 
-def _word_hint(name: str, domains: Domains, domain: Domain) -> str:
-    return did_you_mean(name, [*(v for v in domain if isinstance(v, str)), *domains])
+def _fixing(name: str, code: int) -> Event:
+    """Make the event that a variable has a value; with the code −1, that of no value."""
+    fixed = {name: code} if code >= 0 else {}
+    return Event("", frozenset([name]), lambda c, _: c[name] == code, fixed, bool(fixed))
 
 
-def _all(parts: list[Event]) -> Event:
-    """Return the event that all of some events happen."""
+def _not(event: Event) -> Event:
+    return Event("", event.variables, lambda c, n: ~event(c, n))
+
+
+def _joined(parts: list[Event], every: bool) -> Event:
+    """Join events by `and` if every one must hold, otherwise by `or`."""
     if len(parts) == 1:
         return parts[0]
+    variables = frozenset[str]().union(*(part.variables for part in parts))
+    join = np.logical_and if every else np.logical_or
+
+    def holds(codes: Mapping[str, AnyArray], shape: Shape) -> BoolArray:
+        return reduce(join, (part(codes, shape) for part in parts), np.full(shape, every))
+
     fixed: dict[str, int] = {}
-    clear = True
+    clear = every
     for part in parts:
         for name, code in part.fixed.items():
             clear &= fixed.setdefault(name, code) == code  # else they contradict each other
     only_fixed = clear and all(part.only_fixed for part in parts)
-
-    def truth(codes: Mapping[str, AnyArray], n: Cells) -> BoolArray:
-        result = np.ones(n, dtype=np.bool_)
-        for part in parts:
-            result &= part(codes, n)
-        return result
-
-    return Event("", _union(parts), truth, fixed if clear else {}, only_fixed)
-
-
-def _any(parts: list[Event]) -> Event:
-    """Return the event that any of some events happens."""
-    if len(parts) == 1:
-        return parts[0]
-
-    def truth(codes: Mapping[str, AnyArray], n: Cells) -> BoolArray:
-        result = np.zeros(n, dtype=np.bool_)
-        for part in parts:
-            result |= part(codes, n)
-        return result
-
-    return Event("", _union(parts), truth)
-
-
-def _union(parts: list[Event]) -> frozenset[str]:
-    return frozenset().union(*(part.variables for part in parts))
+    return Event("", variables, holds, fixed if clear else {}, only_fixed)

@@ -1,4 +1,4 @@
-"""Conditional tables: given by the user, or read out of counts with a prior."""
+"""Conditional tables: given by the user, or estimated from counts with a prior."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from priory.base.errors import InputError, SettingError, check_number, listing
+from priory.base.graph import Graph
 from priory.base.typing import FloatArray
 from priory.families.evidence import log_dirichlet_evidence
-from priory.families.priors import DiscretePrior, Laplace
-from priory.network.variables import Domain, Domains, code_of
+from priory.families.priors import DiscretePrior, Laplace, as_prior
+from priory.network.variables import Domain, Domains, code_of, numbers
 
 __all__ = [
     "BDeu",
@@ -22,6 +23,7 @@ __all__ = [
     "given_table",
     "log_evidence",
     "pseudo_counts",
+    "read_priors",
     "shares",
 ]
 
@@ -35,11 +37,11 @@ class Factor(NamedTuple):
 
 @dataclass(frozen=True)
 class BDeu:
-    """Spread the same imagined rows over every table of a network: a = ess / (q · r).
+    """Spread the same equivalent sample size over every table of a network: a = ess / (q · r).
 
-    q is the number of combinations of the parents' values, r that of the node's own: so networks
-    that say the same of independence have the same evidence (Heckerman, Geiger and
-    Chickering 1995).
+    q is the number of combinations of the parents' values, r that of the node's own values.
+    Networks that imply the same independences then have the same evidence (Heckerman, Geiger
+    and Chickering 1995).
 
     >>> BDeu(8.0).of(q=2, r=2)
     2.0
@@ -51,15 +53,31 @@ class BDeu:
         check_number("ess", self.ess, above=0)
 
     def of(self, q: int, r: int) -> float:
-        """Return the pseudo-count of one cell."""
+        """Compute the pseudo-count of one cell."""
         return self.ess / (q * r)
 
 
 NetworkPrior: TypeAlias = DiscretePrior | BDeu
 
 
+def read_priors(smoothing: Any, graph: Graph) -> dict[str, NetworkPrior]:
+    """Read the prior of every node: one for all of them, or a mapping of nodes to priors."""
+
+    def one(given: Any) -> NetworkPrior:
+        prior = given if isinstance(given, BDeu) else as_prior(given)
+        if not isinstance(prior, DiscretePrior | BDeu):
+            raise SettingError(f"smoothing must be a prior over values, not {prior!r}.")
+        return prior
+
+    if not isinstance(smoothing, Mapping):
+        return dict.fromkeys(graph.nodes, one(smoothing))
+    for name in smoothing:
+        graph.find(name)
+    return {name: one(smoothing.get(name, 1.0)) for name in graph.nodes}
+
+
 def pseudo_counts(prior: NetworkPrior, domain: Domain, counts: FloatArray) -> FloatArray:
-    """Return the pseudo-counts of a table, parents × values, as far as they differ."""
+    """Compute the pseudo-counts of a table, parents × values, as far as they differ."""
     r = len(domain)
     if isinstance(prior, BDeu):
         return np.full(r, prior.of(max(counts.size // max(r, 1), 1), max(r, 1)))
@@ -71,10 +89,10 @@ def pseudo_counts(prior: NetworkPrior, domain: Domain, counts: FloatArray) -> Fl
 
 
 def shares(counts: FloatArray, pseudo: FloatArray) -> FloatArray:
-    """Return P(value | parents) = (n + a) / (N + Σa).
+    """Estimate P(value | parents) = (n + a) / (N + Σa).
 
-    Parents' values that were never seen, with no prior to speak for them, take the node's shares
-    over all of them, or equal ones if nothing was seen at all.
+    Without a prior, combinations of parents that never came take the node's shares over all of
+    them, or equal ones if there is no row at all.
     """
     smoothed = counts + pseudo
     totals = smoothed.sum(axis=-1, keepdims=True)
@@ -86,7 +104,7 @@ def shares(counts: FloatArray, pseudo: FloatArray) -> FloatArray:
 
 
 def log_evidence(counts: FloatArray, pseudo: FloatArray) -> float:
-    """Return the log marginal likelihood of a family under Dirichlet priors.
+    """Compute the log marginal likelihood of a node given its parents, under Dirichlet priors.
 
     Σ_parents log Γ(A)/Γ(A + N) + Σ_v log Γ(a_v + n_v)/Γ(a_v)
     """
@@ -100,7 +118,7 @@ def log_evidence(counts: FloatArray, pseudo: FloatArray) -> float:
 
 
 def given_domain(table: Any, parents: Sequence[str]) -> Domain | None:
-    """Return the values of a node that its table itself tells, None where it does not."""
+    """Find the values of a node that its table itself names, None if it names none."""
     if parents and isinstance(table, Mapping) and table:
         return given_domain(next(iter(table.values())), ())
     if isinstance(table, Mapping) and table:
@@ -112,14 +130,14 @@ def given_domain(table: Any, parents: Sequence[str]) -> Domain | None:
 
 
 def given_table(name: str, table: Any, parents: Sequence[str], domains: Domains) -> FloatArray:
-    """Return a table given by the user as an array, parents × values; its rows must add up to 1.
+    """Read a table as an array, parents × values; its rows must add up to 1.
 
     It is an array, or {parent values: row} where a row is {value: P}, a sequence, or, of a
-    truth, P(true); a node without parents has just the row.
+    boolean, P(true); a node without parents has just the row.
     """
     shape = tuple(len(domains[v]) for v in (*parents, name))
     if isinstance(table, np.ndarray) or (isinstance(table, Sequence) and parents):
-        result = _array(name, table)
+        result = numbers(table, f"The table of {name!r}")
         if result.shape != shape:
             raise InputError(
                 f"The table of {name!r} must have the shape {shape}, of "
@@ -127,12 +145,12 @@ def given_table(name: str, table: Any, parents: Sequence[str], domains: Domains)
             )
     elif not parents:
         result = _row(name, table, domains[name])
+    elif not isinstance(table, Mapping):
+        raise InputError(
+            f"The table of {name!r} must have a row for each combination of {listing(parents)}, "
+            f"not {table!r:.60}."
+        )
     else:
-        if not isinstance(table, Mapping):
-            raise InputError(
-                f"The table of {name!r} must have a row for each combination of "
-                f"{listing(parents)}, not {table!r:.60}."
-            )
         result = np.full(shape, np.nan)
         for key, row in table.items():
             values = key if isinstance(key, tuple) else (key,)
@@ -141,10 +159,7 @@ def given_table(name: str, table: Any, parents: Sequence[str], domains: Domains)
                     f"A row of the table of {name!r} is for {key!r}; its parents are "
                     f"{listing(parents)}."
                 )
-            place = tuple(
-                code_of(value, parent, domains[parent])
-                for value, parent in zip(values, parents, strict=True)
-            )
+            place = tuple(code_of(v, p, domains[p]) for v, p in zip(values, parents, strict=True))
             result[place] = _row(name, row, domains[name])
         if np.isnan(result).any():
             place = tuple(np.argwhere(np.isnan(result))[0][:-1])
@@ -161,10 +176,8 @@ def _row(name: str, row: Any, domain: Domain) -> FloatArray:
         return result
     if isinstance(row, int | float | np.number) and len(domain) == 2:
         true = code_of(True, name, domain)
-        result = np.full(2, 1.0 - float(row))
-        result[true] = float(row)
-        return result
-    result = _array(name, row)
+        return np.where(np.arange(2) == true, float(row), 1.0 - float(row))
+    result = numbers(row, f"The table of {name!r}")
     if result.shape != (len(domain),):
         raise InputError(
             f"A row of the table of {name!r} must have {len(domain)} probabilities, for "
@@ -173,19 +186,14 @@ def _row(name: str, row: Any, domain: Domain) -> FloatArray:
     return result
 
 
-def _array(name: str, table: Any) -> FloatArray:
-    try:
-        return np.array(table, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"The table of {name!r} must hold numbers, not {table!r:.60}.") from None
-
-
 def _normalized(
     name: str, table: FloatArray, parents: Sequence[str], domains: Domains
 ) -> FloatArray:
     if not np.isfinite(table).all() or (table < 0).any():
         wrong = table[~(np.isfinite(table) & (table >= 0))][0]
-        raise InputError(f"The table of {name!r} holds {float(wrong)!r}, which is no probability.")
+        raise InputError(
+            f"The table of {name!r} holds {float(wrong)!r}, which is not a probability."
+        )
     totals = table.sum(axis=-1, keepdims=True)
     off = np.abs(totals - 1.0)
     if (off > 1e-6).any():

@@ -1,4 +1,4 @@
-"""Hypotheses: what is believed of rival explanations, before and after the data."""
+"""Hypotheses: the probability of rival explanations, before and after the data."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ class Hypotheses:
 
         P(h | D) = P(D | h) P(h) / Σ_h P(D | h) P(h)
 
-    A hypothesis is what says how probable an observation is: a table {observation: P}, a function
-    of one observation (of its logarithm, with `log=True`), a frozen distribution of scipy.stats,
-    or a fitted model (anything with `score_samples`). `prior` says how probable each is
-    beforehand; None holds all equally probable. `lengths` gives the bits it takes to tell each
-    hypothesis instead, L(h) = −log2 P(h).
+    A hypothesis gives the probability of an observation: a table {observation: P}, a function
+    of one observation (giving its logarithm, with `log=True`), a frozen distribution of
+    scipy.stats, or a fitted model (anything with `score_samples`). `prior` is P(h), None the same
+    for all. `lengths` gives the description length of each hypothesis instead, in bits,
+    L(h) = −log2 P(h).
 
     Observations are independent given the hypothesis, so P(D | h) is the product over them. For
     models it is the product over the rows: of P(x), or of P(x, y) if `update` is given classes.
-    A model is taken as it stands, so the rows should not be those it was fitted on. With
-    `learning=True` it learns each row after it has been asked for it:
-    P(D | h) = Π P(row | the rows before). Of a belief network this is its marginal likelihood, in
-    closed form; of a classifier it is the prequential likelihood (Dawid, 1984), row by row.
+    A fitted model does not change, so the rows should not be its training rows. With
+    `learning=True` it learns each row after predicting it: P(D | h) = Π P(row | the rows before).
+    For a belief network this is the marginal likelihood, in closed form; for a classifier the
+    prequential likelihood (Dawid, 1984), row by row.
 
-    `update` gives new hypotheses and leaves these as they are. One datum at a time or all
-    at once comes to the same.
+    `update` gives new hypotheses and leaves these as they are. One observation at a time or all
+    at once gives the same result.
 
     >>> test = Hypotheses(
     ...     {"cancer": {"+": 0.98, "-": 0.02}, "none": {"+": 0.03, "-": 0.97}},
@@ -74,16 +74,16 @@ class Hypotheses:
         self._log_likelihood = np.zeros(len(self.names))
 
     def update(self, data: Any, y: Any = None) -> Hypotheses:
-        """Return the hypotheses after some data: an observation, several, or rows of a table.
+        """Update on some data: an observation, several, or rows of a table.
 
         A string, a number or a mapping is one observation; a list or an array holds several.
-        For models `data` is a table, and `y` the class of each of its rows if they matter.
+        For models `data` is a table, and `y` the class of each of its rows if P(x, y) is wanted.
 
         >>> coin = Hypotheses({"fair": {"h": 0.5, "t": 0.5}, "two heads": {"h": 1.0, "t": 0.0}})
         >>> round(coin.update(["h", "h", "h"]).posterior["two heads"], 6)
         0.888889
         """
-        results = [likelihood.after(data, y) for likelihood in self._likelihoods]
+        results = [likelihood(data, y) for likelihood in self._likelihoods]
         after = object.__new__(Hypotheses)
         after.names, after._log_prior, after._bits = self.names, self._log_prior, self._bits
         after._likelihoods = tuple(likelihood for _, likelihood in results)
@@ -91,44 +91,43 @@ class Hypotheses:
         if np.isneginf(after._log_joint).all():
             raise ZeroProbabilityError(
                 "The data are impossible under every hypothesis that has a prior above 0, so "
-                f"nothing can be said given them. Hypotheses: {listing(self.names)}."
+                f"there is no posterior. Hypotheses: {listing(self.names)}."
             )
         return after
 
     @property
     def prior(self) -> dict[str, float]:
-        """Return P(h)."""
+        """P(h)."""
         return self._by_name(np.exp(self._log_prior))
 
     @property
     def log_likelihood(self) -> dict[str, float]:
-        """Return log P(D | h) of all the data so far."""
+        """Log P(D | h) of all the data so far."""
         return self._by_name(self._log_likelihood)
 
     @property
     def posterior(self) -> dict[str, float]:
-        """Return P(h | D)."""
+        """P(h | D)."""
         return self._by_name(np.exp(self._log_joint - self.log_evidence))
 
     @property
     def log_evidence(self) -> float:
-        """Return log P(D) = log Σ_h P(D | h) P(h)."""
-        top = float(self._log_joint.max())
-        return top + log(fsum(np.exp(self._log_joint - top)))
+        """Log P(D) = log Σ_h P(D | h) P(h)."""
+        return _log_sum(self._log_joint)
 
     @property
     def map(self) -> str:
-        """Return the most probable hypothesis given the data; the first, if several are."""
+        """The most probable hypothesis given the data; the first, if several are."""
         return self.names[_first_largest(self._log_joint)]
 
     @property
     def mle(self) -> str:
-        """Return the hypothesis under which the data are most probable, whatever its prior."""
+        """The hypothesis under which the data are most probable, whatever its prior."""
         return self.names[_first_largest(self._log_likelihood)]
 
     @property
     def mdl(self) -> str:
-        """Return the hypothesis with the shortest description of itself and the data.
+        """The hypothesis with the shortest description of itself and the data.
 
         L(h) + L(D | h),     L = −log2 P     in bits
         """
@@ -137,10 +136,10 @@ class Hypotheses:
 
     @property
     def description_lengths(self) -> dict[str, DescriptionLength]:
-        """Return L(h) and L(D | h) of each hypothesis, in bits.
+        """L(h) and L(D | h) of each hypothesis, in bits.
 
-        Of continuous data L(D | h) is the length up to a constant, that of the precision in which
-        they are told; it is the same for all hypotheses, and may make the number negative.
+        For continuous data L(D | h) is known up to a constant, which depends on their precision
+        and is the same for all hypotheses; so it may be negative.
         """
         data = -self._log_likelihood / log(2.0)
         return {
@@ -149,7 +148,7 @@ class Hypotheses:
         }
 
     def bayes_factor(self, one: str, other: str) -> float:
-        """Return P(D | one) / P(D | other), how much the data speak for the one.
+        """Compute P(D | one) / P(D | other), how strongly the data favour the one.
 
         >>> coin = Hypotheses({"fair": {"h": 0.5, "t": 0.5}, "two heads": {"h": 1.0, "t": 0.0}})
         >>> round(coin.update(["h"] * 3).bayes_factor("two heads", "fair"), 6)
@@ -164,7 +163,7 @@ class Hypotheses:
             return float(np.exp(a - b))
 
     def p(self, data: Any, y: Any = None) -> float:
-        """Return the probability of further data, averaged over the hypotheses.
+        """Compute the probability of further data, averaged over the hypotheses.
 
             P(d | D) = Σ_h P(d | h) P(h | D)
 
@@ -172,24 +171,21 @@ class Hypotheses:
         >>> round(coin.update(["h"]).p("h"), 6)
         0.833333
         """
-        further = np.array([likelihood.after(data, y)[0] for likelihood in self._likelihoods])
+        further = np.array([likelihood(data, y)[0] for likelihood in self._likelihoods])
         return fsum(np.exp(further + self._log_joint - self.log_evidence))
 
     def __repr__(self) -> str:
-        rows: list[tuple[str, ...]] = [
-            ("hypothesis", "P(h)", "P(h | D)", "L(h)", "L(D | h)", "bits")
-        ]
-        prior, posterior, lengths = self.prior, self.posterior, self.description_lengths
-        for name in self.names:
-            length = lengths[name]
-            numbers = (length.hypothesis, length.data, length.total)
-            shares = (f"{prior[name]:.6g}", f"{posterior[name]:.6g}")
-            rows.append((name, *shares, *(f"{x:.3f}" for x in numbers)))
+        head = ("hypothesis", "P(h)", "P(h | D)", "L(h)", "L(D | h)", "bits")
+        prior, posterior = self.prior, self.posterior
+        rows: list[tuple[str, ...]] = [head]
+        for name, length in self.description_lengths.items():
+            bits = (f"{n:.3f}" for n in (length.hypothesis, length.data, length.total))
+            rows.append((name, f"{prior[name]:.6g}", f"{posterior[name]:.6g}", *bits))
         return aligned(rows)
 
     @property
     def _log_joint(self) -> FloatArray:
-        # A hypothesis without a prior stays impossible, whatever it says of the data.
+        # A hypothesis of prior 0 stays impossible, whatever its likelihood.
         return np.where(np.isneginf(self._log_prior), -inf, self._log_prior + self._log_likelihood)
 
     def _by_name(self, values: FloatArray) -> dict[str, float]:
@@ -209,7 +205,7 @@ def _prior(
     prior: Mapping[str, float] | None,
     lengths: Mapping[str, float] | None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return log P(h) and L(h) in bits."""
+    """Compute log P(h), and L(h) in bits."""
     if prior is None and lengths is None:
         even = np.full(len(names), -log(len(names)))
         return even, -even / log(2.0)
@@ -225,8 +221,7 @@ def _prior(
     numbers = np.array([float(given[name]) for name in names])
     if what == "lengths":
         log_prior = -numbers * log(2.0)
-        top = float(log_prior.max())
-        return log_prior - top - log(fsum(np.exp(log_prior - top))), numbers
+        return log_prior - _log_sum(log_prior), numbers
     if abs(fsum(numbers) - 1.0) > 1e-9:
         raise SettingError(f"prior must add up to 1, but adds up to {fsum(numbers)!r}.")
     with np.errstate(divide="ignore"):
@@ -234,8 +229,13 @@ def _prior(
     return log_prior, np.where(np.isfinite(log_prior), -log_prior / log(2.0), inf)
 
 
+def _log_sum(log_terms: FloatArray) -> float:
+    top = float(log_terms.max())
+    return top + log(fsum(np.exp(log_terms - top)))
+
+
 def _first_largest(scores: FloatArray) -> int:
-    """Return the first place of the largest score, ties decided within rounding."""
+    """Find the largest score; of ties, within rounding, the first."""
     place = np.zeros(1, dtype=np.int32)
     argmax_rows(scores[None, :], place)
     return max(int(place[0]), 0)  # all impossible: the first, as good as any

@@ -22,11 +22,11 @@ MOST_PLACES = 50_000_000
 
 @dataclass(frozen=True)
 class Independence:
-    """Tell whether two things are independent, and by what; it counts as True if they are.
+    """Hold the result of a test of independence; it is True if the two sides are independent.
 
-    Exactly: `gap` is the largest |P(A, B | C) − P(A | C) · P(B | C)|. By a G-test: `statistic` is
-    G = 2 Σ n log(n / expected), `degrees` its degrees of freedom, and `p_value` the chance of a G
-    at least as large if they were independent.
+    `gap` is the largest |P(A, B | C) − P(A | C) · P(B | C)|. Of a G-test, `statistic` is
+    G = 2 Σ n log(n / expected), `degrees` its degrees of freedom, and `p_value` the probability
+    of a G at least as large under independence.
     """
 
     independent: bool
@@ -50,35 +50,32 @@ def exact_independence(
     p: FloatArray, a: Partition, b: Partition, strata: Partition, tolerance: float
 ) -> Independence:
     """Compare P(A, B | C) with P(A | C) · P(B | C), part by part."""
-    gap = _gap(*_contingency(p, a, b, strata))
+    gap = _contingency(p, a, b, strata)[1]
     return Independence(gap <= tolerance, "exact", gap)
 
 
 def g_test(
     counts: FloatArray, a: Partition, b: Partition, strata: Partition, level: float
 ) -> Independence:
-    """Test whether counted rows refute independence.
+    """Test whether counted rows reject independence.
 
     Each stratum has (parts of A − 1) · (parts of B − 1) degrees of freedom, of the parts that
-    occur in it; a stratum in which one side never varies tells nothing.
+    occur in it.
     """
     from scipy.special import gammaincc
 
-    observed, expected, parts_a, parts_b = _contingency(counts, a, b, strata)
+    observed, gap = _contingency(counts, a, b, strata)
     statistic = max(2.0 * observed.sum() * mutual_information(observed), 0.0)
+    parts_a, parts_b = ((observed.sum(axis=axis) > 0).sum(axis=1) for axis in (2, 1))
     degrees = int(((parts_a - 1) * (parts_b - 1)).sum())
     p_value = float(gammaincc(degrees / 2, statistic / 2)) if degrees else 1.0
-    gap = _gap(observed, expected, parts_a, parts_b)
     return Independence(p_value >= level, "g-test", gap, statistic, degrees, p_value)
 
 
 def _contingency(
     weight: FloatArray, a: Partition, b: Partition, strata: Partition
-) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
-    """Return what is in each stratum × part of A × part of B, and what independence expects.
-
-    Beside them, how many parts of A and of B occur in each stratum that occurs.
-    """
+) -> tuple[FloatArray, float]:
+    """Sum the weight by stratum × part of A × part of B; find the largest gap."""
     shape = (strata[1], a[1], b[1])
     place = (strata[0] * a[1] + a[0]) * b[1] + b[0]
     size = prod(shape)
@@ -89,13 +86,7 @@ def _contingency(
         )
     observed = np.bincount(place, weights=weight, minlength=size).reshape(shape)
     observed = observed[observed.sum(axis=(1, 2)) > 0]
-    of_a, of_b = observed.sum(axis=2), observed.sum(axis=1)
-    totals = of_a.sum(axis=1)[:, None, None]
-    expected = of_a[:, :, None] * of_b[:, None, :] / totals
-    parts_a, parts_b = (of_a > 0).sum(axis=1), (of_b > 0).sum(axis=1)
-    return observed, expected, parts_a.astype(np.int64), parts_b.astype(np.int64)
-
-
-def _gap(observed: FloatArray, expected: FloatArray, *_: IntArray) -> float:
+    of_a, of_b = observed.sum(axis=2, keepdims=True), observed.sum(axis=1, keepdims=True)
     totals = observed.sum(axis=(1, 2), keepdims=True)
-    return float((np.abs(observed - expected) / totals).max(initial=0.0))
+    gap = np.abs(observed - of_a * of_b / totals) / totals
+    return observed, float(gap.max(initial=0.0))

@@ -1,12 +1,12 @@
-"""What a hypothesis says of data: log P(D | h), from a table, a function or a model."""
+"""Likelihoods of hypotheses: log P(D | h), from a table, a function or a model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from functools import partial
 from math import fsum, inf, isfinite, log
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,107 +15,83 @@ from priory.base.labels import label_key
 from priory.base.typing import FloatArray
 from priory.data.rawtables import open_table
 from priory.data.reading import read_labels
+from priory.network.variables import places
 
 __all__ = ["Likelihood", "likelihood_of"]
 
 
-class Likelihood(Protocol):
-    """Give log P(D | h), and what is left of the hypothesis to meet the data that follow."""
-
-    def after(self, data: Any, y: Any) -> tuple[float, Likelihood]:
-        """Return log P(D | h), and the hypothesis after it has seen the data."""
-        ...
+Likelihood: TypeAlias = Callable[[Any, Any], "tuple[float, Likelihood]"]
+"""Compute log P(D | h) of data and y; give with it the likelihood of the data that follow."""
 
 
 def likelihood_of(name: str, given: Any, log_space: bool, learning: bool) -> Likelihood:
-    """Return the likelihood that a table, a function, a distribution or a model stands for."""
+    """Read a hypothesis: a table, a function, a distribution or a model."""
     model = hasattr(given, "score_samples")
     if learning and not model:
         raise SettingError(
             f"learning=True is for models that learn; hypothesis {name!r} is {given!r:.60}."
         )
-    if learning:
-        return _Learning(name, given)
     if model:
-        return _Fitted(name, given)
+        return partial(_learning if learning else _fitted, name, given)
     if isinstance(given, Mapping):
-        return _Single(name, _table(name, given))
+        return partial(_single, name, _table(name, given))
     for method in ("logpmf", "logpdf"):  # a frozen distribution of scipy.stats
         if callable(getattr(given, method, None)):
-            return _Single(name, getattr(given, method))
+            return partial(_single, name, getattr(given, method))
     if not callable(given):
         raise SettingError(
             f"Hypothesis {name!r} must be a function of one observation, a table "
             f"{{observation: probability}}, a scipy.stats distribution or a fitted model, not "
             f"{given!r:.60}."
         )
-    return _Single(name, given if log_space else _logarithm(name, given))
+    return partial(_single, name, given if log_space else _logarithm(name, given))
 
 
-@dataclass(frozen=True)
-class _Single:
-    """Look at one observation after the other: log P(D | h) = Σ log P(d | h)."""
-
-    name: str
-    log_p: Callable[[Any], float]
-
-    def after(self, data: Any, y: Any) -> tuple[float, Likelihood]:
-        if y is not None:
-            raise SettingError(
-                f"y is for hypotheses that are classifiers; {self.name!r} looks at data alone."
+def _single(
+    name: str, log_p: Callable[[Any], float], data: Any, y: Any
+) -> tuple[float, Likelihood]:
+    """Add up the observations: log P(D | h) = Σ log P(d | h)."""
+    if y is not None:
+        raise SettingError(f"y is for hypotheses that are classifiers; {name!r} is none.")
+    values = []
+    for observation in _observations(data):
+        value = float(log_p(observation))
+        if value != value or value == inf:
+            raise InputError(
+                f"Hypothesis {name!r} gives {observation!r} the log-likelihood {value!r}."
             )
-        values = []
-        for observation in observations(data):
-            value = float(self.log_p(observation))
-            if value != value or value == inf:
-                raise InputError(
-                    f"Hypothesis {self.name!r} gives {observation!r} the log-likelihood {value!r}."
-                )
-            values.append(value)
-        return (-inf if -inf in values else fsum(values)), self
+        values.append(value)
+    return (-inf if -inf in values else fsum(values)), partial(_single, name, log_p)
 
 
-@dataclass(frozen=True)
-class _Fitted:
-    """Take a model as it stands: the sum of log P(x), or of log P(x, y), over the rows."""
-
-    name: str
-    model: Any
-
-    def after(self, data: Any, y: Any) -> tuple[float, Likelihood]:
-        return float(_log_p_rows(self.name, self.model, data, y).sum()), self
+def _fitted(name: str, model: Any, data: Any, y: Any) -> tuple[float, Likelihood]:
+    """Add up log P(x), or log P(x, y), of the rows by a fixed model."""
+    return float(_log_p_rows(name, model, data, y).sum()), partial(_fitted, name, model)
 
 
-@dataclass(frozen=True)
-class _Learning:
-    """Let the model learn as it goes: log P(D | h) = Σ log P(row | the rows before it).
+def _learning(name: str, model: Any, data: Any, y: Any) -> tuple[float, Likelihood]:
+    """Let the model learn each row: log P(D | h) = Σ log P(row | the rows before it).
 
-    A belief network has this sum in closed form, its marginal likelihood.
+    For a belief network the sum has a closed form, the marginal likelihood.
     """
-
-    name: str
-    model: Any
-
-    def after(self, data: Any, y: Any) -> tuple[float, Likelihood]:
-        model = deepcopy(self.model)
-        if hasattr(model, "log_evidence") and not hasattr(model, "predict_log_proba"):
-            if y is not None:
-                raise SettingError("A belief network takes all its variables as data, without y.")
-            before = model.log_evidence() if model.n_rows else 0.0
-            after = model.update(data).log_evidence()
-            return after - before, _Learning(self.name, model)
-        if y is None:
-            raise SettingError(f"Hypothesis {self.name!r} learns with classes: update(X, y).")
-        learn = model.partial_fit if hasattr(model, "partial_fit") else model.update
-        total = 0.0
-        for row, label in _rows(data, y):
-            total += float(_log_p_rows(self.name, model, row, [label])[0])
-            learn(row, [label])
-        return total, _Learning(self.name, model)
+    model = deepcopy(model)
+    if hasattr(model, "log_evidence") and not hasattr(model, "predict_log_proba"):
+        if y is not None:
+            raise SettingError("A belief network takes all its variables as data, without y.")
+        before = model.log_evidence() if model.n_rows else 0.0
+        return model.update(data).log_evidence() - before, partial(_learning, name, model)
+    if y is None:
+        raise SettingError(f"Hypothesis {name!r} learns with classes: update(X, y).")
+    learn = model.partial_fit if hasattr(model, "partial_fit") else model.update
+    total = 0.0
+    for row, label in _rows(data, y):
+        total += float(_log_p_rows(name, model, row, [label])[0])
+        learn(row, [label])
+    return total, partial(_learning, name, model)
 
 
-def observations(data: Any) -> Iterable[Any]:
-    """Return the observations of some data; a string, a number or a mapping is a single one."""
+def _observations(data: Any) -> Iterable[Any]:
+    """List the observations; a string, a number or a mapping is a single one."""
     if isinstance(data, str | bytes | Mapping) or not hasattr(data, "__iter__"):
         return [data]
     return data if not isinstance(data, np.ndarray) else data.tolist()
@@ -131,13 +107,11 @@ def _table(name: str, given: Mapping[Any, float]) -> Callable[[Any], float]:
     known = {_key(value): log(p) if p > 0 else -inf for value, p in given.items()}
 
     def log_p(observation: Any) -> float:
-        if isinstance(observation, np.generic):
-            observation = observation.item()
         try:
             return known[_key(observation)]
         except (KeyError, TypeError):
             raise InputError(
-                f"Hypothesis {name!r} says nothing of {observation!r}. It knows "
+                f"Hypothesis {name!r} does not know {observation!r}. It knows "
                 f"{listing(given)}.{did_you_mean(str(observation), map(str, given))}"
             ) from None
 
@@ -145,6 +119,7 @@ def _table(name: str, given: Mapping[Any, float]) -> Callable[[Any], float]:
 
 
 def _key(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
     return label_key(value) if isinstance(value, bool | int | float | str) else value
 
 
@@ -162,7 +137,7 @@ def _logarithm(name: str, function: Callable[[Any], float]) -> Callable[[Any], f
 
 
 def _log_p_rows(name: str, model: Any, data: Any, y: Any) -> FloatArray:
-    """Return log P(x) of every row, or log P(x, y) = log P(x) + log P(y | x)."""
+    """Compute log P(x) of every row, or log P(x, y) = log P(x) + log P(y | x)."""
     log_p = np.asarray(model.score_samples(data), dtype=np.float64)
     if y is None:
         return log_p
@@ -170,12 +145,12 @@ def _log_p_rows(name: str, model: Any, data: Any, y: Any) -> FloatArray:
         raise SettingError(f"y is for classifiers; hypothesis {name!r} is none.")
     wanted = read_labels(y)
     classes = model.classes_ if hasattr(model, "classes_") else model.classes
-    places = {label_key(c): k for k, c in enumerate(np.asarray(classes, dtype=object).tolist())}
-    place = [places.get(label_key(label), -1) for label in wanted.labels]
+    classes = np.asarray(classes, dtype=object).tolist()
+    place = places(wanted.labels, classes)
     if -1 in place:
         raise InputError(
             f"Hypothesis {name!r} does not know the class {wanted.labels[place.index(-1)]!r}. "
-            f"Classes: {listing(np.asarray(classes, dtype=object).tolist())}."
+            f"Classes: {listing(classes)}."
         )
     codes = np.array(place, dtype=np.intp)[wanted.codes]
     posterior = np.asarray(model.predict_log_proba(data), dtype=np.float64)

@@ -19,9 +19,9 @@ from priory.statistics.information import beyond_chance, bic, mutual_information
 from priory.tuning.climbing import climb
 from priory.tuning.trees import spanning_tree, worthy_edges
 
-__all__ = ["Scored", "chow_liu", "hill_climbing", "tan"]
+__all__ = ["Edges", "FamilyScore", "Score", "chow_liu", "hill_climbing", "tan"]
 
-MOST_CELLS = 5_000_000
+MOST_CONSIDERED = 5_000_000
 """A node and its parents with more combinations than this are never considered."""
 
 Score = Literal["bic", "mdl", "bdeu", "k2"] | BDeu
@@ -29,8 +29,8 @@ Edges = Iterable[tuple[str, str]]
 
 
 def chow_liu(coded: Coded, root: str | None = None) -> Graph:
-    """Return the tree of greatest total mutual information, leading away from its root."""
-    coded = _whole(coded)
+    """Find the tree of greatest total mutual information, leading away from its root."""
+    coded = _complete(coded)
     names = tuple(coded.domains)
     if root is not None:
         find_variable(root, coded.domains, "column")
@@ -39,10 +39,10 @@ def chow_liu(coded: Coded, root: str | None = None) -> Graph:
 
 
 def tan(coded: Coded, target: str) -> Graph:
-    """Return the tree of greatest mutual information given the target, which leads to all.
+    """Find the tree of greatest mutual information given the target, the parent of all.
 
-    Two columns are compared by the rows that have both, and joined only if they share more than
-    chance would have it, as `Settings(structure="tan")` does.
+    Two columns are compared by the rows that have both, and joined only if they share more
+    information than chance explains, as with `Settings(structure="tan")`.
     """
     if not coded.n_rows:
         raise InputError("There are no rows to learn a structure from.")
@@ -57,14 +57,14 @@ def tan(coded: Coded, target: str) -> Graph:
 
 
 def hill_climbing(
-    score: Scored,
+    score: FamilyScore,
     start: Edges,
     required: Edges,
     forbidden: Edges,
     max_parents: int | None,
     patience: int,
 ) -> Graph:
-    """Return the best graph found by changing one edge at a time."""
+    """Find the best graph by changing one edge at a time."""
     if max_parents is not None:
         check_number("max_parents", max_parents)
     check_number("patience", patience)
@@ -89,12 +89,12 @@ def hill_climbing(
     return Graph.of(edges, score.names)
 
 
-class Scored:
-    """Give the score of a node with some parents."""
+class FamilyScore:
+    """Score a node with its parents by the complete rows."""
 
     def __init__(self, coded: Coded, score: Score, weight: FloatArray | None = None) -> None:
-        self.coded = _whole(coded)
-        self.weight = None if weight is None else weight[coded.whole]
+        self.coded = _complete(coded)
+        self.weight = None if weight is None else weight[coded.complete]
         self.n_rows = float(self.coded.n_rows if self.weight is None else self.weight.sum())
         self.names = tuple(self.coded.domains)
         self.score = BDeu() if score == "bdeu" else score
@@ -104,9 +104,9 @@ class Scored:
             )
 
     def __call__(self, name: str, parents: frozenset[str]) -> float:
-        """Return the score of a node given its parents; higher is better."""
+        """Score a node given its parents; higher is better."""
         family = (*(p for p in self.names if p in parents), name)
-        if prod(len(self.coded.domains[v]) for v in family) > MOST_CELLS:
+        if prod(len(self.coded.domains[v]) for v in family) > MOST_CONSIDERED:
             return -np.inf
         counts = count_family(self.coded, family, self.weight)
         if self.score in ("bic", "mdl"):
@@ -115,19 +115,18 @@ class Scored:
         return log_evidence(counts, pseudo_counts(prior, self.coded.domains[name], counts))
 
 
-def _whole(coded: Coded) -> Coded:
-    """Return the rows without gaps: scores of different nodes must be of the same rows."""
-    if len(coded.domains) < 1:
+def _complete(coded: Coded) -> Coded:
+    """Keep the complete rows: scores of different nodes must be of the same rows."""
+    if not coded.domains:
         raise InputError("There are no columns to learn a structure from.")
-    whole = coded.whole
-    coded = coded if whole.all() else coded.take(whole)
+    coded = coded.take(coded.complete)
     if not coded.n_rows:
-        raise InputError("There are no rows without a gap to learn a structure from.")
+        raise InputError("There are no rows without missing values to learn a structure from.")
     return coded
 
 
 def _information(coded: Coded, names: tuple[str, ...], given: str | None) -> FloatArray:
-    """Return n · I of all pairs of columns, by the rows that have both."""
+    """Compute n · I of all pairs of columns, by the rows that have both."""
     result = np.zeros((len(names), len(names)))
     for j in range(len(names)):
         for i in range(j):
@@ -137,8 +136,8 @@ def _information(coded: Coded, names: tuple[str, ...], given: str | None) -> Flo
     return result
 
 
-def _edges(edges: Edges, score: Scored, what: str) -> set[tuple[str, str]]:
-    # Edges in a circle may well be forbidden; they cannot be required, nor be started from.
+def _edges(edges: Edges, score: FamilyScore, what: str) -> set[tuple[str, str]]:
+    # Edges in a cycle may well be forbidden, but not be required nor started from.
     pairs = [(one, two) for one, two in edges]
     found = set(pairs if what == "forbidden" else Graph.of(pairs).edges)
     for edge in found:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import compress
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from priory.base.errors import ExpressionError, InputError, SettingError, did_you_mean, listing
-from priory.base.labels import count_codes, label_array, label_key, sorted_labels
+from priory.base.labels import count_codes, label_key, sorted_labels
 from priory.base.parallel import in_parallel, thread_count
-from priory.base.typing import AnyArray, Label
+from priory.base.typing import AnyArray, FloatArray, Label
 from priory.data.coding import integer_labels
 from priory.data.columns import Labels
 from priory.data.rawtables import RawTable, open_table
@@ -24,12 +25,14 @@ __all__ = [
     "Domain",
     "Domains",
     "as_label",
+    "check_rows",
     "code_of",
     "declared_domains",
     "domain_of",
     "find_variable",
     "find_variables",
-    "label_column",
+    "numbers",
+    "places",
     "read_coded",
     "true_and_false",
 ]
@@ -38,62 +41,65 @@ Domain: TypeAlias = tuple[Label, ...]
 Domains: TypeAlias = Mapping[str, Domain]
 
 WORDS = {"true": True, "yes": True, "false": False, "no": False}
-"""Strings that say whether something is so."""
 
 NARROW = 16
-STRETCH = 32_768
 WORTH_A_THREAD = 20_000
-"""So many rows are worth a second thread."""
+"""The number of rows from which a second thread pays."""
 
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Hold the rows of some variables as codes into their domains; a negative code is a gap."""
+    """Hold rows as codes into the domains of their variables; a negative code is missing."""
 
     n_rows: int
     domains: Domains
     codes: Mapping[str, AnyArray]
-    _gaps: dict[str, bool] = field(default_factory=dict)
+    _missing: dict[str, bool] = field(default_factory=dict)
+
+    def has_missing(self, name: str) -> bool:
+        """Tell whether a variable has missing values; they are looked for once."""
+        if name not in self._missing:
+            self._missing[name] = bool(self.codes[name].min(initial=0) < 0)
+        return self._missing[name]
 
     @property
-    def sizes(self) -> dict[str, int]:
-        """Return how many values each variable has."""
-        return {name: len(domain) for name, domain in self.domains.items()}
-
-    def has_gaps(self, name: str) -> bool:
-        """Return whether a variable is missing anywhere; it is looked up once."""
-        if name not in self._gaps:
-            self._gaps[name] = bool(self.codes[name].min(initial=0) < 0)
-        return self._gaps[name]
-
-    @property
-    def whole(self) -> AnyArray:
-        """Return which rows have no gap."""
-        there = np.ones(self.n_rows, dtype=np.bool_)
+    def complete(self) -> AnyArray:
+        """Which rows have no missing values."""
+        result = np.ones(self.n_rows, dtype=np.bool_)
         for name, codes in self.codes.items():
-            if self.has_gaps(name):
-                there &= codes >= 0
-        return there
+            if self.has_missing(name):
+                result &= codes >= 0
+        return result
 
-    def take(self, rows: Any) -> Coded:
-        """Return the rows chosen by an index, a slice or a mask."""
-        codes = {name: column[rows] for name, column in self.codes.items()}
-        return Coded(len(np.arange(self.n_rows)[rows]), self.domains, codes)
+    def take(self, mask: AnyArray) -> Coded:
+        """Choose rows by a mask."""
+        if mask.all():
+            return self
+        codes = {name: column[mask] for name, column in self.codes.items()}
+        return Coded(int(np.count_nonzero(mask)), self.domains, codes)
+
+    def within(self, domains: Domains) -> Coded:
+        """Code the same rows by other domains; values that these lack are missing."""
+        codes = {
+            name: np.array([*places(self.domains[name], domains[name]), -1], dtype=np.int32)[column]
+            for name, column in self.codes.items()
+        }
+        return Coded(self.n_rows, domains, codes)
 
 
 def read_coded(
     data: Any,
     names: Sequence[str] | None = None,
     declared: Domains | None = None,
-    fixed: bool | Literal["or a gap"] = False,
+    fixed: bool | Literal["or missing"] = False,
     as_they_came: bool = False,
 ) -> Coded:
-    """Return the columns of any table as codes into domains.
+    """Read the columns of any table as codes into domains.
 
-    A domain holds the values declared for it, in their order, and others that were seen, sorted; a
-    truth always has both of its values. With `fixed` domains a value outside of them is an error,
-    or with "or a gap" it is missing.
-    Domains `as_they_came` are in any order and may hold values without rows, but cost nothing.
+    A domain holds the values declared for it, in their order, then the others that occur, sorted;
+    a boolean always has both of its values. With `fixed` domains any other value is an error, or
+    with "or missing" a missing value. Domains `as_they_came` are in any order and may hold values
+    without rows, but cost nothing.
 
     >>> coded = read_coded({"sky": ["grey", "blue", None], "rain": [True, True, False]})
     >>> coded.domains, coded.codes["sky"].tolist()
@@ -121,7 +127,7 @@ def read_coded(
 
 
 def _labels(raw: RawTable, name: str) -> Labels:
-    """Return a column as labels, whole numbers by the shortest way, codes in a byte if they fit."""
+    """Read a column as labels, integers by the shortest way, codes in a byte if they fit."""
     values = raw.get(raw.places[name])
     if getattr(getattr(values, "dtype", None), "kind", "") == "i" and hasattr(values, "to_numpy"):
         values = values.to_numpy()
@@ -131,58 +137,60 @@ def _labels(raw: RawTable, name: str) -> Labels:
         column = raw.column(name, values).column.as_labels()
     except InputError as error:
         raise InputError(f"Column {name!r}: {error}") from None
-    if len(column.labels) < 128 and column.codes.dtype != np.int8:
-        return Labels(column.codes.astype(np.int8), column.labels)
-    return column
+    return _in_bytes(column)
 
 
 def _integers(values: AnyArray) -> Labels:
-    """Return whole numbers as labels: if all are small, the numbers are codes themselves."""
+    """Read integers as labels: if all are small, they are codes themselves."""
     kind = np.int32 if values.dtype.itemsize <= 4 else np.int64
     values = np.ascontiguousarray(values, dtype=kind)
     small = np.empty(len(values), dtype=np.int8)
     if len(values) and narrow_codes(values, small) and small.max() < NARROW:
         return Labels(small, tuple(range(int(small.max()) + 1)))
-    column = integer_labels(values)
+    return _in_bytes(integer_labels(values))
+
+
+def _in_bytes(column: Labels) -> Labels:
     few = len(column.labels) < 128
-    return Labels(column.codes.astype(np.int8) if few else column.codes, column.labels)
+    return Labels(column.codes.astype(np.int8, copy=False), column.labels) if few else column
 
 
 def _coded(
-    column: Labels, name: str, known: Domain, fixed: bool | Literal["or a gap"]
+    column: Labels, name: str, known: Domain, fixed: bool | Literal["or missing"]
 ) -> tuple[Domain, AnyArray]:
-    rows = count_codes(column.codes, len(column.labels))
-    seen = [label for label, n in zip(column.labels, rows.tolist(), strict=True) if n]
-    if fixed:
-        domain = known
-        places = {label_key(value): i for i, value in enumerate(domain)}
-        for label in seen if fixed is True else ():
-            if label_key(label) not in places:
+    seen = [*compress(column.labels, count_codes(column.codes, len(column.labels)))]
+    domain = known if fixed else domain_of(seen, known)
+    if fixed is True:
+        for label, place in zip(seen, places(seen, domain), strict=True):
+            if place < 0:
                 raise InputError(
-                    f"Column {name!r} holds {label!r}, which is no value of it here. "
+                    f"Column {name!r} holds {label!r}, which is not one of its values. "
                     f"{_values_of(domain)}{_hint(label, domain)}"
                 )
-    else:
-        domain = domain_of(seen, known)
-        places = {label_key(value): i for i, value in enumerate(domain)}
-    where = [places.get(label_key(label), -1) for label in column.labels]
+    where = places(column.labels, domain)
     if where == list(range(len(where))):
         return domain, column.codes
     kind = np.int8 if len(domain) < 128 else np.int32
-    return domain, np.array([*where, -1], dtype=kind)[column.codes]  # a gap, −1, takes the last
+    return domain, np.array([*where, -1], dtype=kind)[column.codes]  # missing, −1, takes the last
 
 
 def domain_of(seen: Iterable[Label], known: Domain) -> Domain:
-    """Return the declared values in their order, and after them others that were seen, sorted."""
+    """List the declared values in their order, then the others that occur, sorted."""
     seen = list(seen)
-    truths = (False, True) if any(isinstance(label, bool) for label in seen) else ()
+    booleans = (False, True) if any(isinstance(label, bool) for label in seen) else ()
     declared = set(map(label_key, known))
-    others = [label for label in (*seen, *truths) if label_key(label) not in declared]
+    others = [label for label in (*seen, *booleans) if label_key(label) not in declared]
     return (*known, *sorted_labels(others))
 
 
+def places(values: Iterable[Label], domain: Domain) -> list[int]:
+    """Find the place of each value in a domain, −1 where it has none."""
+    place = {label_key(value): i for i, value in enumerate(domain)}
+    return [place.get(label_key(value), -1) for value in values]
+
+
 def declared_domains(values: Mapping[str, Iterable[Label]] | None) -> Domains:
-    """Return the declared values of variables, in the order given; none may stand twice."""
+    """Check the declared values of variables, in the order given; none may appear twice."""
     declared = {}
     for name, given in (values or {}).items():
         if isinstance(given, str) or not isinstance(given, Iterable):
@@ -198,21 +206,32 @@ def declared_domains(values: Mapping[str, Iterable[Label]] | None) -> Domains:
 
 
 def as_label(value: Any, what: str) -> Label:
-    """Return a value as a plain label: NumPy's scalars as Python's, 2.0 as 2."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
+    """Make a plain label of a value: NumPy's scalars become Python's, 2.0 becomes 2."""
+    value = _plain(value)
     if not isinstance(value, bool | int | float | str) or value != value:
         raise InputError(
-            f"{what} holds {value!r:.50}, of type {type(value).__name__}; values must be truths, "
-            "numbers or strings."
+            f"{what} holds {value!r:.50}, of type {type(value).__name__}; values must be "
+            "booleans, numbers or strings."
         )
     return value
 
 
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def numbers(given: Any, what: str) -> FloatArray:
+    """Make an array of probabilities."""
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must hold numbers, not {given!r:.60}.") from None
+
+
 def find_variable(name: object, domains: Domains, what: str = "variable") -> str:
-    """Return the name if there is such a variable, or say which there are."""
+    """Check that there is such a variable; if not, say which there are."""
     if isinstance(name, str) and name in domains:
         return name
     holders = [other for other, domain in domains.items() if name in domain]
@@ -225,7 +244,7 @@ def find_variable(name: object, domains: Domains, what: str = "variable") -> str
 
 
 def find_variables(names: str | Iterable[str], domains: Domains) -> tuple[str, ...]:
-    """Return one or several names as a tuple, each of them known and named once."""
+    """Check one or several names: each a variable, and none named twice."""
     several = (names,) if isinstance(names, str) else tuple(names)
     for name in several:
         find_variable(name, domains)
@@ -235,10 +254,10 @@ def find_variables(names: str | Iterable[str], domains: Domains) -> tuple[str, .
 
 
 def true_and_false(domain: Domain) -> tuple[int, int] | None:
-    """Return the codes of the true and of the false value, −1 for one that is not there.
+    """Find the codes of the true and of the false value, −1 for one that is not there.
 
-    A domain is of truths if it holds nothing but True and False, 1 and 0, or the words true and
-    false, yes and no; otherwise there is no answer.
+    A domain is boolean if it holds only True and False, 1 and 0, or the words true and false, yes
+    and no; of any other domain the answer is None.
 
     >>> true_and_false((False, True)), true_and_false(("no", "yes")), true_and_false(("a", "b"))
     ((1, 0), (1, 0), None)
@@ -257,15 +276,10 @@ def true_and_false(domain: Domain) -> tuple[int, int] | None:
 
 
 def code_of(value: object, name: str, domain: Domain) -> int:
-    """Return the code of a value; True and False also find yes and no, or 1 and 0."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool | int | float | str):
-        for code, known in enumerate(domain):
-            if label_key(known) == label_key(value):
-                return code
+    """Find the code of a value; True and False also find yes and no, or 1 and 0."""
+    value = _plain(value)
+    if isinstance(value, bool | int | float | str) and (code := places([value], domain)[0]) >= 0:
+        return code
     truths = true_and_false(domain)
     if isinstance(value, bool) and truths is not None and truths[not value] >= 0:
         return truths[not value]
@@ -274,9 +288,11 @@ def code_of(value: object, name: str, domain: Domain) -> int:
     )
 
 
-def label_column(domain: Domain, codes: AnyArray) -> AnyArray:
-    """Return the labels of codes as an array, of objects where their types are mixed."""
-    return label_array(domain)[codes]
+def check_rows(n: object) -> int:
+    """Refuse a number of rows that is not an integer of at least 0."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+        raise SettingError(f"n must be an integer of at least 0, not {n!r}.")
+    return int(n)
 
 
 def _values_of(domain: Domain) -> str:

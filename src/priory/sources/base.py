@@ -12,7 +12,7 @@ from priory.base.errors import SchemaError, did_you_mean, listing
 from priory.data.rawtables import RawTable
 from priory.text.analyzer import Analyzer
 
-__all__ = ["SAMPLE_ROWS", "Batch", "Form", "Source", "check_columns"]
+__all__ = ["SAMPLE_ROWS", "Batch", "Form", "Reading", "Source", "check_columns"]
 
 SAMPLE_ROWS = 20_480
 """The number of rows from which the kinds of columns are inferred."""
@@ -45,11 +45,23 @@ class Batch:
         return RawTable(chosen, self.n_rows, True, lambda i: self.columns[chosen[i]])
 
 
+@dataclass(frozen=True)
+class Reading:
+    """Which rows are read, which values are missing, and how text files are written."""
+
+    where: str | None = None
+    na_values: tuple[str, ...] = ()
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+
+
 class Source(ABC):
     """The rows of a file, a query or a table, batch by batch."""
 
     name: str
     columns: tuple[str, ...]
+    where: str | None = None
+    """The condition that the rows meet."""
     target: str | None = None
     """The target column, if the source defines it."""
 

@@ -10,20 +10,17 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from priory.base.errors import InputError, SettingError
 from priory.base.parallel import thread_count
 from priory.data.arrow import arrow_values
-from priory.sources.base import SAMPLE_ROWS, Batch, Form, Source
+from priory.sources.base import SAMPLE_ROWS, Batch, Form, Reading, Source
 from priory.sources.csv import FALSE, TRUE, CsvSource, is_large
 from priory.sources.tables import CsvHead, format_of, read_head, same_columns
-
-if TYPE_CHECKING:
-    import duckdb
 
 __all__ = [
     "DuckSource",
@@ -38,6 +35,8 @@ __all__ = [
 VALUES_AT_ONCE = 2_500_000
 BITS = 62
 """The number of flags in one integer."""
+RELATION = "priory_relation"
+SQL_TYPES = {Form.NUMBER: "DOUBLE", Form.DATE: "TIMESTAMP"}
 
 
 @dataclass(frozen=True)
@@ -54,19 +53,18 @@ class DuckSource(Source):
 
     def __init__(
         self,
-        connection: duckdb.DuckDBPyConnection,
+        connection: Any,
         name: str,
         columns: Sequence[_SqlColumn],
         origin: str,
-        where: str | None,
-        na_values: Sequence[str],
-        owns: bool = True,
+        reading: Reading,
+        relation: Any = None,
     ) -> None:
-        self.name = name
+        self.name, self.where = name, reading.where
         self.columns = tuple(column.name for column in columns)
-        self._connection, self._owns = connection, owns
+        self._connection, self._relation = connection, relation
         self._columns = {column.name: column for column in columns}
-        self._origin, self._where, self._na_values = origin, where, na_values
+        self._origin, self._na_values = origin, reading.na_values
         self._found: dict[str, Form] | None = None
 
     @property
@@ -128,20 +126,22 @@ class DuckSource(Source):
         """Iterate over Arrow tables of about so many rows each."""
         import pyarrow as pa
 
-        with explained(self.name, self._where):
-            relation = self._connection.sql(query)
+        with explained(self.name, self.where):
+            relation = self._query(query)
             make = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-            reader = make(size)
             waiting: list[Any] = []
-            rows = 0
-            for batch in reader:
+            for batch in make(size):
                 waiting.append(batch)
-                rows += batch.num_rows
-                if rows >= size:
+                if sum(part.num_rows for part in waiting) >= size:
                     yield pa.Table.from_batches(waiting)
-                    waiting, rows = [], 0
+                    waiting = []
             if waiting:
                 yield pa.Table.from_batches(waiting)
+
+    def _query(self, query: str) -> Any:
+        if self._relation is not None:
+            return self._relation.query(RELATION, query)
+        return self._connection.sql(query)
 
     def fraction_done(self) -> float | None:
         """Report DuckDB's progress."""
@@ -160,35 +160,34 @@ class DuckSource(Source):
 
     def close(self) -> None:
         """Close the connection, if it was made for this source."""
-        if self._owns:
+        if self._connection is not None:
             self._connection.close()
 
     def _rows(self, query: str) -> list[Any]:
-        with explained(self.name, self._where):
-            return self._connection.sql(query).fetchall()
+        with explained(self.name, self.where):
+            found: list[Any] = self._query(query).fetchall()
+            return found
 
     def _filtered(self) -> str:
         """Write the FROM clause with the condition, in which columns have their names and forms."""
-        if self._where is None:
+        if self.where is None:
             return self._origin
         if not self.is_text:
-            return f"{self._origin} WHERE ({self._where})"
+            return f"{self._origin} WHERE ({self.where})"
         named = ", ".join(
             f"{self._cast(name, form)} AS {identifier(name)}" for name, form in self.forms().items()
         )
-        return f"(SELECT *, {named} FROM {self._origin}) WHERE ({self._where})"
+        return f"(SELECT *, {named} FROM {self._origin}) WHERE ({self.where})"
 
     def _cast(self, name: str, form: Form) -> str:
         sql = self._columns[name].sql
-        if form is Form.NUMBER:
-            return f"TRY_CAST({sql} AS DOUBLE)"
-        if form is Form.DATE:
-            return f"TRY_CAST({sql} AS TIMESTAMP)"
+        if form in SQL_TYPES:
+            return f"TRY_CAST({sql} AS {SQL_TYPES[form]})"
         if form is Form.BOOLEAN:
             return f"CASE WHEN {sql} IN {TRUE} THEN true WHEN {sql} IN {FALSE} THEN false END"
         if form is Form.NATURAL and self._na_values:
-            gaps = ", ".join(map(literal, self._na_values))
-            return f"CASE WHEN TRY_CAST({sql} AS VARCHAR) IN ({gaps}) THEN NULL ELSE {sql} END"
+            missing = ", ".join(map(literal, self._na_values))
+            return f"CASE WHEN TRY_CAST({sql} AS VARCHAR) IN ({missing}) THEN NULL ELSE {sql} END"
         return sql
 
     def _marks(self, names: Sequence[str], forms: Mapping[str, Form]) -> str:
@@ -206,10 +205,10 @@ def connect(attach: Mapping[str, str] | None = None) -> Any:
     import duckdb
 
     connection = duckdb.connect(config={"threads": thread_count()})
-    connection.execute("SET enable_progress_bar = true")  # queried, but not printed
-    connection.execute("SET enable_progress_bar_print = false")
-    connection.execute("SET progress_bar_time = 0")
-    connection.execute("SET streaming_buffer_size = '32MB'")
+    connection.execute(
+        "SET enable_progress_bar = true; SET enable_progress_bar_print = false; "  # but queried
+        "SET progress_bar_time = 0; SET streaming_buffer_size = '32MB'"
+    )
     for name, path in (attach or {}).items():
         if "://" not in path and not re.match(r"\w+:", path) and not os.path.exists(path):
             raise InputError(f"There is no database {path} to attach.")
@@ -218,15 +217,7 @@ def connect(attach: Mapping[str, str] | None = None) -> Any:
     return connection
 
 
-def of_files(
-    connection: Any,
-    files: Sequence[str],
-    name: str,
-    where: str | None,
-    na_values: Sequence[str],
-    encoding: str,
-    delimiter: str | None,
-) -> Source:
+def of_files(connection: Any, files: Sequence[str], name: str, reading: Reading) -> Source:
     """Open files of one format as a source."""
     formats = {format_of(file) for file in files}
     if len(formats) > 1:
@@ -236,49 +227,45 @@ def of_files(
         )
     format_ = formats.pop()
     if format_ == "csv":
-        heads = [read_head(file, encoding, delimiter) for file in files]
+        heads = [read_head(file, reading.encoding, reading.delimiter) for file in files]
         same_columns(heads)
-        origin = " UNION ALL ".join(_csv(head, heads[0], na_values, encoding) for head in heads)
+        origin = " UNION ALL ".join(_csv(head, heads[0], reading) for head in heads)
         columns = [_SqlColumn(c, _raw(i), None) for i, c in enumerate(heads[0].columns)]
-        source = DuckSource(connection, name, columns, f"({origin})", where, ())
-        if where is None and is_large(heads, encoding):
-            return CsvSource(source, heads, na_values)
+        source = DuckSource(
+            connection, name, columns, f"({origin})", replace(reading, na_values=())
+        )
+        if reading.where is None and is_large(heads, reading.encoding):
+            return CsvSource(source, heads, reading.na_values)
         return source
     if format_ == "json":
-        return _json(connection, files, name, where, na_values)
+        return _json(connection, files, name, reading)
     if format_ == "parquet":
         origin = f"read_parquet({_list(files)}, union_by_name = {str(len(files) > 1).lower()})"
-        return _typed(connection, name, origin, where, na_values)
+        return _typed(connection, name, origin, reading)
     import pyarrow.dataset as ds
 
     with explained(name, None):
         connection.register("priory_arrow", ds.dataset(list(files), format="ipc"))
-    return _typed(connection, name, "priory_arrow", where, na_values)
+    return _typed(connection, name, "priory_arrow", reading)
 
 
-def of_query(
-    connection: Any, query: str, name: str, where: str | None, na_values: Sequence[str]
-) -> DuckSource:
+def of_query(connection: Any, query: str, name: str, reading: Reading) -> DuckSource:
     """Open the last of some SQL statements as a source; the others are executed."""
     with explained(name, None):
         *before, last = connection.extract_statements(query)
         for statement in before:
             connection.execute(statement)
         text = last.query.strip().rstrip(";")
-    return _typed(connection, name, f"({text}) AS query", where, na_values)
+    return _typed(connection, name, f"({text}) AS query", reading)
 
 
-def of_relation(
-    relation: Any, name: str, where: str | None, na_values: Sequence[str]
-) -> DuckSource:
+def of_relation(relation: Any, reading: Reading) -> DuckSource:
     """Open a DuckDB relation as a source, on its own connection."""
     columns = [_SqlColumn(c, identifier(c), Form.NATURAL) for c in relation.columns]
-    return _RelationSource(relation, name, columns, where, na_values)
+    return DuckSource(None, "relation", columns, RELATION, reading, relation)
 
 
-def of_table(
-    connection: Any, table: Any, name: str, where: str | None, na_values: Sequence[str]
-) -> DuckSource:
+def of_table(connection: Any, table: Any, name: str, reading: Reading) -> DuckSource:
     """Open a table in memory as a source, with a condition."""
     import pyarrow as pa
 
@@ -287,20 +274,16 @@ def of_table(
     except (pa.ArrowInvalid, TypeError, ValueError) as error:
         raise InputError(f"where and na_values need a table that Arrow can hold: {error}") from None
     connection.register("priory_table", arrow)
-    return _typed(connection, name, "priory_table", where, na_values)
+    return _typed(connection, name, "priory_table", reading)
 
 
-def filtered_stream(
-    connection: Any, reader: Any, where: str | None, na_values: Sequence[str]
-) -> Any:
+def filtered_stream(connection: Any, reader: Any, reading: Reading) -> Any:
     """Filter an Arrow stream, batch by batch."""
     import pyarrow as pa
 
     def batches() -> Iterator[Any]:
         for batch in reader:
-            source = of_table(
-                connection, pa.Table.from_batches([batch]), "stream", where, na_values
-            )
+            source = of_table(connection, pa.Table.from_batches([batch]), "stream", reading)
             for found in source.batches(source.forms()):
                 table = pa.table(dict(found.columns)).cast(reader.schema)
                 yield from table.to_batches()
@@ -308,47 +291,19 @@ def filtered_stream(
     return pa.RecordBatchReader.from_batches(reader.schema, batches())
 
 
-class _RelationSource(DuckSource):
-    """The rows of a relation on the user's connection."""
-
-    def __init__(
-        self,
-        relation: Any,
-        name: str,
-        columns: Sequence[_SqlColumn],
-        where: str | None,
-        na_values: Sequence[str],
-    ) -> None:
-        super().__init__(None, name, columns, "priory_relation", where, na_values, owns=False)  # type: ignore[arg-type]
-        self._relation = relation
-
-    def _tables(self, query: str, size: int) -> Iterator[Any]:
-        import pyarrow as pa
-
-        with explained(self.name, self._where):
-            relation = self._relation.query("priory_relation", query)
-            make = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-            for batch in make(size):
-                yield pa.Table.from_batches([batch])
-
-
-def _typed(
-    connection: Any, name: str, origin: str, where: str | None, na_values: Sequence[str]
-) -> DuckSource:
+def _typed(connection: Any, name: str, origin: str, reading: Reading) -> DuckSource:
     with explained(name, None):
         described = connection.sql(f"DESCRIBE SELECT * FROM {origin}").fetchall()
     columns = [_SqlColumn(row[0], identifier(row[0]), Form.NATURAL) for row in described]
-    return DuckSource(connection, name, columns, origin, where, na_values)
+    return DuckSource(connection, name, columns, origin, reading)
 
 
-def _json(
-    connection: Any, files: Sequence[str], name: str, where: str | None, na_values: Sequence[str]
-) -> DuckSource:
+def _json(connection: Any, files: Sequence[str], name: str, reading: Reading) -> DuckSource:
     """Open JSON lines as text, with the forms of the first lines."""
-    whole = sum(os.path.getsize(file) for file in files) < 2**26
-    sample = -1 if whole else SAMPLE_ROWS
-    if not any(os.path.getsize(file) for file in files):
+    size = sum(os.path.getsize(file) for file in files)
+    if not size:
         raise InputError(f"{name} is empty.")
+    sample = -1 if size < 2**26 else SAMPLE_ROWS
     read = f"read_json({_list(files)}, format = 'newline_delimited'"
     with explained(name, None):
         described = connection.sql(
@@ -356,32 +311,30 @@ def _json(
         ).fetchall()
     forms = dict.fromkeys(("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE"), Form.NUMBER)
     forms |= {"BOOLEAN": Form.BOOLEAN, "DATE": Form.DATE, "TIMESTAMP": Form.DATE}
-    names = [row[0] for row in described]
-    texts = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in names)
-    gaps = ", ".join(map(literal, na_values))
-    columns = []
-    for column, type_ in (row[:2] for row in described):
+    texts = ", ".join(f"{literal(row[0])}: 'VARCHAR'" for row in described)
+    missing = ", ".join(map(literal, reading.na_values))
+    columns, renamed = [], []
+    for i, (column, type_) in enumerate(row[:2] for row in described):
         sql = identifier(column)
-        sql = f"CASE WHEN {sql} NOT IN ({gaps}) THEN {sql} END" if gaps else sql
-        columns.append(_SqlColumn(column, f"({sql})" if gaps else sql, forms.get(type_, Form.TEXT)))
-    # Under their own names, raw columns would shadow the cast ones in a condition.
-    renamed = ", ".join(f"{column.sql} AS {_raw(i)}" for i, column in enumerate(columns))
-    origin = f"(SELECT {renamed} FROM {read}, columns = {{{texts}}}))"
-    columns = [_SqlColumn(column.name, _raw(i), column.form) for i, column in enumerate(columns)]
-    return DuckSource(connection, name, columns, origin, where, ())
+        sql = f"(CASE WHEN {sql} NOT IN ({missing}) THEN {sql} END)" if missing else sql
+        # Under their own names, raw columns would shadow the cast ones in a condition.
+        renamed.append(f"{sql} AS {_raw(i)}")
+        columns.append(_SqlColumn(column, _raw(i), forms.get(type_, Form.TEXT)))
+    origin = f"(SELECT {', '.join(renamed)} FROM {read}, columns = {{{texts}}}))"
+    return DuckSource(connection, name, columns, origin, replace(reading, na_values=()))
 
 
-def _csv(head: CsvHead, first: CsvHead, na_values: Sequence[str], encoding: str) -> str:
+def _csv(head: CsvHead, first: CsvHead, reading: Reading) -> str:
     """Write the SELECT of one CSV file, its columns in the order of the first file."""
     columns = ", ".join(f"{_raw(i)[1:-1]!r}: 'VARCHAR'" for i in range(len(head.columns)))
-    gaps = ", ".join(map(literal, ("", *na_values)))
+    missing = ", ".join(map(literal, ("", *reading.na_values)))
     order = ", ".join(
         f"{_raw(head.columns.index(column))} AS {_raw(i)}" for i, column in enumerate(first.columns)
     )
     return (
         f"SELECT {order} FROM read_csv({literal(head.path)}, auto_detect = false, header = true, "
-        f"delim = {literal(head.delimiter)}, quote = '\"', escape = '\"', nullstr = [{gaps}], "
-        f"encoding = {literal(encoding)}, max_line_size = 8388608, "
+        f"delim = {literal(head.delimiter)}, quote = '\"', escape = '\"', nullstr = [{missing}], "
+        f"encoding = {literal(reading.encoding)}, max_line_size = 8388608, "
         f"buffer_size = 16777216, columns = {{{columns}}})"
     )
 
@@ -430,20 +383,19 @@ def _explained(text: str, name: str, where: str | None) -> Exception:
     file = re.search(r"^\s*file = (.+)$", text, flags=re.MULTILINE)
     place = file[1] if file else name
     line = re.search(r"CSV Error on Line: (\d+)", text)
-    at = f"line {line[1]} of {place}" if line else place
+    at = f"Line {line[1]} of {place}" if line else f"{place[0].upper()}{place[1:]}"
     columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
     if columns:
         return InputError(
-            f"{at[0].upper()}{at[1:]} has {columns[2]} values, but there are {columns[1]} columns. "
+            f"{at} has {columns[2]} values, but there are {columns[1]} columns. "
             "A value that contains the delimiter must be in double quotes."
         )
     if "Invalid unicode" in text or "not utf-8 encoded" in text:
         return InputError(
-            f"{at[0].upper()}{at[1:]} is not in the expected encoding. Give its encoding, "
-            "such as encoding='latin-1'."
+            f"{at} is not in the expected encoding. Give its encoding, such as encoding='latin-1'."
         )
     if "unterminated quote" in text:
-        return InputError(f"{at[0].upper()}{at[1:]} has a double quote that is never closed.")
+        return InputError(f"{at} has a double quote that is never closed.")
     if where is not None and re.match(r"(Binder|Parser|Catalog|Conversion)", lines[0]):
         reason = re.sub(r"^\w+ Error: ", "", lines[0])
         return SettingError(f"where={where!r:.200} is invalid: {reason}")

@@ -5,22 +5,26 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from priory.base.errors import InputError, PrioryWarning, SettingError, check_number, listing, warn
+from priory.sources.base import Batch, Form, Source
 from priory.sources.files import Location, message_text, read_bytes, unreadable
 from priory.sources.mbox import mbox_messages
+from priory.text.analyzer import Analyzer
 from priory.text.charsets import decode
 from priory.text.markup import html_text
 
 if TYPE_CHECKING:
     from mimetypes import MimeTypes
 
-__all__ = ["is_message", "iter_folder", "read_folder"]
+__all__ = ["FolderSource", "has_classes", "iter_folder", "read_folder"]
+
+TEXT, CLASS = "text", "class"
 
 _HTML = frozenset([".html", ".htm", ".xhtml"])
 _CHARSET = re.compile(rb"<meta[^>]{1,200}?charset\s*+=\s*+[\"']?([\w.:-]{1,40})", re.IGNORECASE)
@@ -92,6 +96,46 @@ def iter_folder(
     """
     check_number("batch_bytes", batch_bytes, above=0)
     return _batches(path, batch_bytes, encoding)
+
+
+def has_classes(path: Location) -> bool:
+    """Tell whether a path is a folder with subfolders, or mbox files, for classes."""
+    folder = Path(path)
+    return folder.is_dir() and any(
+        not entry.name.startswith(".") and (entry.is_dir() or entry.suffix.lower() == ".mbox")
+        for entry in folder.iterdir()
+    )
+
+
+class FolderSource(Source):
+    """A folder of texts with a subfolder for each class, read in batches."""
+
+    target = CLASS
+
+    def __init__(self, path: Location) -> None:
+        self.name = str(path)
+        self.columns = (TEXT, CLASS)
+        self._path = path
+
+    def analyzers(self) -> dict[str, Analyzer]:
+        """Choose the analyzer: that of e-mail, if most of the first texts are messages."""
+        first = next(iter_folder(self._path, batch_bytes=2**20))[0]
+        messages = sum(_is_message(text.encode("utf-8", "replace")) for text in first)
+        return {TEXT: Analyzer("email" if 2 * messages > len(first) else "word")}
+
+    def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
+        """Iterate over the texts and their classes."""
+        import pyarrow as pa
+
+        lists = iter_folder(self._path) if most is None else self._first(most)
+        for texts, labels in lists:
+            columns = {TEXT: texts, CLASS: labels}
+            arrays = {name: pa.array(columns[name], pa.large_string()) for name in forms}
+            yield Batch(arrays, len(texts))
+
+    def _first(self, most: int) -> list[tuple[list[str], list[str]]]:
+        texts, labels = next(iter_folder(self._path, batch_bytes=2**24))
+        return [(texts[:most], labels[:most])]
 
 
 def _batches(
@@ -226,15 +270,15 @@ def _read(file: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
     data = read_bytes(file)
     if suffix in _HTML:
         text = html_text(_text(file, data, encoding, _CHARSET.search(data[:2048])))
-    elif suffix == ".eml" or (suffix != ".txt" and is_message(data)):
+    elif suffix == ".eml" or (suffix != ".txt" and _is_message(data)):
         text = message_text(data)
     else:
         text = _text(file, data, encoding)
     yield len(data), text
 
 
-def is_message(data: bytes) -> bool:
-    """Tell whether a file begins with the headers of an e-mail."""
+def _is_message(data: bytes) -> bool:
+    """Tell whether a text begins with the headers of an e-mail."""
     head = data[:65536].lstrip(b"\r\n").replace(b"\r\n", b"\n").partition(b"\n\n")[0]
     return _HEADER.match(head) is not None and _MAIL_HEADER.search(head) is not None
 

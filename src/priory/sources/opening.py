@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from priory.base.errors import SettingError
-from priory.sources.base import Source
+from priory.sources.base import Reading, Source
+from priory.sources.folders import FolderSource, has_classes
 from priory.sources.memory import StreamSource, TableSource, as_reader
 from priory.sources.tables import find_files
-from priory.sources.texts import FolderSource, has_classes
 
 __all__ = ["open_source"]
 
@@ -34,45 +34,43 @@ def open_source(
     >>> open_source("examples/play_tennis.csv").columns
     ('outlook', 'temperature', 'humidity', 'wind', 'play')
     """
-    gaps = (na_values,) if isinstance(na_values, str) else tuple(map(str, na_values))
+    missing = (na_values,) if isinstance(na_values, str) else tuple(map(str, na_values))
     if where is not None and not isinstance(where, str):
         raise SettingError(f"where must be an SQL condition, not {where!r:.60}.")
     if isinstance(source, Source):
         return source
+    reading = Reading(where, missing, encoding, delimiter)
+    is_filtered = where is not None or missing
     if isinstance(source, str | os.PathLike) and has_classes(source):
-        if where is not None or gaps:
+        if is_filtered:
             raise SettingError("where and na_values must not be given for a folder of texts.")
         return FolderSource(source)
-    if _is_paths(source):
-        from priory.sources import duck
-
-        connection = duck.connect(attach)
-        try:
-            if isinstance(source, str) and SQL.match(source):
-                name = " ".join(source.split())
-                return duck.of_query(connection, source, f"query {name:.60}", where, gaps)
-            paths = [source] if isinstance(source, str | os.PathLike) else list(source)
-            files = [file for path in paths for file in find_files(path)]
-            name = os.fspath(paths[0]) if len(paths) == 1 else f"{files[0]} and others"
-            return duck.of_files(connection, files, name, where, gaps, encoding, delimiter)
-        except BaseException:
-            connection.close()
-            raise
-    if type(source).__name__ == "DuckDBPyRelation":
-        from priory.sources import duck
-
-        return duck.of_relation(source, "relation", where, gaps)
+    is_relation = type(source).__name__ == "DuckDBPyRelation"
     is_stream = hasattr(source, "read_next_batch") or (
         hasattr(source, "__arrow_c_stream__") and not hasattr(source, "__len__")
     )
-    if where is None and not gaps:
+    if not (is_filtered or is_relation or _is_paths(source)):
         return StreamSource(source) if is_stream else TableSource(source)
     from priory.sources import duck
 
+    if is_relation:
+        return duck.of_relation(source, reading)
     connection = duck.connect(attach)
-    if is_stream:
-        return StreamSource(duck.filtered_stream(connection, as_reader(source), where, gaps))
-    return duck.of_table(connection, source, type(source).__name__, where, gaps)
+    try:
+        if not _is_paths(source):
+            if is_stream:
+                return StreamSource(duck.filtered_stream(connection, as_reader(source), reading))
+            return duck.of_table(connection, source, type(source).__name__, reading)
+        if isinstance(source, str) and SQL.match(source):
+            name = " ".join(source.split())
+            return duck.of_query(connection, source, f"query {name:.60}", reading)
+        paths = [source] if isinstance(source, str | os.PathLike) else list(source)
+        files = [file for path in paths for file in find_files(path)]
+        name = os.fspath(paths[0]) if len(paths) == 1 else f"{files[0]} and others"
+        return duck.of_files(connection, files, name, reading)
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _is_paths(source: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Train from any source, learn on from another, forget one."""
+"""Train from any source, learn from another, forget one."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ from priory.classifier.provenance import Figures, Provenance
 from priory.data.schema import Block, Kind, Schema
 from priory.evaluation.validation import trained
 from priory.sources.base import Form, Source, check_columns
-from priory.sources.counting import (
-    Roles,
-    count_source,
-    in_known_types,
-    sample_schema,
-    typed_classes,
-)
+from priory.sources.counting import Task, count, in_known_types, sample_schema, typed_classes
 from priory.sources.opening import open_source
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
@@ -31,7 +25,7 @@ from priory.statistics.tables import LabelsTable
 from priory.tuning.settings import Settings
 from priory.tuning.structure import choose_structure
 
-__all__ = ["count_for", "forget", "form_of", "forms_for", "train", "update"]
+__all__ = ["forget", "form_of", "forms_for", "known_features", "train", "update"]
 
 MANY_CLASSES = 1000
 
@@ -62,7 +56,7 @@ def train(
         that are attached. Tables are whatever `Classifier.update` takes. A folder holds a folder of
         texts for each class, as for `read_folder`.
     target : str
-        The column that holds the classes. Rows without a class are left out, with a warning. Only
+        The column that holds the classes. Rows without a class are skipped, with a warning. Only
         a folder of texts needs none.
     drop : str or list of str
         Columns to leave out.
@@ -71,14 +65,14 @@ def train(
     weight : str
         A column of weights.
     na_values : str or list of str
-        What stands for a gap beside nothing at all, such as "?" or "NA".
+        What stands for a missing value, besides an empty one, such as "?" or "NA".
     settings : Settings
-        How the model is read out; `Settings.auto()` if not given.
+        How parameters are estimated; `Settings.auto()` if not given.
     options
         Changes of the settings by name, such as `smoothing=0`; they mean what they do in
         `NaiveBayes`.
     max_classes : int
-        More different values are taken for a mistake: a number, or a name of rows.
+        More distinct values are taken for a mistake: a number, or a unique identifier.
     encoding, delimiter : str
         How CSV files are written; the delimiter is found if it is not given.
     attach : mapping of names to databases
@@ -101,22 +95,10 @@ def train(
     """
     settings = (settings if settings is not None else Settings()).changed(**options)
     if isinstance(max_classes, bool) or not isinstance(max_classes, int) or max_classes < 2:
-        raise SettingError(
-            f"max_classes must be a whole number of at least 2, not {max_classes!r}."
-        )
-    with (
-        at_most(settings.n_threads),
-        closing(
-            open_source(
-                source,
-                where=where,
-                na_values=na_values,
-                encoding=encoding,
-                delimiter=delimiter,
-                attach=attach,
-            )
-        ) as opened,
-    ):
+        raise SettingError(f"max_classes must be an integer of at least 2, not {max_classes!r}.")
+    opening: dict[str, Any] = {"where": where, "na_values": na_values, "attach": attach}
+    opening |= {"encoding": encoding, "delimiter": delimiter}
+    with at_most(settings.n_threads), closing(open_source(source, **opening)) as opened:
         if settings.together and not opened.is_repeatable:
             raise SettingError(
                 "A stream can be read once, but structure and pairs are chosen on a sample of it "
@@ -132,33 +114,30 @@ def train(
         check_columns([target], opened.columns, "The target column")
         check_columns(dropped, opened.columns, "The column to drop")
         check_columns([] if weight is None else [weight], opened.columns, "The weight column")
-        left = [c for c in opened.columns if c not in (target, weight, *dropped)]
-        if not left:
+        features = tuple(c for c in opened.columns if c not in (target, weight, *dropped))
+        if not features:
             raise InputError(f"{opened.name} has no column beside {target!r} to learn from.")
-        roles = Roles(target, left, weight)
-        if own := {c: how for c, how in opened.analyzers().items() if c in left}:
+        if own := {c: how for c, how in opened.analyzers().items() if c in features}:
             settings = settings.changed(text={**own, **settings.text})
-        schema = sample_schema(opened, roles, settings)
-        statistics, sample = count_source(
-            opened,
-            roles,
-            schema,
-            settings,
-            opened.forms(),
+        task = Task(
+            *(opened, target, features, weight, settings, opened.forms()),
             most_classes=max_classes,
-            progress=progress,
             sample_size=int(settings.sample_size),
+            progress=progress,
         )
+        statistics, sample = count(task, sample_schema(task))
         if opened.is_text:
             statistics = typed_classes(statistics)
         _check_classes(statistics, target)
+        if sample is not None:
+            sample = sample.retyped(in_known_types(sample.y, statistics.classes).labels)
+            statistics = _count_together(statistics, task, sample)
         classifier = Classifier(settings)
-        sample = _typed(sample, statistics)
-        statistics = _count_together(statistics, settings, opened, roles, sample, progress)
         classifier.update_statistics(statistics, sample)
         _ = classifier.model  # settings that do not fit the data fail here, not at predict
         provenance = Provenance(target, weight, dropped).with_source(opened.name, statistics.n_rows)
-        classifier.provenance = replace(provenance, figures=_figures(classifier, sample))
+        metrics = None if sample is None else _metrics(classifier, sample)
+        classifier.provenance = replace(provenance, figures=metrics)
         return classifier
 
 
@@ -174,73 +153,56 @@ train.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 """What `help` shows: the options by their names."""
 
 
-def _typed(sample: Sample | None, statistics: Statistics) -> Sample | None:
-    """Give the sample with the classes in the type that all of them have."""
-    if sample is None:
-        return None
-    return sample.retyped(in_known_types(sample.y, statistics.classes).labels)
-
-
-def _count_together(
-    statistics: Statistics,
-    settings: Settings,
-    source: Source,
-    roles: Roles,
-    sample: Sample | None,
-    progress: bool | None,
-) -> Statistics:
+def _count_together(statistics: Statistics, task: Task, sample: Sample) -> Statistics:
     """Choose on a sample which columns are counted together, and count them."""
-    if sample is None:
-        return statistics
     rows, scale = (sample.frame, sample.y, sample.weight), sample.scale(statistics)
-    blocks = choose_structure(statistics, settings, *rows, scale)
+    blocks = choose_structure(statistics, task.settings, *rows, scale)
     if not blocks:
         return statistics
     used = {column for block in blocks for column in block.columns}
-    columns = tuple(column for column in statistics.schema.columns if column in used)
-    found, _ = count_source(
-        source,
-        Roles(roles.target, columns, roles.weight),
-        Schema(columns, blocks),
-        settings,
-        forms_for(statistics, source),
+    task = replace(
+        task,
+        features=tuple(column for column in statistics.schema.columns if column in used),
+        forms=forms_for(statistics, task.source),
         known=statistics.classes,
-        progress=progress,
+        most_classes=None,
+        sample_size=0,
         again=True,
     )
+    found, _ = count(task, Schema(task.features, blocks))
     if found.classes != statistics.classes or not np.array_equal(found.rows, statistics.rows):
-        raise InputError(f"{source.name} changed while it was read.")
+        raise InputError(f"{task.source.name} changed while it was read.")
     return statistics.beside(found)
 
 
 def update(classifier: Classifier, source: Any, **reading: Any) -> int:
-    """Learn the rows of one more source, and return how many; see `train` for what may be given.
+    """Learn the rows of one more source, and count them; see `train` for the options.
 
     >>> classifier = train("examples/play_tennis.csv", "play")
     >>> update(classifier, "examples/play_tennis.csv")
     14
     """
-    new, sample, name = count_for(classifier, source, **reading)
+    new, sample, name = _count_for(classifier, source, **reading)
     classifier.update_statistics(new, sample)
     classifier.provenance = classifier.provenance.with_source(name, new.n_rows)
     return new.n_rows
 
 
 def forget(classifier: Classifier, source: Any, **reading: Any) -> int:
-    """Forget the rows of a source that were learned, and return how many.
+    """Forget the rows of a source that were learned, and count them.
 
     >>> classifier = train("examples/play_tennis.csv", "play")
     >>> forget(classifier, "examples/play_tennis.csv", where="outlook = 'Rain'")
     5
     """
     classifier.check_forgettable()
-    new, sample, name = count_for(classifier, source, **reading)
+    new, sample, name = _count_for(classifier, source, **reading)
     classifier.forget_statistics(new, sample)
     classifier.provenance = classifier.provenance.with_source(name, -new.n_rows)
     return new.n_rows
 
 
-def count_for(
+def _count_for(
     classifier: Classifier,
     source: Any,
     *,
@@ -249,40 +211,40 @@ def count_for(
     progress: bool | None = None,
     **opening: Any,
 ) -> tuple[Statistics, Sample | None, str]:
-    """Return what a source sums up to under the schema of a classifier, its sample and its name."""
-    kept = classifier.provenance
-    target = target or kept.target
-    weight = weight or kept.weight
+    """Count a source under the schema of a classifier; the last result is the source's name."""
+    target = target or classifier.provenance.target
+    weight = weight or classifier.provenance.weight
     if target is None:
         raise SettingError("The model does not know which column its classes came from; name it.")
     with at_most(classifier.n_threads), closing(open_source(source, **opening)) as opened:
-        schema = classifier.statistics.schema
-        needed = [c for block in schema if block.kind is not Kind.IDENTIFIER for c in block.columns]
         check_columns([target], opened.columns, "The target column")
-        check_columns(needed, opened.columns, "Column")
+        features = known_features(classifier, opened)
         check_columns([] if weight is None else [weight], opened.columns, "The weight column")
-        features = [c for c in schema.columns if c in opened.columns]
-        forms = forms_for(classifier.statistics, opened)
-        statistics, sample = count_source(
-            opened,
-            Roles(target, features, weight),
-            schema,
-            classifier.settings,
-            forms,
+        statistics, settings = classifier.statistics, classifier.settings
+        task = Task(
+            *(opened, target, features, weight, settings, forms_for(statistics, opened)),
             known=classifier.classes,
+            sample_size=int(settings.sample_size) if classifier.has_sample else 0,
             progress=progress,
-            sample_size=int(classifier.settings.sample_size) if classifier.has_sample else 0,
         )
-        return statistics, sample, opened.name
+        return *count(task, statistics.schema), opened.name
+
+
+def known_features(classifier: Classifier, source: Source) -> tuple[str, ...]:
+    """List the columns of a source that a classifier uses; all but identifiers must be there."""
+    schema = classifier.statistics.schema
+    needed = [c for block in schema if block.kind is not Kind.IDENTIFIER for c in block.columns]
+    check_columns(needed, source.columns, "Column")
+    return tuple(c for c in schema.columns if c in source.columns)
 
 
 def forms_for(statistics: Statistics, source: Source) -> Mapping[str, Form]:
-    """Return how to read a source so that its values are of the types that were learned."""
+    """Find the form of each column in which its values have the types that were learned."""
     if not source.is_text:
         return source.forms()
     forms = dict.fromkeys(source.columns, Form.TEXT)
     for block in statistics.schema:
-        if block.pairing is not None:  # its columns stand by themselves too
+        if block.pairing is not None:  # its columns have their own blocks, too
             continue
         if block.kind is Kind.EMPTY:  # whatever it turns out to be
             forms |= {c: form for c, form in source.forms().items() if c in block.columns}
@@ -293,34 +255,27 @@ def forms_for(statistics: Statistics, source: Source) -> Mapping[str, Form]:
 
 
 def form_of(block: Block, table: Any, place: int) -> Form:
-    """Return the form of the values that a table has counted."""
+    """Find the form of the values that a table has counted."""
     if isinstance(table, LabelsTable):
         labels = [v[place] if isinstance(v, tuple) else v for v in table.labels]
         if any(isinstance(label, str) for label in labels):
             return Form.TEXT
-        truths = bool(labels) and all(isinstance(label, bool) for label in labels)
-        return Form.BOOLEAN if truths else Form.NUMBER
+        booleans = bool(labels) and all(isinstance(label, bool) for label in labels)
+        return Form.BOOLEAN if booleans else Form.NUMBER
     if block.kind is Kind.NUMBERS and block.why.startswith("date"):
         return Form.DATE
     numbers = (Kind.NUMBERS, Kind.MOMENTS, Kind.COUNTS, Kind.SCATTER, Kind.EMPTY)
     return Form.NUMBER if block.kind in numbers else Form.TEXT
 
 
-def _figures(classifier: Classifier, sample: Sample | None) -> Figures | None:
-    """Return honest figures of a sample of what was learned; of what cannot be taken out, none."""
-    if sample is None:
-        return None
+def _metrics(classifier: Classifier, sample: Sample) -> Figures | None:
+    """Compute leave-one-out metrics on a sample; None if rows cannot be subtracted."""
     try:
         found = trained(classifier, sample)
-    except ForgetError:  # a limited vocabulary has lost what would be taken out
+    except ForgetError:  # a limited vocabulary has lost some of their words
         return None
-    return Figures(
-        found.how,
-        found.n_rows,
-        float(found.accuracy),
-        float(found.log_loss),
-        float(found.calibration_error),
-    )
+    numbers = map(float, (found.accuracy, found.log_loss, found.calibration_error))
+    return Figures(found.how, found.n_rows, *numbers)
 
 
 def _check_classes(statistics: Statistics, target: str) -> None:
@@ -328,11 +283,11 @@ def _check_classes(statistics: Statistics, target: str) -> None:
     if len(classes) < 2:
         raise InputError(
             f"Column {target!r} holds one class alone, {classes[0]!r}, in all "
-            f"{statistics.n_rows:,} rows: there is nothing to tell apart."
+            f"{statistics.n_rows:,} rows: there is nothing to classify."
         )
     broken = [label for label in classes if isinstance(label, float)]
     if broken:
         raise InputError(
             f"Column {target!r} holds {broken[0]!r}, which looks like a number to be predicted; "
-            "classes are names or whole numbers. Cut it into ranges first."
+            "classes are strings or integers. Cut it into ranges first."
         )

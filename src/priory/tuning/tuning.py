@@ -30,7 +30,7 @@ from priory.families.aode import Aode
 from priory.families.base import Family
 from priory.families.bernoulli import Bernoulli
 from priory.families.categorical import Categorical
-from priory.families.edge import Edge
+from priory.families.conditional import Edge
 from priory.families.histogram import Histogram
 from priory.families.priors import Laplace, MEstimate, Prior
 from priory.families.student_t import StudentT

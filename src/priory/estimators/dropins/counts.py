@@ -16,8 +16,7 @@ from priory.data.columns import Counts, Frame
 from priory.data.schema import Block, Kind, Schema
 from priory.estimators.dropins.base import Discrete, Generative
 from priory.families.base import Family
-from priory.families.complement import Complement
-from priory.families.multinomial import Multinomial
+from priory.families.multinomial import Complement, Multinomial
 from priory.model.model import Choice, Model
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import CountsTable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from priory.statistics.longtable import BlockParts, Part
 from priory.statistics.tables.sums import SumsTable, divisor, refuse_overflow
 
 __all__ = ["MomentsTable"]
+
+Sums: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+"""hi and lo of n, Σx and Σx²."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +47,7 @@ class MomentsTable(SumsTable):
         """Add a few rows in place, unless a number is missing or too large."""
         return add_rows(column.values.astype(np.float64, copy=False), y, self.rows, *self._arrays())
 
-    def _arrays(self) -> Any:
+    def _arrays(self) -> Sums:
         return self.n.hi, self.n.lo, self.s1.hi, self.s1.lo, self.s2.hi, self.s2.lo
 
     @classmethod
