@@ -63,16 +63,8 @@ cdef double TINY = 1e-140  # squares of smaller numbers lose their last bits to 
 
 
 def class_moments(
-    const floating[:, :] X,
-    y,
-    weight,
-    int64_t[:, ::1] rows,
-    double[:, ::1] total,
-    double[:, ::1] s1_hi,
-    double[:, ::1] s1_lo,
-    double[:, ::1] s2_hi,
-    double[:, ::1] s2_lo,
-    double[:, ::1] total_lo=None,
+    const floating[:, :] X, y, weight, int64_t[:, ::1] rows, double[:, ::1] total, double[:, ::1] s1_hi,
+    double[:, ::1] s1_lo, double[:, ::1] s2_hi, double[:, ::1] s2_lo, double[:, ::1] total_lo=None,
 ):
     """Add Σw, Σwx, Σwx² to (hi, lo); return −1, or the first column with |x| > 1e150.
 
@@ -125,15 +117,8 @@ def class_moments(
 
 
 def add_rows(
-    const double[:, :] X,
-    const int32_t[:] y,
-    int64_t[:, ::1] rows,
-    double[:, ::1] n_hi,
-    double[:, ::1] n_lo,
-    double[:, ::1] s1_hi,
-    double[:, ::1] s1_lo,
-    double[:, ::1] s2_hi,
-    double[:, ::1] s2_lo,
+    const double[:, :] X, const int32_t[:] y, int64_t[:, ::1] rows, double[:, ::1] n_hi, double[:, ::1] n_lo,
+    double[:, ::1] s1_hi, double[:, ::1] s1_lo, double[:, ::1] s2_hi, double[:, ::1] s2_lo,
 ):
     """Add a few rows of weight 1, exactly; return False, with nothing added, unless all are finite.
 
@@ -159,14 +144,8 @@ def add_rows(
 
 
 def central_moments(
-    const double[:, :] n_hi,
-    const double[:, :] n_lo,
-    const double[:, :] s1_hi,
-    const double[:, :] s1_lo,
-    const double[:, :] s2_hi,
-    const double[:, :] s2_lo,
-    double[:, ::1] mean,
-    double[:, ::1] squares,
+    const double[:, :] n_hi, const double[:, :] n_lo, const double[:, :] s1_hi, const double[:, :] s1_lo,
+    const double[:, :] s2_hi, const double[:, :] s2_lo, double[:, ::1] mean, double[:, ::1] squares,
 ):
     """Write Σx / n and Σx² − (Σx)²/n, zero where n is; rounding may leave the latter below zero."""
     cdef Py_ssize_t i, j
@@ -254,8 +233,7 @@ cdef Py_ssize_t _whole_rows(
 
 
 cdef int _by_row(
-    const floating[:, :] X, const int32_t* y, const double* w, moments* m, double* tile,
-    Py_ssize_t first,
+    const floating[:, :] X, const int32_t* y, const double* w, moments* m, double* tile, Py_ssize_t first
 ) noexcept nogil:
     cdef Py_ssize_t n = X.shape[0], rows, stride
     cdef const double* x

@@ -93,13 +93,7 @@ WordCounts.__doc__ = """Sums over texts.
 
 
 def count_words(
-    data,
-    offsets,
-    missing,
-    y,
-    weight,
-    Vocabulary vocabulary not None,
-    Py_ssize_t n_classes=0,
+    data, offsets, missing, y, weight, Vocabulary vocabulary not None, Py_ssize_t n_classes=0,
     Splitter splitter=None,
 ):
     """Count texts with classes y as WordCounts; words not yet in the vocabulary join it.
