@@ -414,7 +414,10 @@ class TestOddTables:
     def test_counts_have_no_gaps(self):
         counts = {"a": [1, 2] * 6, "b": [3, 4] * 6}
         model = NaiveBayes({("a", "b"): "multinomial"}).fit(counts, ["p", "q"] * 6)
-        message = r"Column 'b' is one of a block of counts, .* missing in row 0. Give 0 for"
+        message = (
+            r"Column 'b' is one of a block of counts, which has no missing values, .* row 0. "
+            "Give 0 for"
+        )
         with pytest.raises(InputError, match=message):
             model.predict({"a": 1})
 
