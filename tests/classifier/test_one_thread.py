@@ -115,5 +115,6 @@ def test_one_thread_is_this_one(name, threads):
 @pytest.mark.parametrize("name", MODELS)
 def test_the_test_would_see_threads(name, threads):
     make, kind = MODELS[name]
-    make().set_params(n_threads=2).fit(*data(kind))
+    X, y = data(kind)
+    make().set_params(n_threads=2).fit(X, y).predict(X)
     assert threads

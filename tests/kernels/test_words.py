@@ -1,6 +1,5 @@
-import pickle
 import threading
-from collections import Counter, defaultdict
+from collections import Counter
 from itertools import chain, product
 
 import numpy as np
@@ -11,15 +10,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from priory.kernels.pairs import Pairs, add_pairs, log_plus, sort_pairs, subtract_pairs, sum_by
+from priory.kernels.pairs import add_pairs, sort_pairs
 from priory.kernels.text import Splitter
 from priory.kernels.utf8 import borrow_texts, encode_texts, encode_tokens
 from priory.kernels.vocabulary import Vocabulary
-from priory.kernels.word_scores import WordScores, place_pairs, score_words
 from priory.kernels.words import WordCounter, count_matrix, count_words
 
 from .texts import NASTY, OPTIONS, TEXTS, analyze, analyzer, decoded, load, random_bytes, zipf_texts
-from .twins import assert_counts, random_scores, scores_twin
+from .twins import assert_counts, random_scores, scores
 
 # ---- counting ------------------------------------------------------------------------------------
 
@@ -271,112 +269,6 @@ def test_threads_do_not_share_a_vocabulary_that_grows():
     assert shared.words() == lone.words()
 
 
-# ---- pairs --------------------------------------------------------------------------------------
-
-
-def pairs_of(sums):
-    """Return the Pairs of a dict {(word, class): (rows, weight, count, log_tf)}."""
-    keys = sorted(sums)
-    values = np.array([sums[key] for key in keys], dtype=float).reshape(-1, 4)
-    word, label = np.array(keys, dtype=np.int32).reshape(-1, 2).T
-    return Pairs(word, label, values[:, 0].astype(np.int64), *values[:, 1:].T)
-
-
-def dict_of(pairs):
-    columns = [array.tolist() for array in pairs]
-    keys = list(zip(columns[0], columns[1], strict=True))
-    assert keys == sorted(set(keys))
-    assert [array.dtype for array in pairs[:3]] == [np.int32, np.int32, np.int64]
-    assert all(array.dtype == np.float64 for array in pairs[3:])
-    return dict(zip(keys, zip(*columns[2:], strict=True), strict=True))
-
-
-KEYS = st.tuples(st.integers(0, 30), st.integers(0, 3))
-# Quarters: sums and differences are exact.
-QUARTERS = st.integers(1, 1000).map(lambda n: n / 4)
-SUMS = st.dictionaries(KEYS, st.tuples(st.integers(1, 9), QUARTERS, QUARTERS, QUARTERS))
-
-
-def added(a, b):
-    total = defaultdict(lambda: (0, 0.0, 0.0, 0.0), a)
-    for key, values in b.items():
-        total[key] = tuple(x + y for x, y in zip(total[key], values, strict=True))
-    return dict(total)
-
-
-@given(SUMS, SUMS)
-def test_pairs_are_added_as_dicts(a, b):
-    assert dict_of(add_pairs(pairs_of(a), pairs_of(b))) == added(a, b)
-
-
-@given(SUMS, SUMS)
-def test_what_was_added_can_be_subtracted(a, b):
-    total = add_pairs(pairs_of(a), pairs_of(b))
-    for array in total:
-        array.flags.writeable = False
-    assert dict_of(subtract_pairs(total, pairs_of(b))) == a
-    assert dict_of(subtract_pairs(total, total)) == {}
-
-
-@given(SUMS, SUMS)
-def test_no_more_is_subtracted_than_there_is(a, b):
-    short = [key for key in sorted(b) if b[key][0] > a.get(key, (0,))[0]]
-    less = [
-        key
-        for key in sorted(b)
-        if key in a and any(x > y for x, y in zip(b[key], a[key], strict=True))
-    ]
-    if not (short or less):
-        return
-    with pytest.raises(ValueError) as caught:
-        subtract_pairs(pairs_of(a), pairs_of(b))
-    first = min(short + less)
-    if first in short:
-        assert caught.value.args == (*first, a.get(first, (0,))[0], b[first][0])
-    else:
-        assert caught.value.args == first
-
-
-def test_rounding_is_forgiven_and_no_more():
-    a = pairs_of({(0, 0): (2, 1.0, 1.0, 1.0), (1, 1): (2, 3.0, 3.0, 3.0)})
-    b = pairs_of({(0, 0): (1, 1.0 + 1e-12, 0.5, 1.0)})
-    assert dict_of(subtract_pairs(a, b)) == {(0, 0): (1, 0.0, 0.5, 0.0), (1, 1): (2, 3.0, 3.0, 3.0)}
-    for odd in (1.0 + 1e-6, np.nan):
-        with pytest.raises(ValueError) as caught:
-            subtract_pairs(a, pairs_of({(0, 0): (2, 1.0, odd, 1.0)}))
-        assert caught.value.args == (0, 0)
-
-
-@given(SUMS, st.integers(0, 9), st.sampled_from([31, 10_000]))
-def test_pairs_are_sorted(sums, seed, n_words):
-    pairs, rng = pairs_of(sums), np.random.default_rng(seed)
-    order = rng.permutation(len(pairs.word))
-    shuffled = Pairs(*(array[order] for array in pairs))
-    assert dict_of(sort_pairs(shuffled, n_words)) == sums
-    codes = rng.permutation(31).astype(np.int32)  # words numbered anew, classes still in order
-    renumbered = sort_pairs(pairs._replace(word=codes[pairs.word]), n_words)
-    assert dict_of(renumbered) == {(codes[word], k): sums[word, k] for word, k in sums}
-
-
-def test_pairs_that_cannot_be():
-    pairs = pairs_of({(0, 1): (1, 1.0, 1.0, 1.0), (2, 0): (1, 1.0, 1.0, 1.0)})
-    backwards = Pairs(*(array[::-1] for array in pairs))
-    for function in (add_pairs, subtract_pairs):
-        with pytest.raises(ValueError, match="in the order of word and class; pair 1 is not"):
-            function(pairs, backwards)
-        with pytest.raises(ValueError, match="equally long"):
-            function(pairs._replace(rows=pairs.rows[:1]), pairs)
-    with pytest.raises(ValueError, match="Words must be from 0 to 1"):
-        sort_pairs(pairs, 2)
-    with pytest.raises(ValueError, match="Words must be from 0"):
-        sort_pairs(pairs._replace(word=-pairs.word), 3)
-    with pytest.raises(ValueError, match="Classes must be 0 or more"):
-        sort_pairs(pairs._replace(label=pairs.label - 1), 3)
-    for n_words in (3, 1000):
-        with pytest.raises(ValueError, match="Word 0 of class 1 is there twice"):
-            sort_pairs(pairs._replace(word=pairs.word * 0, label=pairs.label * 0 + 1), n_words)
-
-
 def test_counts_of_parts_are_added_to_those_of_the_whole():
     texts = zipf_texts(600, 40, 3000)
     y = np.random.default_rng(1).integers(0, 5, len(texts)).astype(np.int32)
@@ -396,123 +288,6 @@ def test_counts_of_parts_are_added_to_those_of_the_whole():
     for found, wanted in zip(total, expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
     assert vocabulary.take(order).words() == whole.take(whole.order()).words()
-
-
-# ---- scoring ------------------------------------------------------------------------------------
-
-
-def dense_scores(weights):
-    V, K = weights.shape
-    nothing = np.zeros(V)
-    return WordScores(
-        np.arange(V), weights, np.zeros(V + 1), [], [], nothing, nothing, np.zeros(K), False
-    )
-
-
-def scores(texts, vocabulary, words, start=0.5, **options):
-    words = dense_scores(words) if isinstance(words, np.ndarray) else words
-    out = np.full((len(texts), len(words.class_part)), start)
-    score_words(*encode_texts(texts), vocabulary, words, out, **options)
-    return out - start
-
-
-CLOSE = {"rtol": 1e-10, "atol": 1e-9}
-
-
-@given(
-    st.lists(TEXTS, max_size=8),
-    st.integers(1, 40),
-    st.integers(0, 9),
-    st.sampled_from(["count", "binary", "log"]),
-    st.booleans(),
-    OPTIONS,
-)
-@example(NASTY, 3, 0, "count", False, {})
-@example(NASTY, 3, 0, "log", True, {})
-def test_scores_are_those_of_the_matrix(texts, K, seed, tf, zero, options):
-    rng, split = np.random.default_rng(seed), analyzer(**options)
-    words = list(dict.fromkeys(word for text in texts for word in split(text)))
-    words = ["the", *(word for word in words if word != "the" and rng.random() < 0.7)]
-    known = len(words) - len(words) // 5  # the rest is beyond the scores
-    s = random_scores(rng, known, K, zero=zero)
-    X = np.zeros((len(texts), len(words)))
-    for i, text in enumerate(texts):
-        counter = Counter(split(text))
-        X[i] = [counter[word] for word in words]
-    found = scores(texts, Vocabulary(words), s, tf=tf, splitter=Splitter(**options))
-    np.testing.assert_allclose(found, scores_twin(X, s, tf), **CLOSE)
-
-
-def test_long_texts_of_mixed_words_and_many_classes():
-    rng, texts = np.random.default_rng(0), zipf_texts(15, 2000, 5000)
-    for K in (1, 2, 20):
-        vocabulary = Vocabulary(f"w{i}" for i in range(0, 6000, 2))
-        X = CountVectorizer(vocabulary=vocabulary.words()).transform(texts).toarray().astype(float)
-        for kinds in ((0,), (-1,), (-2, -1, 0)):
-            s = random_scores(rng, 3000, K, kinds, zero=K == 2)
-            for tf in ("count", "binary", "log"):
-                found = scores(texts, vocabulary, s, tf=tf)
-                np.testing.assert_allclose(found, scores_twin(X, s, tf), **CLOSE)
-
-
-def test_words_beyond_the_scores_and_missing_texts_score_nothing():
-    vocabulary, weights = Vocabulary(["ab", "cd", "ef"]), np.array([[1.0, 2.0], [4.0, 8.0]])
-    texts = ["ab ef ab", None, "cd gh", ""]
-    assert scores(texts, vocabulary, weights).tolist() == [[2, 4], [0, 0], [4, 8], [0, 0]]
-    assert scores(texts, vocabulary, weights, tf="binary").tolist()[0] == [1, 2]
-    assert scores(texts, vocabulary, weights, tf="log").tolist()[0] == [1, 2]
-    assert scores(texts, vocabulary, weights[:0]).tolist() == [[0, 0]] * 4
-    assert scores([], vocabulary, weights).shape == (0, 2)
-    impossible = scores(["ab"], vocabulary, np.array([[-np.inf, 1.0], [np.inf, 1.0]]))
-    assert impossible.tolist() == [[-np.inf, 1.0]]
-
-
-def test_zero_times_minus_infinity_is_nothing():
-    s = WordScores([-1], np.zeros((0, 2)), [0, 0], [], [], [0.0], [1.5], [-np.inf, 0.0])
-    assert scores(["ab ab", "cd"], Vocabulary(["ab"]), s).tolist() == [[3, 3], [0, 0]]
-
-
-def test_scores_are_checked_and_kept():
-    good = random_scores(np.random.default_rng(0), 9, 4)
-    names = ("place", "dense", "starts", "labels", "deltas", "scale", "constant", "class_part")
-    parts = {name: np.array(getattr(good, name)) for name in names}
-
-    def changed(name, at, value):
-        array = parts[name].copy()
-        array[at] = value
-        return parts | {name: array}
-
-    for wrong, match in (
-        (changed("place", 3, 9), r"place\[3\] must be from -2 to 8, not 9"),
-        (changed("place", 3, -3), r"place\[3\] must be from -2 to 8, not -3"),
-        (changed("starts", 4, 99), r"starts\[3\] and the next are not in order within"),
-        (changed("starts", 0, -1), r"starts\[0\] and the next"),
-        (changed("labels", 0, 4), "labels of word 0 must ascend from 0 to 3"),
-        (changed("labels", 1, 0), "labels of word 0 must ascend"),
-        (parts | {"starts": parts["starts"][1:]}, "There are 9 places"),
-        (parts | {"scale": parts["scale"][1:]}, "There are 9 places"),
-        (parts | {"deltas": parts["deltas"][1:]}, r"There are \d+ labels and \d+ deltas"),
-        (parts | {"class_part": np.zeros(5)}, "dense must be for 5 classes"),
-    ):
-        with pytest.raises(ValueError, match=match):
-            WordScores(**wrong)
-    kept = WordScores(**parts, zero=True)
-    parts["labels"][:] = 99
-    again = pickle.loads(pickle.dumps(kept))
-    assert again.zero
-    for name in names:
-        np.testing.assert_array_equal(getattr(again, name), getattr(good, name))
-        with pytest.raises(ValueError, match="read-only"):
-            getattr(kept, name)[:] = 0
-
-
-def test_scores_refuse_what_cannot_be():
-    vocabulary, batch = Vocabulary(["ab"]), encode_texts(["ab", "cd"])
-    s = dense_scores(np.ones((1, 2)))
-    with pytest.raises(ValueError, match="tf must be 'count', 'binary' or 'log', not 'sqrt'"):
-        score_words(*batch, vocabulary, s, np.ones((2, 2)), tf="sqrt")
-    with pytest.raises(ValueError, match=r"out must be \(2, 2\), not \(2, 3\)"):
-        score_words(*batch, vocabulary, s, np.ones((2, 3)))
 
 
 def test_threads_count_apart_and_score_together():
@@ -625,66 +400,3 @@ def test_few_words_after_many():
         assert vocabulary.add("another") == n_words
         assert found.class_words.tolist() == [n_words]
         assert len(found.pairs.word) == n_words
-
-
-# ---- reading out -----------------------------------------------------------------------------
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.floats(-5, 5))), st.integers(10, 12))
-def test_sum_by_is_bincount(entries, size):
-    codes = np.array([code for code, _ in entries], dtype=np.int32)
-    values = np.array([value for _, value in entries])
-    np.testing.assert_array_equal(sum_by(codes, values, size), np.bincount(codes, values, size))
-
-
-def test_sum_by_refuses_what_cannot_be():
-    codes = np.array([0, 3], dtype=np.int32)
-    with pytest.raises(ValueError, match="from 0 to 2, not 3"):
-        sum_by(codes, np.ones(2), 3)
-    with pytest.raises(ValueError, match="from 0 to 3, not -1"):
-        sum_by(codes - np.int32(1), np.ones(2), 4)
-    with pytest.raises(ValueError, match="2 codes and 1 values"):
-        sum_by(codes, np.ones(1), 4)
-
-
-@given(st.lists(st.integers(0, 1000) | st.floats(0, 1e9)), st.floats(0, 10))
-def test_log_plus_is_the_logarithm(n, a):
-    n = np.array(n, dtype=np.float64)
-    with np.errstate(divide="ignore"):
-        np.testing.assert_allclose(log_plus(n, a), np.log(n + a), rtol=1e-15)
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), unique=True),
-    st.lists(st.booleans(), min_size=10, max_size=10),
-    st.integers(0, 4),
-)
-def test_pairs_are_put_in_their_places(pairs, kept, n_row):
-    kept = np.array(kept)
-    pairs = sorted((word, label) for word, label in pairs if kept[word])
-    word, label = np.array(pairs, dtype=np.int32).reshape(-1, 2).T.copy()
-    entries = np.bincount(word, minlength=10)
-    whole = kept & (entries >= n_row)
-    place = np.where(kept, -1, -2).astype(np.int32)
-    place[whole] = np.arange(whole.sum())
-    n_few = int(entries[kept & ~whole].sum())
-    rng = np.random.default_rng(0)
-    deltas, scale, constant, of_class = (rng.normal(size=n) for n in (len(word), 10, 10, 4))
-    rows = np.zeros((whole.sum(), 4))
-    labels_out, deltas_out = np.empty(n_few, dtype=np.int32), np.empty(n_few)
-    shares = (place, scale, constant, of_class, rows, labels_out, deltas_out)
-    assert place_pairs(word, label, deltas, *shares) == n_few
-    few = ~whole[word]
-    assert labels_out.tolist() == label[few].tolist()
-    assert deltas_out.tolist() == deltas[few].tolist()
-    table = np.zeros((10, 4))
-    table[word, label] = constant[word] + scale[word] * of_class[label] + deltas
-    np.testing.assert_array_equal(rows, table[whole])
-
-
-def test_more_pairs_than_there_is_room_for():
-    place = np.full(3, -1, dtype=np.int32)
-    nothing = (np.zeros(3), np.zeros(3), np.zeros(2), np.zeros((0, 2)))
-    word, label = np.array([0, 1], dtype=np.int32), np.zeros(2, dtype=np.int32)
-    with pytest.raises(ValueError, match="more than 1 pairs of words without a row"):
-        place_pairs(word, label, np.ones(2), place, *nothing, np.empty(1, np.int32), np.empty(1))

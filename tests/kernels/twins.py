@@ -5,7 +5,8 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from priory.kernels.word_scores import WordScores
+from priory.kernels.utf8 import encode_texts
+from priory.kernels.word_scores import WordScores, score_words
 
 
 def sums_of(documents, y, weight=None):
@@ -91,3 +92,18 @@ def random_scores(rng, V, K, kinds=(-2, -1, 0), zero=False):
         rng.normal(size=K),
         zero,
     )
+
+
+def dense_scores(weights):
+    V, K = weights.shape
+    nothing = np.zeros(V)
+    return WordScores(
+        np.arange(V), weights, np.zeros(V + 1), [], [], nothing, nothing, np.zeros(K), False
+    )
+
+
+def scores(texts, vocabulary, words, start=0.5, **options):
+    words = dense_scores(words) if isinstance(words, np.ndarray) else words
+    out = np.full((len(texts), len(words.class_part)), start)
+    score_words(*encode_texts(texts), vocabulary, words, out, **options)
+    return out - start

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from priory.data.schema import Kind
 from priory.statistics.cells import CELL_LIMIT
 
-from .laws import CountFrame, CountTable, K, Rows, assert_exact, assert_same, check_laws
+from .exact import assert_exact
+from .laws import CountFrame, CountTable, K, Rows, assert_same, check_laws
 
 LABELS = CountTable(Kind.LABELS)
 NUMBERS = CountTable(Kind.NUMBERS)

@@ -231,12 +231,12 @@ class Answers(ABC):
         >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"]}
         >>> classifier = Classifier(Settings.textbook()).update(days, ["No", "No", "Yes", "Yes"])
         >>> print(classifier.description_length(days, ["No", "No", "Yes", "Yes"]))
-        bits         parameters  L(h)  L(D | h)  both
-        the classes           1   1.0       4.0   5.0
-        outlook               4   4.0       4.1   8.1
-        total                 5   5.0       8.1  13.1
+        bits         parameters  L(h)  L(D | h)  total
+        the classes           1   1.0       4.0    5.0
+        outlook               4   4.0       4.1    8.1
+        total                 5   5.0       8.1   13.1
         <BLANKLINE>
-        the classes once the rows are told: 2.0 bits
+        the classes given the rows: 2.0 bits
         """
         from priory.model.description import bits_of_classes, describe
 

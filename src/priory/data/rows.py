@@ -38,22 +38,24 @@ def read_row(row: Mapping[Any, Any], schema: Schema) -> Frame | None:
             continue
         value: Any = row.get(block.columns[0])
         kind = type(value)
-        gap = value is None or (kind is float and value != value)
+        absent = value is None or (kind is float and value != value)
         if len(block.columns) > 1:
             return None
         if block.kind is Kind.LABELS:
-            if kind is float and not gap:
+            if kind is float and not absent:
                 value = int(value) if value.is_integer() else value
             elif kind is str and not value.isascii() and SURROGATE.search(value):
                 return None
-            columns[block.name] = NOTHING if gap else Labels(FIRST, (value,))
-        elif block.analyzer is not None and (gap or kind is str):
-            encoded = Texts(*encode_texts([None if gap else value]), block.analyzer.splitter)
+            columns[block.name] = NOTHING if absent else Labels(FIRST, (value,))
+        elif block.analyzer is not None and (absent or kind is str):
+            encoded = Texts(*encode_texts([None if absent else value]), block.analyzer.splitter)
             columns[block.name] = split_by(block.analyzer, encoded)
         elif block.kind is Kind.NUMBERS and (
-            gap or (kind is not str and block.unit == "number" and not _is_huge(value))
+            absent or (kind is not str and block.unit == "number" and not _is_huge(value))
         ):
-            columns[block.name] = Numbers(np.array([[np.nan if gap else value]], dtype=np.float64))
+            columns[block.name] = Numbers(
+                np.array([[np.nan if absent else value]], dtype=np.float64)
+            )
         else:
             return None
     return Frame(1, columns)

@@ -40,7 +40,7 @@ PRIORY_PACK(pack_i8_i4, int64_t, int32_t, PRIORY_NEVER)
                             const int32_t *: pack_i4_i4, const int64_t *: pack_i8_i4))            \
     (x, d, limit, out, stride, largest)
 
-/* Write whole numbers as codes of a byte; returns all their bits together, below 128 if every one fits. */
+/* Write integers as codes of a byte; returns all their bits together, below 128 if every one fits. */
 #define PRIORY_NARROW(NAME, FROM)                                                                 \
     PRIORY_CLONES static int64_t NAME(const FROM *restrict x, ptrdiff_t n, int8_t *restrict out)  \
     {                                                                                             \
@@ -79,7 +79,7 @@ PRIORY_NARROW(narrow_i8, int64_t)
 PRIORY_JOIN(join_2, int16_t)
 PRIORY_JOIN(join_4, int32_t)
 
-/* Count keys into `lanes` (1 or 4) copies of a table of cells + 1, the last one for gaps. */
+/* Count keys into `lanes` (1 or 4) copies of a table of cells + 1, the last one for missing values. */
 #define PRIORY_COUNT_KEYS(NAME, KEY)                                                              \
     PRIORY_CLONES static void NAME(KEY *restrict keys, const KEY *restrict gaps, ptrdiff_t n,     \
                                    ptrdiff_t cells, int lanes, int64_t *restrict counted)         \

@@ -71,16 +71,8 @@ cdef Py_ssize_t _count_dense(
 
 
 def count_csr(
-    const numeric[:] data,
-    const index[:] indices,
-    indptr,
-    y,
-    weight,
-    int64_t[:, ::1] rows,
-    double[:, ::1] total,
-    double[:, ::1] s1,
-    Py_ssize_t low=0,
-    Py_ssize_t high=PY_SSIZE_T_MAX,
+    const numeric[:] data, const index[:] indices, indptr, y, weight, int64_t[:, ::1] rows,
+    double[:, ::1] total, double[:, ::1] s1, Py_ssize_t low=0, Py_ssize_t high=PY_SSIZE_T_MAX,
 ):
     """Do as count_dense does, for compressed sparse rows; explicit zeros are not present.
 
@@ -139,7 +131,7 @@ def count_csr(
 cdef inline Py_ssize_t _next_of(
     const int32_t[::1] classes, Py_ssize_t i, Py_ssize_t low, Py_ssize_t high
 ) noexcept nogil:
-    """Return the next row after i whose class is from `low` to below `high`."""
+    """Find the next row after i whose class is from `low` to below `high`."""
     i += 1
     while i < classes.shape[0] and not low <= classes[i] < high:
         i += 1

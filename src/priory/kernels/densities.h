@@ -9,7 +9,7 @@
  *   tile      (columns, PRIORY_TILE_ROWS): the rows side by side
  *   a, b      (classes, stride): mean and half precision; or mean and 1/(dof·scale²)
  *   power     (classes, stride): (dof + 1)/2, only for student
- *   log_norm  (classes, stride), and its sums over these columns for a tile without gaps */
+ *   log_norm  (classes, stride), and its sums over these columns for a tile without missing values */
 PRIORY_INLINE void densities(const double *restrict tile, ptrdiff_t columns, ptrdiff_t rows,
                              ptrdiff_t classes, ptrdiff_t stride, const double *mean,
                              const double *b, const double *power, const double *log_norm,

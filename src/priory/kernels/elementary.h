@@ -40,7 +40,7 @@ static inline double log1p_of(double z)
  *   x = k·ln 2 + r, |r| <= ½ ln 2;  e^x = 2^k · e^r */
 static inline double exp_of(double x)
 {
-    const double shift = 6755399441055744.0; /* 1.5·2^52: adding it rounds to a whole number */
+    const double shift = 6755399441055744.0; /* 1.5·2^52: adding it rounds to an integer */
     double clipped = x > -708.0 ? x : -708.0;
     double k = clipped * 1.44269504088896340736 + shift;
     int64_t bits;

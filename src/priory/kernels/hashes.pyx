@@ -5,7 +5,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 cdef inline uint64_t mixed(uint64_t x) noexcept nogil:
-    """Return the bits well mixed (the finaliser of splitmix64)."""
+    """Mix the bits well (the finaliser of splitmix64)."""
     x = (x ^ (x >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
     x = (x ^ (x >> 27)) * <uint64_t> 0x94D049BB133111EB
     return x ^ (x >> 31)

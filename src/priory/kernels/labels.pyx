@@ -37,7 +37,7 @@ ctypedef fused packed:
     int8_t
     int32_t
 
-ctypedef fused whole:
+ctypedef fused integer:
     int32_t
     int64_t
 
@@ -55,7 +55,7 @@ cdef enum:
 
 
 def encode_objects(cnp.ndarray values):
-    """Return (codes, labels) of an object array; TypeError(position) for what is no label."""
+    """Code an object array as (codes, labels); TypeError(position) for what is no label."""
     cdef Py_ssize_t n = values.shape[0], stride = values.strides[0] if n else 0, i
     cdef const char* at = <const char*> cnp.PyArray_BYTES(values)
     codes = np.empty(n, dtype=np.int32)
@@ -98,7 +98,7 @@ def encode_objects(cnp.ndarray values):
 
 
 def encode_integers(values):
-    """Return (codes, uniques) of an int64 array."""
+    """Code an int64 array as (codes, uniques)."""
     cdef const int64_t[::1] x = np.ascontiguousarray(values)
     cdef Py_ssize_t n = x.shape[0], i
     codes = np.empty(n, dtype=np.int32)
@@ -119,8 +119,8 @@ def encode_range(const int64_t[::1] x, int64_t low, int32_t[::1] codes, uint8_t[
             seen[code] = 1
 
 
-def narrow_codes(const whole[::1] x, int8_t[::1] codes):
-    """Write whole numbers from 0 to 127 as codes of a byte; return whether all of them are such."""
+def narrow_codes(const integer[::1] x, int8_t[::1] codes):
+    """Write integers from 0 to 127 as codes of a byte; return whether all of them are such."""
     cdef Py_ssize_t n = x.shape[0], i = 0
     cdef int64_t bits = 0
     with nogil:
@@ -133,7 +133,7 @@ def narrow_codes(const whole[::1] x, int8_t[::1] codes):
 def pack_codes(const numeric[:, ::1] X, packed[:, ::1] out, Py_ssize_t first, int64_t[::1] largest):
     """Write each column of X as a stretch of a row of `out`, from `first` on; NaN becomes −1.
 
-    Entries are cut to whole numbers, and the largest of each column is raised in `largest`.
+    Entries are cut to integers, and the largest of each column is raised in `largest`.
     Return −1, or the first column with an entry that is negative or does not fit.
     """
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], stride = out.shape[1], i, j
@@ -155,7 +155,7 @@ def pack_codes(const numeric[:, ::1] X, packed[:, ::1] out, Py_ssize_t first, in
 
 
 def count_joint(columns, sizes, int64_t[::1] rows):
-    """Add one to rows[combination] for each row without a gap; return how many have one.
+    """Add one to rows[combination] for each row without a missing value; return how many have one.
 
     Combinations are numbered in mixed radix, the last column's codes next to each other. Codes must
     be below their column's size, and there must be fewer than 2^31 combinations.
@@ -255,7 +255,7 @@ cdef inline int32_t _code(object label, dict known, list labels) except -2:
 
 
 cdef object _label(object value):
-    """Return None (missing), a bool, int, float or str; TypeError for anything else."""
+    """Make None (missing), a bool, int, float or str of a value; TypeError for anything else."""
     cdef double number
     if value is None or value is True or value is False:
         return value

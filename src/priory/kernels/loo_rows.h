@@ -35,7 +35,7 @@ PRIORY_INLINE void densities_of(const double *restrict tile, ptrdiff_t d, const 
     for (ptrdiff_t first = 0; first < d; first += PRIORY_CHUNK) {
         ptrdiff_t last = first + PRIORY_CHUNK < d ? first + PRIORY_CHUNK : d;
         double above[PRIORY_TILE_ROWS] = {0.0}, below[PRIORY_TILE_ROWS], norms[PRIORY_TILE_ROWS] = {0.0};
-        double norm = 0.0; /* of a row without gaps */
+        double norm = 0.0; /* of a row without missing values */
         for (int r = 0; r < PRIORY_TILE_ROWS; r++)
             below[r] = 1.0;
         for (ptrdiff_t j = first; j < last; j++) {

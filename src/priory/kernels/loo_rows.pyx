@@ -65,13 +65,7 @@ cdef class GaussianSums:
             [self.log_norm[:, left : left + PRIORY_TILE_COLUMNS].sum(axis=1) for left in lefts]
         )
 
-    def add(
-        self,
-        const floating[:, :] X,
-        const int32_t[::1] y,
-        const double[::1] amount,
-        double[:, ::1] out,
-    ):
+    def add(self, const floating[:, :] X, const int32_t[::1] y, const double[::1] amount, double[:, ::1] out):
         """Add log p(x | k) of every row without it, but for rows for which digits would be lost.
 
         Return an array of those: to them nothing is added.

@@ -2,7 +2,7 @@
 
 from collections import namedtuple
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
@@ -56,6 +56,7 @@ cdef extern from "loo_words.h" nogil:
 TERMS = ("count", "log", "binary", "unit")
 SCORES = ("fixed", "multinomial", "complement")
 PSEUDO = ("same", "uniform", "marginal", "given")
+SUMS, COUNTS = ("weight", "taken", "own", "pooled", "pseudo_gone"), ("n_leaving", "is_learned")  # of loo_scores
 
 ctypedef fused amount:
     int32_t
@@ -141,7 +142,7 @@ cdef class LooSums:
         self.at.log1p_with_word = self.hold(None if with_word is None else np.log1p(with_word), len(total))
 
     cdef const double* hold(self, given, Py_ssize_t size) except? NULL:
-        """Return where so many numbers are, or NULL for None."""
+        """Keep so many numbers, and find where they are; NULL for None."""
         if given is None:
             return NULL
         self.held.append(np.ascontiguousarray(given, dtype=np.float64))
@@ -154,7 +155,7 @@ cdef class LooSums:
         self, const int64_t[::1] indptr, const int32_t[::1] words, const amount[::1] tf,
         const int32_t[::1] y, const double[::1] weights,
     ):
-        """Return the LooTexts of a matrix of counts: each goes, with its weight."""
+        """Score each text of a matrix of counts under the sums without it, as LooTexts."""
         cdef Py_ssize_t n = y.shape[0], i, j, a, b, longest, K = self.at.K
         if indptr.shape[0] != n + 1 or weights.shape[0] != n:
             raise ValueError(f"There are {n} classes: indptr must be one longer, weights as long.")
@@ -162,15 +163,10 @@ cdef class LooSums:
             raise ValueError(f"Words must be from 0 to {self.n_words - 1}, and each have a tf.")
         if n and not 0 <= np.min(y) <= np.max(y) < K:
             raise ValueError(f"y must be from 0 to {K - 1}.")
-        out = LooTexts(
-            np.zeros((n, K)), np.zeros((n, K)), *(np.empty(n) for _ in range(5)), np.empty(n, np.int64),
-            np.empty(n, np.bool_),
-        )
-        cdef double[:, ::1] scores = out.scores, gone = out.gone
-        cdef double[::1] own = out.own, pooled = out.pooled, weight = out.weight, taken = out.taken
-        cdef double[::1] pseudo_gone = out.pseudo_gone
-        cdef int64_t[::1] n_leaving = out.n_leaving
-        cdef uint8_t[::1] is_learned = out.is_learned.view(np.uint8)
+        texts = np.empty(n, dtype=[(name, "f8") for name in SUMS] + [(name, "i8") for name in COUNTS])
+        scored, lost = np.zeros((n, K)), np.zeros((n, K))
+        cdef loo_scores[::1] text = texts
+        cdef double[:, ::1] scores = scored, gone = lost
         longest = np.diff(indptr).max(initial=0)
         cdef int32_t[::1] word = np.empty(longest, np.int32)
         cdef int64_t[::1] own_pair = np.empty(longest, np.int64)
@@ -178,7 +174,6 @@ cdef class LooSums:
         cdef double[::1] pairs = np.empty(max(WITHOUT_BLOCK, K))
         cdef int64_t[::1] hits = np.zeros(K, np.int64)
         cdef left_words t
-        cdef loo_scores text
         t.word, t.own, t.x, t.taken = &word[0], &own_pair[0], &room[0, 0], &room[1, 0]
         t.idf, t.pseudo, t.logs, t.pairs = &room[2, 0], &room[3, 0], &room[4, 0], &pairs[0]
         t.hits = &hits[0]
@@ -187,9 +182,7 @@ cdef class LooSums:
                 a, b = indptr[i], indptr[i + 1]
                 for j in range(b - a):
                     t.x[j] = tf[a + j]
-                text = loo_text(&self.at, &words[a], b - a, y[i], weights[i], &t, &scores[i, 0], &gone[i, 0])
-                own[i], pooled[i], weight[i], taken[i] = text.own, text.pooled, text.weight, text.taken
-                pseudo_gone[i] = text.pseudo_gone
-                n_leaving[i], is_learned[i] = text.n_leaving, text.is_learned
-        return out
+                text[i] = loo_text(&self.at, &words[a], b - a, y[i], weights[i], &t, &scores[i, 0], &gone[i, 0])
+        columns = {name: np.ascontiguousarray(texts[name]) for name in (*SUMS, "n_leaving")}
+        return LooTexts(scored, lost, is_learned=texts["is_learned"] != 0, **columns)
 

@@ -2,7 +2,7 @@
  *
  * There are three ways to sum, the fastest that gives the last bit where there is one to give:
  *
- *   whole    plain sums of whole numbers, tile by tile. No partial sum of squares passes 2^53, so
+ *   whole    plain sums of integers, tile by tile. No partial sum of squares passes 2^53, so
  *            nothing is rounded.
  *   caught   raw sums; what an addition or a product rounds away is caught and kept apart. Exact
  *            wherever all digits of the sums fit into a double-double.
@@ -18,7 +18,7 @@
 /* ---- moments per class and column ----------------------------------------------------------- */
 
 #define PRIORY_LARGEST 1e150 /* beyond it a square overflows */
-#define PRIORY_WHOLE 9007199254740992.0 /* 2^53: up to it every whole number is a double */
+#define PRIORY_WHOLE 9007199254740992.0 /* 2^53: up to it every integer is a double */
 #define PRIORY_BLOCK 1024    /* rows of a class that are summed before they join the totals */
 #define PRIORY_GROWTH 4      /* an origin serves until there are so many times the rows it is of */
 #define PRIORY_AHEAD 1024    /* values that are fetched ahead: the sums take as long as the fetching */
@@ -28,9 +28,9 @@
 typedef struct {
     ptrdiff_t classes, columns;
     const int8_t *rounded;      /* 1 where sums are about an origin; by rows: in all columns or none */
-    double *n, *w, *w_lo;       /* pending, of rows with gaps: rows, Σw */
+    double *n, *w, *w_lo;       /* pending, of rows with missing values: rows, Σw */
     double *p1, *p1_lo, *p2, *p2_lo; /* pending: Σwx, Σwx², or Σwd, Σwd² with d = x − origin */
-    double *class_n, *class_w, *class_w_lo; /* (classes,) pending rows without a gap: in every column */
+    double *class_n, *class_w, *class_w_lo; /* (classes,) pending rows without a missing value: in every column */
     int64_t *pending, *block;   /* (classes,) rows since the last flush; rows until the next */
     double *origin;             /* near the class's values; NaN until its first value */
     int64_t *ready;             /* (classes,) 1 when every column has its origin */
@@ -39,6 +39,32 @@ typedef struct {
     int64_t *rows;              /* the totals that are added to: raw Σw, Σwx, Σwx² */
     double *total, *total_lo, *s1_hi, *s1_lo, *s2_hi, *s2_lo; /* total_lo may be NULL */
 } moments;
+
+/* Have memory for what is pending; −1: there is none. The totals and `rounded` are the caller's. */
+PRIORY_UNUSED static int start_moments(moments *m, ptrdiff_t classes, ptrdiff_t columns)
+{
+    ptrdiff_t K = classes, size = classes * columns;
+    double *at = m->n = (double *)calloc((size_t)(16 * size + 3 * K), sizeof(double));
+    m->pending = (int64_t *)calloc((size_t)(3 * K + 1), sizeof(int64_t));
+    if (at == NULL || m->pending == NULL)
+        return -1;
+    double **parts[] = {&m->n, &m->w, &m->w_lo, &m->p1, &m->p1_lo, &m->p2, &m->p2_lo, &m->counted, &m->moved, &m->origin};
+    for (int i = 0; i < 10; i++, at += size)
+        *parts[i] = at;
+    m->sum_w = (dd *)at, m->sum_d1 = m->sum_w + size, m->sum_d2 = m->sum_d1 + size;
+    m->class_n = at + 6 * size, m->class_w = m->class_n + K, m->class_w_lo = m->class_w + K;
+    m->block = m->pending + K, m->ready = m->block + K;
+    for (ptrdiff_t i = 0; i < size; i++)
+        m->origin[i] = NAN;
+    m->classes = classes, m->columns = columns;
+    return 0;
+}
+
+PRIORY_UNUSED static void free_moments(moments *m)
+{
+    free(m->n);
+    free(m->pending);
+}
 
 /* Add raw sums to the totals. */
 static inline void add_totals(moments *m, ptrdiff_t at, dd w, dd s1, dd s2)
@@ -133,16 +159,16 @@ PRIORY_INLINE void add_powers(double x, double w, int weighted, double *s1, doub
     add_caught(s2, s2_lo, square.hi, weighted ? square.lo + u.lo * x : square.lo);
 }
 
-/* ---- whole numbers -------------------------------------------------------------------------- */
+/* ---- integers -------------------------------------------------------------------------- */
 
-/* 1 unless a double is a whole number; one beyond 2^51 may pass, NaN does not. */
+/* 1 unless a double is an integer; one beyond 2^51 may pass, NaN does not. */
 PRIORY_INLINE int64_t is_broken(double x)
 {
-    const double shift = 6755399441055744.0; /* 1.5·2^52: adding it rounds to a whole number */
+    const double shift = 6755399441055744.0; /* 1.5·2^52: adding it rounds to an integer */
     return !((x + shift) - shift == x);
 }
 
-/* Sum a tile of rows of whole numbers; return 0, with nothing pending, if it cannot be done exactly:
+/* Sum a tile of rows of integers; return 0, with nothing pending, if it cannot be done exactly:
  * a number or weight is not whole, or a sum of squares passes 2^53. No sum is larger than that of
  * the squares. */
 PRIORY_CLONES static int whole_by_row(moments *m, const double *x, ptrdiff_t stride, ptrdiff_t rows,
@@ -235,7 +261,7 @@ PRIORY_INLINE int any_by_row(moments *m, const double *x, ptrdiff_t stride, ptrd
     for (i = 0; i < rows; i++, x += stride) {
         ptrdiff_t c = y[i];
         double w = weighted ? weight[i] : 1.0;
-        int64_t odd = 0, large = 0; /* gaps, or values that are too large */
+        int64_t odd = 0, large = 0; /* missing values, or values that are too large */
         if (i + ahead < rows)
             for (j = 0; j < d; j += 8)
                 PRIORY_PREFETCH(x + ahead * stride + j);
@@ -321,7 +347,7 @@ PRIORY_INLINE void any_by_column(moments *m, const double *x, ptrdiff_t rows, co
     }
 }
 
-/* Sum whole numbers; return whether that was exact. */
+/* Sum integers; return whether that was exact. */
 PRIORY_INLINE int whole_by_column(moments *m, const double *x, ptrdiff_t rows, const int32_t *y,
                                   const double *weight, double *table, int lanes)
 {

@@ -2,51 +2,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64] | NDArray[np.float32]
+Codes = NDArray[np.int32]
+Rows = NDArray[np.int64]
+Sums = NDArray[np.float64]
 
 def class_moments(
     X: Floats,
-    y: NDArray[np.int32],
-    weight: NDArray[np.float64] | None,
-    rows: NDArray[np.int64],
-    total: NDArray[np.float64],
-    s1_hi: NDArray[np.float64],
-    s1_lo: NDArray[np.float64],
-    s2_hi: NDArray[np.float64],
-    s2_lo: NDArray[np.float64],
-    total_lo: NDArray[np.float64] | None = None,
+    y: Codes,
+    weight: Sums | None,
+    rows: Rows,
+    total: Sums,
+    s1_hi: Sums,
+    s1_lo: Sums,
+    s2_hi: Sums,
+    s2_lo: Sums,
+    total_lo: Sums | None = None,
 ) -> int: ...
 def add_rows(
-    X: NDArray[np.float64],
-    y: NDArray[np.int32],
-    rows: NDArray[np.int64],
-    n_hi: NDArray[np.float64],
-    n_lo: NDArray[np.float64],
-    s1_hi: NDArray[np.float64],
-    s1_lo: NDArray[np.float64],
-    s2_hi: NDArray[np.float64],
-    s2_lo: NDArray[np.float64],
+    X: Sums,
+    y: Codes,
+    rows: Rows,
+    n_hi: Sums,
+    n_lo: Sums,
+    s1_hi: Sums,
+    s1_lo: Sums,
+    s2_hi: Sums,
+    s2_lo: Sums,
 ) -> bool: ...
 def central_moments(
-    n_hi: NDArray[np.float64],
-    n_lo: NDArray[np.float64],
-    s1_hi: NDArray[np.float64],
-    s1_lo: NDArray[np.float64],
-    s2_hi: NDArray[np.float64],
-    s2_lo: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    squares: NDArray[np.float64],
+    n_hi: Sums,
+    n_lo: Sums,
+    s1_hi: Sums,
+    s1_lo: Sums,
+    s2_hi: Sums,
+    s2_lo: Sums,
+    mean: Sums,
+    squares: Sums,
 ) -> None: ...
-def add_up(
-    hi: NDArray[np.float64],
-    lo: NDArray[np.float64],
-    total_hi: NDArray[np.float64],
-    total_lo: NDArray[np.float64],
-) -> None: ...
+def add_up(hi: Sums, lo: Sums, total_hi: Sums, total_lo: Sums) -> None: ...
 def count_cells(
-    x: Floats,
-    y: NDArray[np.int32],
-    weight: NDArray[np.float64] | None,
-    K: int,
-    level: int,
-    limit: int,
-) -> tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
+    x: Floats, y: Codes, weight: Sums | None, K: int, level: int, limit: int
+) -> tuple[int, Rows, Rows, Sums]: ...

@@ -11,27 +11,9 @@ cdef extern from "moments.h" nogil:
     ctypedef struct dd:
         double hi, lo
     ctypedef struct moments:
-        ptrdiff_t classes, columns
+        ptrdiff_t classes
         const int8_t *rounded
-        double *n
-        double *w
-        double *w_lo
-        double *p1
-        double *p1_lo
-        double *p2
-        double *p2_lo
-        double *class_n
-        double *class_w
-        double *class_w_lo
-        int64_t *pending
         int64_t *block
-        double *origin
-        int64_t *ready
-        dd *sum_w
-        dd *sum_d1
-        dd *sum_d2
-        double *counted
-        double *moved
         int64_t *rows
         double *total
         double *total_lo
@@ -52,6 +34,8 @@ cdef extern from "moments.h" nogil:
         moments*, const double*, ptrdiff_t, const int32_t*, const double*, ptrdiff_t, double*, int,
         int8_t*,
     )
+    int start_moments(moments*, ptrdiff_t, ptrdiff_t)
+    void free_moments(moments*)
     void flush_class(moments*, ptrdiff_t)
     void finish_moments(moments*)
     dd dd_add(dd, dd)
@@ -79,20 +63,12 @@ cdef double TINY = 1e-140  # squares of smaller numbers lose their last bits to 
 
 
 def class_moments(
-    const floating[:, :] X,
-    y,
-    weight,
-    int64_t[:, ::1] rows,
-    double[:, ::1] total,
-    double[:, ::1] s1_hi,
-    double[:, ::1] s1_lo,
-    double[:, ::1] s2_hi,
-    double[:, ::1] s2_lo,
-    double[:, ::1] total_lo=None,
+    const floating[:, :] X, y, weight, int64_t[:, ::1] rows, double[:, ::1] total, double[:, ::1] s1_hi,
+    double[:, ::1] s1_lo, double[:, ::1] s2_hi, double[:, ::1] s2_lo, double[:, ::1] total_lo=None,
 ):
     """Add Σw, Σwx, Σwx² to (hi, lo); return −1, or the first column with |x| > 1e150.
 
-    Without total_lo, Σw is rounded to float64. That is exact for whole weights; for others the
+    Without total_lo, Σw is rounded to float64. That is exact for integer weights; for others the
     variance is then exact only to about 1e-16 · (mean² + variance).
     """
     cdef const int32_t[::1] classes = np.ascontiguousarray(y)
@@ -108,20 +84,7 @@ def class_moments(
         w = &weights[0]
     cdef int8_t[:, ::1] rounded = np.zeros((K, d), dtype=np.int8)
     cdef int8_t[::1] whole = np.ones(d, dtype=np.int8)
-    cdef double[:, ::1] origin = np.full((K, d), np.nan)
-    cdef double[:, :, ::1] pending = np.zeros((9, K, d))
-    cdef double[:, :, :, ::1] sums = np.zeros((3, K, d, 2))
-    cdef double[:, ::1] by_class = np.zeros((3, K))
-    cdef int64_t[:, ::1] flushes = np.zeros((3, K), dtype=np.int64)
-    m.classes, m.columns = K, d
-    m.rounded, m.origin = &rounded[0, 0], &origin[0, 0]
-    m.n, m.w, m.w_lo = &pending[0, 0, 0], &pending[1, 0, 0], &pending[2, 0, 0]
-    m.p1, m.p1_lo = &pending[3, 0, 0], &pending[4, 0, 0]
-    m.p2, m.p2_lo = &pending[5, 0, 0], &pending[6, 0, 0]
-    m.counted, m.moved = &pending[7, 0, 0], &pending[8, 0, 0]
-    m.class_n, m.class_w, m.class_w_lo = &by_class[0, 0], &by_class[1, 0], &by_class[2, 0]
-    m.sum_w, m.sum_d1, m.sum_d2 = <dd*> &sums[0, 0, 0, 0], <dd*> &sums[1, 0, 0, 0], <dd*> &sums[2, 0, 0, 0]
-    m.pending, m.block, m.ready = &flushes[0, 0], &flushes[1, 0], &flushes[2, 0]
+    m.rounded = &rounded[0, 0]
     m.rows, m.total = &rows[0, 0], &total[0, 0]
     m.total_lo = NULL if total_lo is None else &total_lo[0, 0]
     m.s1_hi, m.s1_lo, m.s2_hi, m.s2_lo = &s1_hi[0, 0], &s1_lo[0, 0], &s2_hi[0, 0], &s2_lo[0, 0]
@@ -130,33 +93,32 @@ def class_moments(
     cdef int lanes = PRIORY_LANES if K <= MANY_CLASSES else 1
     cdef double[::1] table = np.zeros(lanes * K * LANE_SIZE)
     cdef int32_t[:, ::1] seen = np.zeros((K, 1 if by_column else d), dtype=np.int32)
-    cdef Py_ssize_t first
-    with nogil:
-        if by_column:
-            found = _by_column(
-                X, &classes[0], w, &m, &tile[0], &table[0], lanes, whole, rounded, seen
-            )
-        else:
-            first = _whole_rows(X, &classes[0], w, &m, &tile[0])
-            flushes[1, :] = PRIORY_GROWTH
-            if first < n:
-                _find_full_rows(X, classes, w, first, seen, rounded)
-            found = _by_row(X, &classes[0], w, &m, &tile[0], first)
-        if not found:
-            finish_moments(&m)
+    cdef Py_ssize_t first, k
+    try:
+        if start_moments(&m, K, d) < 0:
+            raise MemoryError
+        with nogil:
+            if by_column:
+                found = _by_column(
+                    X, &classes[0], w, &m, &tile[0], &table[0], lanes, whole, rounded, seen
+                )
+            else:
+                first = _whole_rows(X, &classes[0], w, &m, &tile[0])
+                for k in range(K):
+                    m.block[k] = PRIORY_GROWTH
+                if first < n:
+                    _find_full_rows(X, classes, w, first, seen, rounded)
+                found = _by_row(X, &classes[0], w, &m, &tile[0], first)
+            if not found:
+                finish_moments(&m)
+    finally:
+        free_moments(&m)
     return _first_large(X) if found else -1
 
 
 def add_rows(
-    const double[:, :] X,
-    const int32_t[:] y,
-    int64_t[:, ::1] rows,
-    double[:, ::1] n_hi,
-    double[:, ::1] n_lo,
-    double[:, ::1] s1_hi,
-    double[:, ::1] s1_lo,
-    double[:, ::1] s2_hi,
-    double[:, ::1] s2_lo,
+    const double[:, :] X, const int32_t[:] y, int64_t[:, ::1] rows, double[:, ::1] n_hi, double[:, ::1] n_lo,
+    double[:, ::1] s1_hi, double[:, ::1] s1_lo, double[:, ::1] s2_hi, double[:, ::1] s2_lo,
 ):
     """Add a few rows of weight 1, exactly; return False, with nothing added, unless all are finite.
 
@@ -182,14 +144,8 @@ def add_rows(
 
 
 def central_moments(
-    const double[:, :] n_hi,
-    const double[:, :] n_lo,
-    const double[:, :] s1_hi,
-    const double[:, :] s1_lo,
-    const double[:, :] s2_hi,
-    const double[:, :] s2_lo,
-    double[:, ::1] mean,
-    double[:, ::1] squares,
+    const double[:, :] n_hi, const double[:, :] n_lo, const double[:, :] s1_hi, const double[:, :] s1_lo,
+    const double[:, :] s2_hi, const double[:, :] s2_lo, double[:, ::1] mean, double[:, ::1] squares,
 ):
     """Write Σx / n and Σx² − (Σx)²/n, zero where n is; rounding may leave the latter below zero."""
     cdef Py_ssize_t i, j
@@ -219,7 +175,7 @@ def add_up(const double[:, :] hi, const double[:, :] lo, double[::1] total_hi, d
 
 
 def count_cells(const floating[:] x, y, weight, int K, int level, int limit):
-    """Return (level, keys, rows, total) of at most `limit` cells: a float64 without its last bits."""
+    """Count (level, keys, rows, total) of at most `limit` cells: a float64 without its last bits."""
     cdef const int32_t[::1] classes = np.ascontiguousarray(y)
     cdef const double[::1] weights
     cdef const double* w = NULL
@@ -259,7 +215,7 @@ def count_cells(const floating[:] x, y, weight, int K, int level, int limit):
 cdef Py_ssize_t _whole_rows(
     const floating[:, :] X, const int32_t* y, const double* w, moments* m, double* tile
 ) noexcept nogil:
-    """Sum whole numbers from the first row on; return at which row other numbers begin."""
+    """Sum integers from the first row on; return at which row other numbers begin."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], first = 0, done = 0, rows, stride, c
     # Few enough that no sum grows large, many enough that the classes' sums are not the work.
     cdef Py_ssize_t tall = max(2048, 128 * m.classes)
@@ -277,8 +233,7 @@ cdef Py_ssize_t _whole_rows(
 
 
 cdef int _by_row(
-    const floating[:, :] X, const int32_t* y, const double* w, moments* m, double* tile,
-    Py_ssize_t first,
+    const floating[:, :] X, const int32_t* y, const double* w, moments* m, double* tile, Py_ssize_t first
 ) noexcept nogil:
     cdef Py_ssize_t n = X.shape[0], rows, stride
     cdef const double* x
@@ -294,7 +249,7 @@ cdef inline const double* _rows_at(
     const floating[:, :] X, Py_ssize_t first, Py_ssize_t most, double* tile, Py_ssize_t* rows,
     Py_ssize_t* stride,
 ) noexcept nogil:
-    """Return some rows, at most so many, where they are if they can be read there, else copied."""
+    """Find some rows, at most so many, where they are if they can be read there, else copied."""
     cdef Py_ssize_t d = X.shape[1], i, j, size = sizeof(double)
     if floating is double:
         if X.strides[1] == size and X.strides[0] % size == 0:
@@ -332,7 +287,7 @@ cdef int _by_column(
 
 
 cdef inline const double* _adjacent(const floating[:] x, double* tile) noexcept nogil:
-    """Return numbers where they are if they can be read there, else copied."""
+    """Find numbers where they are if they can be read there, else copied."""
     cdef Py_ssize_t i
     if floating is double:
         if x.strides[0] == sizeof(double):

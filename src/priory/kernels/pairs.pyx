@@ -29,7 +29,7 @@ Pairs.__doc__ = """Sums over texts, per word and class that occur together.
 
 
 def sort_pairs(pairs, int64_t n_words):
-    """Return pairs, whose words may have been numbered anew, in the order of word and class.
+    """Sort pairs, whose words may have been numbered anew, by word and class.
 
     ValueError for a word that is not below `n_words`, a negative class, or a pair that is there twice.
     """
@@ -57,14 +57,14 @@ def sort_pairs(pairs, int64_t n_words):
 
 
 def take_pairs(pairs, where):
-    """Return the pairs that an index or a mask chooses."""
+    """Take pairs by an index or a mask."""
     arrays = [array[where] for array in pairs[:3]]
     weight = arrays[2] if pairs.weight is pairs.rows else pairs.weight[where]
     return Pairs(*arrays, weight, *(array[where] for array in pairs[4:]))
 
 
 def add_pairs(a, b):
-    """Return the sums of two lists of pairs, each in the order of word and class."""
+    """Add two lists of pairs, each in the order of word and class."""
     cdef Arrays left = Arrays(a), right = Arrays(b), out
     cdef int64_t n
     left.check_order()
@@ -78,7 +78,7 @@ def add_pairs(a, b):
 
 
 def subtract_pairs(a, b):
-    """Return a − b of two lists of pairs, each in the order of word and class.
+    """Subtract b from a, two lists of pairs, each in the order of word and class.
 
     Pairs without rows left are dropped. ValueError(word, class, rows in a, rows in b) where b has
     more rows; ValueError(word, class) where it has more of another sum, by more than rounding:
@@ -103,7 +103,7 @@ def subtract_pairs(a, b):
 
 
 def sum_by(const int32_t[::1] codes not None, const double[::1] values not None, Py_ssize_t size):
-    """Return the sum of the values of each code below `size`: np.bincount without a copy of the codes."""
+    """Sum the values of each code below `size`: np.bincount without a copy of the codes."""
     cdef Py_ssize_t n = codes.shape[0], i
     cdef int32_t below = 0, most = -1
     if values.shape[0] != n:
@@ -122,7 +122,7 @@ def sum_by(const int32_t[::1] codes not None, const double[::1] values not None,
 
 
 def log_plus(const double[::1] n, double a):
-    """Return log(n + a) of each n ≥ 0. Most counts are small: their logarithms are taken once."""
+    """Take log(n + a) of each n ≥ 0. Most counts are small: their logarithms are taken once."""
     logs = np.empty(n.shape[0])
     cdef double[::1] out = logs
     cdef double known[SMALL]

@@ -113,23 +113,16 @@ cdef class Lookups:
 
 
 def add_gaussian(
-    const floating[:, :] X,
-    const double[:, ::1] mean,
-    const double[:, ::1] half_precision,
-    const double[:, ::1] log_norm,
-    double[:, ::1] out,
+    const floating[:, :] X, const double[:, ::1] mean, const double[:, ::1] half_precision,
+    const double[:, ::1] log_norm, double[:, ::1] out,
 ):
     """Add Σ log_norm − (x − mean)² · half_precision over the columns that are not NaN."""
     _add_densities(X, mean, half_precision, log_norm, log_norm, False, out)
 
 
 def add_student_t(
-    const floating[:, :] X,
-    const double[:, ::1] mean,
-    const double[:, ::1] inv_scale,
-    const double[:, ::1] half_dof1,
-    const double[:, ::1] log_norm,
-    double[:, ::1] out,
+    const floating[:, :] X, const double[:, ::1] mean, const double[:, ::1] inv_scale,
+    const double[:, ::1] half_dof1, const double[:, ::1] log_norm, double[:, ::1] out,
 ):
     """Add Σ log_norm − half_dof1 · log1p((x − mean)² · inv_scale) over the columns not NaN."""
     _add_densities(X, mean, inv_scale, half_dof1, log_norm, True, out)
@@ -164,8 +157,7 @@ def add_present_dense(
 
 
 def add_counts_csr(
-    const numeric[:] data, const index[:] indices, indptr, const double[:, ::1] weights,
-    double[:, ::1] out
+    const numeric[:] data, const index[:] indices, indptr, const double[:, ::1] weights, double[:, ::1] out
 ):
     """Add X @ weights for compressed sparse rows, where 0 · (−inf) = 0."""
     cdef const int64_t[::1] start = np.ascontiguousarray(indptr, dtype=np.int64)
@@ -239,8 +231,7 @@ cdef _normalize(double[:, ::1] scores, double[::1] log_evidence, bint probabilit
 
 
 cdef _add_products(
-    const numeric[:, :] X, const double[:, ::1] weights, bint binary, double threshold,
-    double[:, ::1] out,
+    const numeric[:, :] X, const double[:, ::1] weights, bint binary, double threshold, double[:, ::1] out
 ):
     """Walk over tiles of rows, turned so that rows stand side by side."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], K = out.shape[1], height = PRIORY_TILE_ROWS
@@ -266,13 +257,8 @@ cdef _add_products(
 
 
 cdef _add_densities(
-    const floating[:, :] X,
-    const double[:, ::1] mean,
-    const double[:, ::1] b,
-    const double[:, ::1] power,
-    const double[:, ::1] log_norm,
-    bint student,
-    double[:, ::1] out,
+    const floating[:, :] X, const double[:, ::1] mean, const double[:, ::1] b, const double[:, ::1] power,
+    const double[:, ::1] log_norm, bint student, double[:, ::1] out,
 ):
     """Walk over tiles of rows; a Gaussian has no use for power."""
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], K = out.shape[1], height = PRIORY_TILE_ROWS

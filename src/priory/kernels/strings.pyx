@@ -49,7 +49,7 @@ cdef enum:
 
 
 def encode_strings(pieces):
-    """Return (codes, labels) of a column of Arrow strings, given in pieces.
+    """Code a column of Arrow strings, given in pieces, as (codes, labels).
 
     A piece is (width of its offsets in bits, 0 for views; rows; first row; its buffers). Codes are
     int8, int16 or int32, whichever is the first that holds them; −1 is a missing string.
@@ -62,7 +62,7 @@ def encode_strings(pieces):
 
 
 def encode_fixed_strings(cnp.ndarray values):
-    """Return (codes, labels) of an aligned array of NumPy's strings of one width, in native order."""
+    """Code an aligned array of NumPy's strings of one width, in native order, as (codes, labels)."""
     cdef _Encoder encoder = _Encoder(values.shape[0])
     cdef string_column column
     column.layout = ONE_WIDTH

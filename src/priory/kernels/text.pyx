@@ -116,7 +116,7 @@ cdef class Splitter:
         return Splitter, (self.unit, self.lowercase, self.ngrams, self.stops)
 
     def split(self, text):
-        """Return what a str, or UTF-8 bytes, is split into."""
+        """Split a str, or UTF-8 bytes."""
         cdef bytes data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
         cdef Reader reader = Reader(np.frombuffer(data, np.uint8), np.array([0, len(data)]), None, self)
         cdef Py_ssize_t n, i
@@ -133,7 +133,7 @@ cdef Splitter WORDS = Splitter()
 
 
 def character_tables():
-    """Return what is known of every code point, for the tests.
+    """List what is known of every code point, for the tests.
 
     Its lower case; whether that is a word character; whether the lower case is special; whether
     the code point itself is a word character; whether it is white space.
@@ -195,7 +195,7 @@ cdef class Reader:
         free(self.low)
 
     cdef Py_ssize_t _longest(self) except -1:
-        """Return the size of the longest text; ValueError for texts that are not inside the data."""
+        """Find the size of the longest text; ValueError for texts that are not inside the data."""
         cdef const int64_t[::1] offsets = self.offsets
         cdef int64_t longest = 0, size = 0, i
         if self.borrowed is not None:
@@ -237,7 +237,7 @@ cdef class Reader:
         return True
 
     cdef Py_ssize_t next_words(self) except -1 nogil:
-        """Return how many words are in self.words, at most BLOCK: 0 at the end of the text."""
+        """Write the next words to self.words, at most BLOCK; return how many, 0 at the end of the text."""
         cdef Py_ssize_t n
         cdef word_row* row = <word_row*> self.joined
         if self.splitter.kind == CHAR or self.splitter.kind == CHAR_WB:

@@ -26,7 +26,7 @@ cdef inline Py_ssize_t tile_rows(Py_ssize_t columns) noexcept nogil:
 cdef inline const double* rows_of(
     const numeric[:, :] X, Py_ssize_t first, Py_ssize_t rows, double* tile
 ) noexcept nogil:
-    """Return rows first .. first + rows: where they are if they can be read there, else copied."""
+    """Find rows first .. first + rows: where they are if they can be read there, else copied."""
     cdef Py_ssize_t d = X.shape[1], i, j
     if numeric is double:
         if X.strides[1] == sizeof(double) and X.strides[0] == d * <Py_ssize_t> sizeof(double):

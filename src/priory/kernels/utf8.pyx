@@ -57,7 +57,7 @@ cdef class Borrowed:
 
 
 def borrow_texts(texts):
-    """Return (data, None, missing) of str, without a copy of those that are ASCII; None, NaN and NA are missing.
+    """Read str as (data, None, missing), without a copy of those that are ASCII; None, NaN and NA are missing.
 
     TypeError(position) for anything else.
     """
@@ -66,7 +66,7 @@ def borrow_texts(texts):
 
 
 def encode_texts(texts):
-    """Return (data, offsets, missing) of str; None, NaN and NA are missing.
+    """Encode str as (data, offsets, missing); None, NaN and NA are missing.
 
     TypeError(position) for anything else.
     """
@@ -83,7 +83,7 @@ def encode_texts(texts):
 
 
 def text_sizes(list texts):
-    """Return (offsets, missing): about how many bytes each str has in UTF-8, at most; and the gaps.
+    """Estimate (offsets, missing): how many bytes each str has in UTF-8, at most; and which are missing.
 
     None, NaN and NA are missing; TypeError(position) for anything else.
     """
@@ -105,7 +105,7 @@ def text_sizes(list texts):
 
 
 def encode_tokens(documents):
-    """Return (data, offsets, missing) of documents that are words already, for the unit "given".
+    """Encode documents that are words already as (data, offsets, missing), for the unit "given".
 
     A document is an iterable of str, or None, NaN or NA where it is missing. TypeError(position)
     for anything else, a str too.

@@ -54,7 +54,7 @@ cdef class Vocabulary:
 
     @staticmethod
     def from_buffers(data, offsets):
-        """Return a vocabulary of words as `buffers` gives them, or Arrow.
+        """Make a vocabulary of words as `buffers` gives them, or Arrow.
 
         ValueError for words that are not inside the data, are no UTF-8 or are there twice.
         """
@@ -99,7 +99,7 @@ cdef class Vocabulary:
 
     @staticmethod
     cdef Vocabulary start():
-        """Return one for many words, in the memory of another if some is kept.
+        """Make one for many words, in the memory of another if some is kept.
 
         The first touch of memory may take longer than to find a place for what is put there.
         """
@@ -120,7 +120,7 @@ cdef class Vocabulary:
         return Vocabulary.from_buffers, self.buffers()
 
     def add(self, word):
-        """Return the code of a word; a new one if it is new."""
+        """Find the code of a word; add it if it is new."""
         cdef Key key = Key()
         cdef int32_t code
         key.write(word)
@@ -133,11 +133,11 @@ cdef class Vocabulary:
         return code
 
     def find(self, word):
-        """Return the code of a word, or −1."""
+        """Find the code of a word, or −1."""
         return int(self.find_all([word])[0])
 
     def find_all(self, list words not None):
-        """Return the code of each word (int32), −1 where there is none."""
+        """Find the code of each word (int32), −1 where there is none."""
         cdef Py_ssize_t n = len(words), i
         codes = np.empty(n, dtype=np.int32)
         cdef int32_t[::1] out = codes
@@ -152,7 +152,7 @@ cdef class Vocabulary:
         return codes
 
     def words(self):
-        """Return all words, in the order of their codes."""
+        """List all words, in the order of their codes."""
         cdef const int64_t* starts
         cdef const char* text
         cdef int64_t i
@@ -168,7 +168,7 @@ cdef class Vocabulary:
         return words
 
     def buffers(self):
-        """Return (data, offsets): the words' bytes one after another, word i from offsets[i] (int64)."""
+        """Copy (data, offsets): the words' bytes one after another, word i from offsets[i] (int64)."""
         cdef int64_t n, size
         cdef uint8_t[::1] text
         cdef int64_t[::1] starts
@@ -186,7 +186,7 @@ cdef class Vocabulary:
         return data, offsets
 
     def order(self):
-        """Return the codes (int32) in the order of the words' UTF-8 bytes, which is that of their code points."""
+        """Sort the codes (int32) by the words' UTF-8 bytes, an order which is that of their code points."""
         cdef int32_t[::1] out
         self.start_reading()
         try:
@@ -218,7 +218,7 @@ cdef class Vocabulary:
         return codes
 
     def take(self, codes):
-        """Return a vocabulary of the words with these codes, numbered in this order.
+        """Make a vocabulary of the words with these codes, numbered in this order.
 
         ValueError for a code that is not here or is there twice.
         """
@@ -240,7 +240,7 @@ cdef class Vocabulary:
         return taken
 
     def copy(self):
-        """Return an equal vocabulary of its own."""
+        """Make an equal vocabulary of its own."""
         cdef Vocabulary copied = Vocabulary()
         self.start_reading()
         try:

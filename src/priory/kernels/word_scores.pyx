@@ -104,16 +104,9 @@ cdef class WordScores:
 
 
 def place_pairs(
-    const int32_t[::1] word,
-    const int32_t[::1] label,
-    const double[::1] deltas,
-    const int32_t[::1] place,
-    const double[::1] scale,
-    const double[::1] constant,
-    const double[::1] class_part,
-    double[:, ::1] rows,
-    int32_t[::1] labels_out,
-    double[::1] deltas_out,
+    const int32_t[::1] word, const int32_t[::1] label, const double[::1] deltas, const int32_t[::1] place,
+    const double[::1] scale, const double[::1] constant, const double[::1] class_part, double[:, ::1] rows,
+    int32_t[::1] labels_out, double[::1] deltas_out,
 ):
     """Put each pair where WordScores wants it; return how many had words without a row.
 
@@ -140,14 +133,8 @@ def place_pairs(
 
 
 def score_words(
-    data,
-    offsets,
-    missing,
-    Vocabulary vocabulary not None,
-    WordScores scores not None,
-    double[:, ::1] out,
-    str tf="count",
-    Splitter splitter=None,
+    data, offsets, missing, Vocabulary vocabulary not None, WordScores scores not None, double[:, ::1] out,
+    str tf="count", Splitter splitter=None,
 ):
     """Add Σ x·(scores of the word) over the words of text i to out[i].
 
@@ -200,7 +187,7 @@ cdef class Scored:
 
 
 cdef object _float64(array):
-    """Return an array of float64 that shows what `array` has, and cannot be written to."""
+    """View an array as float64 that cannot be written to."""
     return _frozen(np.ascontiguousarray(array, dtype=np.float64).view())
 
 

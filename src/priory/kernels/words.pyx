@@ -93,16 +93,10 @@ WordCounts.__doc__ = """Sums over texts.
 
 
 def count_words(
-    data,
-    offsets,
-    missing,
-    y,
-    weight,
-    Vocabulary vocabulary not None,
-    Py_ssize_t n_classes=0,
+    data, offsets, missing, y, weight, Vocabulary vocabulary not None, Py_ssize_t n_classes=0,
     Splitter splitter=None,
 ):
-    """Return the WordCounts of texts with classes y; words not yet in the vocabulary join it.
+    """Count texts with classes y as WordCounts; words not yet in the vocabulary join it.
 
     A text that is missing, or whose class is negative, counts for nothing. The arrays per class
     are as long as the largest class asks, and at least `n_classes`.
@@ -115,7 +109,7 @@ def count_words(
 
 
 def count_matrix(data, offsets, missing, Vocabulary vocabulary not None, Splitter splitter=None):
-    """Return (indptr, indices, tf): how often each text has which words of the vocabulary.
+    """Count (indptr, indices, tf): how often each text has which words of the vocabulary.
 
     Text i has the words indices[indptr[i]:indptr[i + 1]] (int32; indptr is int64), in order of
     first appearance, tf times (int32) each.
@@ -198,7 +192,7 @@ cdef class Tally:
         return at
 
     cdef object summed(self, written, y, weight, int64_t n_words, counts):
-        """Return the Pairs of the texts that are written down, which are in the order of their classes."""
+        """Sum the texts that are written down, in the order of their classes, to Pairs."""
         cdef const int32_t[::1] classes = y
         cdef const int64_t[::1] texts = written
         cdef const double[::1] weights = weight
@@ -261,7 +255,7 @@ cdef class WordCounter:
 
     @staticmethod
     def start(Py_ssize_t n_classes):
-        """Return a counter with a vocabulary of its own, in the memory of one that rests if there is one."""
+        """Make a counter with a vocabulary of its own, in the memory of one that rests if there is one."""
         cdef WordCounter counter
         if not resting:
             return WordCounter(Vocabulary.start(), n_classes)
@@ -348,7 +342,7 @@ cdef class WordCounter:
             dense_merge(&self.dense, &other.dense, &places[0], first_class, end_class)
 
     def result(self, int threads=1):
-        """Return the WordCounts."""
+        """Sum up to WordCounts."""
         self._check_awake()
         self.vocabulary.start_writing()
         try:
@@ -363,7 +357,7 @@ cdef class WordCounter:
         return self.counts._replace(pairs=part)
 
     cdef bint _has_room(self):
-        """Return whether sums of all pairs are worth their memory; hand them over if no longer."""
+        """Say whether sums of all pairs are worth their memory; hand them over if no longer."""
         cdef int64_t needed = self.vocabulary.words_.count * self.dense.K
         if needed <= DENSE_MOST and self.dense.total < TOTAL:
             return True
@@ -448,7 +442,7 @@ cdef object _no_counts(Py_ssize_t n_classes):
 
 
 cdef list _shares(Py_ssize_t n, int threads):
-    """Return (first, end) of parts of n things. Each thread does many: some have much more to do."""
+    """Part n things into (first, end). Each thread does many: some have much more to do."""
     parts = min(n, SHARES * threads) if threads > 1 else 1
     return [(n * i // parts, n * (i + 1) // parts) for i in range(parts)]
 
