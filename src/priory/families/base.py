@@ -22,7 +22,7 @@ from priory.base.errors import NoLikelihoodError
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 from priory.data.columns import Combined, Labels, Numbers
 from priory.data.schema import Block, Kind
-from priory.families.described import Parts, assigned, column_parts
+from priory.families.described import FactorParts, assigned, column_parts
 from priory.families.priors import Dirichlet, Laplace, MEstimate, Prior
 from priory.kernels.score import Lookups
 from priory.statistics.tables import LabelsTable, NumbersTable
@@ -127,7 +127,7 @@ class Family(ABC):
         """Write the factor of one row as a formula; it must be what the factor's number is."""
         return f"P({assigned(block, value if isinstance(value, tuple) else (value,))} | class)"
 
-    def parts(self, block: Block, row: Any, parameters: Any) -> Parts | None:
+    def parts(self, block: Block, row: Any, parameters: Any) -> FactorParts | None:
         """List the lines that one row's factor is the product of, where it is more than one.
 
         Several columns of numbers are taken to be independent given the class.

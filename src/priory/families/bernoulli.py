@@ -14,7 +14,7 @@ from priory.data.columns import Column, Counts, Labels, SparseRows
 from priory.data.schema import Block, Kind
 from priory.families.base import Adder, EstimateTables, Lookup, Rng, times
 from priory.families.counted import add_counts, presence_parts, sparse_rows
-from priory.families.described import Parts
+from priory.families.described import FactorParts
 from priory.families.loo import LooRows, log_share, tabulate
 from priory.families.priors import DiscretePrior, Laplace, one_column
 from priory.families.protocols import ClosedFormLoo, DirichletFamily, InPlace, Linear, LinearFamily
@@ -131,7 +131,9 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
 
         return add
 
-    def parts(self, block: Block, row: Column, parameters: BernoulliParameters) -> Parts | None:
+    def parts(
+        self, block: Block, row: Column, parameters: BernoulliParameters
+    ) -> FactorParts | None:
         """Write p of each column that is there, and Π (1 − p) of the others together."""
         if not isinstance(row, Counts):
             return None

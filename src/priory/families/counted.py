@@ -17,7 +17,7 @@ from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Counts, SparseRows
 from priory.data.schema import Block, Kind
 from priory.families.base import Adder, EstimateTables, Rng, log_gamma
-from priory.families.described import Part, Parts
+from priory.families.described import FactorPart, FactorParts
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.loo import LooRows, brute_force_loo, loo_table
 from priory.families.loo_counts import CountedPairs, Scores, loo_shares
@@ -213,7 +213,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         sums = self.sums(table)
         return sums.grid[:, sums.kept].T
 
-    def parts(self, block: Block, row: Any, parameters: Any) -> Parts:
+    def parts(self, block: Block, row: Any, parameters: Any) -> FactorParts:
         """Write a line for each word that one row has."""
         some, weights = self.rows(row, parameters), parameters.weights
         names = self.names(block, parameters, some.indices)
@@ -231,10 +231,10 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         if self.idf or self.norm:  # then a word's weight is no logarithm of a probability
             title, sign = "e^weight of {}", 1.0
         each = [
-            Part(title.format(name), times * weight, sign * times)
+            FactorPart(title.format(name), times * weight, sign * times)
             for name, times, weight in zip(names, x, weights.of(some.indices), strict=True)
         ]
-        return Parts(each, notes=notes, noun=self.noun)
+        return FactorParts(each, notes=notes, noun=self.noun)
 
     def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(word | k), P(word is there | k), P(word | not k), or weights that are no P."""
@@ -294,7 +294,7 @@ def presence_parts(
     names: Sequence[str],
     notes: Sequence[str] = (),
     noun: str = "columns",
-) -> Parts:
+) -> FactorParts:
     """Write p of each word that is there, and Π (1 − p) of the others together."""
     log_on, log_off = weights.log_presence(words)
     absent = np.zeros(weights.n_classes) if weights.bias is None else weights.bias
@@ -304,10 +304,12 @@ def presence_parts(
         always = np.isneginf(log_off)
         absent = absent - np.where(always, -weights.of(words), log_off).sum(axis=0)
         absent[always.sum(axis=0) < weights.certain.words_of_class] = -np.inf
-    each = [Part(f"P({name} is there | class)", p) for name, p in zip(names, log_on, strict=True)]
+    each = [
+        FactorPart(f"P({name} is there | class)", p) for name, p in zip(names, log_on, strict=True)
+    ]
     n = int(weights.kept.sum()) - len(words)
     title = f"1 {noun[:-1]} that is not there" if n == 1 else f"{n} {noun} that are not there"
-    return Parts(each, [Part(title, absent)] if n else [], notes, noun)
+    return FactorParts(each, [FactorPart(title, absent)] if n else [], notes, noun)
 
 
 def orders_left_out(log_coefficient: float) -> list[str]:

@@ -16,12 +16,12 @@ from priory.data.schema import Block
 if TYPE_CHECKING:
     from priory.families.base import Family
 
-__all__ = ["Part", "Parts", "assigned", "column_parts", "known_values", "listed"]
+__all__ = ["FactorPart", "FactorParts", "assigned", "column_parts", "known_values", "listed"]
 
 BATCH = 64
 
 
-class Part(NamedTuple):
+class FactorPart(NamedTuple):
     """Hold one line of a factor: how it is written, and what it adds for each class."""
 
     title: str
@@ -30,18 +30,18 @@ class Part(NamedTuple):
     exponent: float = 1.0
 
 
-class Parts(NamedTuple):
+class FactorParts(NamedTuple):
     """Hold the lines of a factor, which add up to it: one for each word or column, and others."""
 
-    each: Sequence[Part]
-    together: Sequence[Part] = ()
+    each: Sequence[FactorPart]
+    together: Sequence[FactorPart] = ()
     """What many words or columns add in one line, such as all that are not there."""
     notes: Sequence[str] = ()
     """What adds nothing, and why."""
     noun: str = "columns"
 
 
-def column_parts(family: Family, block: Block, row: Numbers, parameters: Any) -> Parts | None:
+def column_parts(family: Family, block: Block, row: Numbers, parameters: Any) -> FactorParts | None:
     """List a line for each column of a block of numbers that are independent given the class."""
     x = row.values[0]
     if len(x) == 1:
@@ -56,11 +56,11 @@ def column_parts(family: Family, block: Block, row: Numbers, parameters: Any) ->
         if family.base_measure_in_joint:
             scores += family.log_base_measure(Numbers(alone), parameters)[:, None]
         each += [
-            Part(f"P({block.columns[j]} = {shown(float(x[j]))} | class)", score)
+            FactorPart(f"P({block.columns[j]} = {shown(float(x[j]))} | class)", score)
             for j, score in zip(places.tolist(), scores, strict=True)
         ]
     missing = [block.columns[j] for j in np.flatnonzero(np.isnan(x)).tolist()]
-    return Parts(each, notes=[f"missing: {listed(missing)}"] if missing else [])
+    return FactorParts(each, notes=[f"missing: {listed(missing)}"] if missing else [])
 
 
 def assigned(block: Block, values: Sequence[Any]) -> str:

@@ -18,7 +18,7 @@ from priory.data.columns import Combined
 from priory.data.schema import Block, Kind
 from priory.families.base import Adder, EstimateTables, Rng, adder_of, log
 from priory.families.categorical import draw, pick
-from priory.families.described import Parts, assigned, known_values
+from priory.families.described import FactorParts, assigned, known_values
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.loo import LooRows, log_share, reduced
 from priory.families.pair_counts import MISSING, places_of
@@ -96,7 +96,7 @@ class Joint(ClosedFormLoo, Parametric, Conjugate):
         """Write P of the values that are in the table; the others are summed out."""
         return f"P({assigned(block, known_values(value, parameters.domains))} | class)"
 
-    def parts(self, block: Block, row: Combined, parameters: JointParameters) -> Parts | None:
+    def parts(self, block: Block, row: Combined, parameters: JointParameters) -> FactorParts | None:
         """List no lines, only a remark on the values that were never seen."""
         never = [
             f"{column} = {shown(part.value(0))}"
@@ -105,7 +105,11 @@ class Joint(ClosedFormLoo, Parametric, Conjugate):
             )
             if not part.missing[0] and code < 0
         ]
-        return Parts((), notes=[f"never seen, summed out: {', '.join(never)}"]) if never else None
+        return (
+            FactorParts((), notes=[f"never seen, summed out: {', '.join(never)}"])
+            if never
+            else None
+        )
 
     def log_likelihood(self, column: Combined, parameters: JointParameters) -> FloatArray:
         """Look each row up in the table of the columns that it has."""

@@ -12,7 +12,7 @@ from priory.base.formatting import number, shown
 from priory.base.html import html_table, html_together
 from priory.base.typing import FloatArray, IntArray, Label
 from priory.data.columns import Frame
-from priory.families.described import Part, Parts
+from priory.families.described import FactorPart, FactorParts
 from priory.model.model import Model
 from priory.model.term import Term
 
@@ -44,9 +44,9 @@ class RowFactor:
     log_likelihood: FloatArray
     weight: float = 1.0
     """The exponent of the factor: it contributes weight × log_likelihood."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[FactorPart, ...] = ()
     """Its factors by word or by column, if there are several."""
-    together: tuple[Part, ...] = ()
+    together: tuple[FactorPart, ...] = ()
     """Sums over many words or columns; with `parts` they add up to log_likelihood."""
     notes: tuple[str, ...] = ()
     """Remarks, such as words that are not in the vocabulary."""
@@ -251,7 +251,7 @@ def _factor(term: Term, row: Any, score: FloatArray, left_out: bool) -> RowFacto
         return RowFactor(*told)
     if term.about == "missing":
         return RowFactor(*told, formula=f"P({name} is {'missing' if value else 'there'} | class)")
-    parts = term.family.parts(block, row, term.parameters) or Parts(())
+    parts = term.family.parts(block, row, term.parameters) or FactorParts(())
     is_one_line = not parts.each and not parts.together
     return RowFactor(
         *told,
