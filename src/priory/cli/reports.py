@@ -78,14 +78,18 @@ def summary(classifier: Classifier) -> dict[str, Any]:
     }
 
 
-def print_summary(classifier: Classifier, file: IO[str]) -> None:
-    """Print a summary: columns with reasons, classes, metrics, mutual information."""
+def print_summary(classifier: Classifier, file: IO[str], console: Any = None) -> None:
+    """Print a summary: columns with reasons, classes, metrics, mutual information.
+
+    It goes to a file, or to a console of Rich that records it.
+    """
     from rich import box
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console(file=file, width=None if file.isatty() else 120, highlight=False)
+    width = None if file.isatty() else 120
+    console = console or Console(file=file, width=width, highlight=False)
     found = summary(classifier)
 
     def show(headings: Sequence[str], rows: Iterable[Sequence[str]], more: str = "") -> None:
