@@ -194,7 +194,9 @@ def test_families_by_kind():
 
 def test_a_column_of_another_kind_is_refused_with_the_families_for_it():
     labels = NaiveBayes.textbook().fit({"x": ["a", "b"]}, [0, 1])
-    with pytest.raises(SettingError, match=r"geometric cannot.*Families for labels: 'categorical'"):
+    with pytest.raises(
+        SettingError, match=r"geometric does not model.*Families for labels: 'categorical'"
+    ):
         choices_for(Settings.textbook(families={"x": "geometric"}), labels.statistics_)
 
 
