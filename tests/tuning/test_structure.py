@@ -543,7 +543,12 @@ def test_settings_that_cannot_be_honoured(given, match):
             "is a parent of every column as it is; .* BeliefNetwork, which predicts any",
         ),
         ([("target", "a")], {}, SchemaError, "BeliefNetwork"),
-        ([("a", "c")], {"families": {"c": "student-t"}}, SettingError, "'c' parents, but it is a unique identifier"),
+        (
+            [("a", "c")],
+            {"families": {"c": "student-t"}},
+            SettingError,
+            "'c' parents, but it is a unique identifier",
+        ),
         ([("t", "a")], {"text": "t"}, SettingError, "'t', which is counted as words"),
         (
             [("c", "a")],
