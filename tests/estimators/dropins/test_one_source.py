@@ -10,7 +10,7 @@ import pytest
 import priory
 
 SOURCE = Path(priory.__file__).parent
-DROPINS = sorted((SOURCE / "dropins").glob("*.py"))
+DROPINS = sorted((SOURCE / "estimators" / "dropins").glob("*.py"))
 
 WITHOUT_DROPINS = """
 import importlib, pkgutil, sys
