@@ -193,7 +193,7 @@ class Classifier(Fitted):
     def blank(self) -> Classifier:
         """Make a classifier that has learned nothing, and counts what this one does.
 
-        Kinds of columns, bins and pairs are settled by the first rows that are learned. Parts of
+        Kinds of columns and a structure are settled by the first rows that are learned. Parts of
         the data that are learned by themselves can be merged where all of them begin so.
 
         >>> days = {"outlook": ["Sunny", "Rain"], "wind": ["Weak", "Strong"]}
@@ -224,8 +224,8 @@ class Classifier(Fitted):
         is_new = set(settings.together) - {*self.settings.together, *counted}
         if schema and (is_new or not settings.has_its_edges(schema)):
             raise SettingError(
-                f"structure={settings.structure!r}, pairs={settings.pairs!r} needs columns counted "
-                "together that were not; learn the data again with it."
+                f"structure={settings.structure!r} needs columns counted together that were not; "
+                "learn the data again with it."
             )
         free = {"class_prior": None, "n_threads": None}  # nothing is chosen by them
         is_same = self.settings.changed(**free) == settings.changed(**free)

@@ -151,7 +151,7 @@ class Fitted(Answers):
         blocks = tuple(replace(b, why=why.get(b.name, b.why)) for b in schema)
         weights = None
         if self.tuning is not None and settings.weights is not None:
-            weights = {t.block.name: t.weight for t in model.terms if t.about != "missing"}
+            weights = {t.block.name: t.weight for t in model.terms if t.about == "value"}
         return replace(schema, blocks=blocks).with_families({**families, **left_out}, weights)
 
     # Tuning
@@ -188,7 +188,8 @@ class Fitted(Answers):
     @property
     def weights(self) -> dict[str, float]:
         """How far the factor of each column is trusted: 1 where nothing was learned."""
-        return {term.title: term.weight for term in self.model.terms}
+        terms = self.model.terms
+        return {term.title: term.weight for term in terms if term.about != "correction"}
 
     @in_own_threads
     def held_out(

@@ -12,7 +12,9 @@ import numpy as np
 from priory import families
 from priory.base.errors import SettingError, UnknownFamilyError, did_you_mean, listing
 from priory.base.labels import label_key
-from priory.data.schema import Schema
+from priory.data.pairing import Pairing
+from priory.data.schema import Block, Kind, Schema
+from priory.families.correction import CorrectionParameters
 from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
 from priory.model.term import Choice
 from priory.text.analyzer import Analyzer
@@ -20,6 +22,7 @@ from priory.tuning.tuned import Tuning
 
 __all__ = ["from_plain", "to_plain", "tuning_from_plain", "tuning_to_plain"]
 
+NOTHING = Pairing("joint", (), ())
 PRIOR_TYPES: dict[str, type] = {
     cls.__name__: cls for cls in (Laplace, MEstimate, Dirichlet, NormalInverseGamma)
 }
@@ -100,6 +103,16 @@ def tuning_to_plain(tuning: Tuning) -> dict[str, Any]:
             for name, choice in tuning.choices.items()
         ],
         "weights": [[name, about, float(w)] for (name, about), w in tuning.weights.items()],
+        "corrections": [
+            {
+                "pairing": (block.pairing or NOTHING).to_dict(),
+                "columns": list(block.columns),
+                "why": block.why,
+                "labels": [list(labels) for labels in p.labels],
+                "scores": p.scores.tolist(),
+            }
+            for block, p in tuning.corrections
+        ],
         "temperature": float(tuning.temperature),
         "classes": list(tuning.classes),
         "bias": [float(b) for b in tuning.bias],
@@ -128,7 +141,7 @@ def tuning_from_plain(plain: Any, schema: Schema) -> Tuning:
         choices[name] = chosen
     weights = {}
     for name, about, weight in plain["weights"]:
-        if name not in choices or about not in ("value", "edge", "missing"):
+        if name not in choices or about not in ("value", "missing"):
             raise SettingError(f"a weight is for {name!r:.60}, {about!r:.40}")
         weights[name, about] = _finite(weight, "a weight", least=0.0)
     classes = tuple(plain["classes"])
@@ -137,6 +150,7 @@ def tuning_from_plain(plain: Any, schema: Schema) -> Tuning:
     bias = np.array([_finite(b, "a bias") for b in plain["bias"]], dtype=np.float64)
     if len(bias) != len(classes) or len({label_key(label) for label in classes}) < len(classes):
         raise SettingError("the biases are not one for each class")
+    corrections = tuple(_correction(one, schema, len(classes)) for one in plain["corrections"])
     if plain["how"] not in ("leave-one-out", "cross-fitted"):
         raise SettingError(f"the tuning was made by {plain['how']!r:.40}")
     return Tuning(
@@ -148,7 +162,33 @@ def tuning_from_plain(plain: Any, schema: Schema) -> Tuning:
         _finite(plain["scale"], "the scale", least=0.0),
         int(_finite(plain["n_rows"], "the number of rows", least=0.0)),
         plain["how"],
+        corrections=corrections,
     )
+
+
+def _correction(plain: Any, schema: Schema, n_classes: int) -> tuple[Block, CorrectionParameters]:
+    """Read the correction of one or two columns; its cells must be theirs."""
+    columns, pairing = tuple(plain["columns"]), Pairing.from_dict(plain["pairing"])
+    labels = tuple(tuple(values) for values in plain["labels"])
+    if pairing.use != "correction" or not len(columns) == len(pairing.edges) == len(labels):
+        raise SettingError(f"a correction of {columns!r:.60} is not of its columns")
+    for name, ends, values in zip(columns, pairing.edges, labels, strict=True):
+        block = schema.by_name.get(name)
+        wanted = Kind.LABELS if ends is None else Kind.NUMBERS
+        if block is None or block.kind is not wanted:
+            raise SettingError(
+                f"a correction is for {name!r:.60}, which is not counted as {wanted}"
+            )
+        if ends is not None and values != tuple(range(len(ends) - 1)):
+            raise SettingError(f"a correction of {name!r:.60} is not of its bins")
+        if len({label_key(value) for value in values}) < len(values):
+            raise SettingError(f"a correction of {name!r:.60} names a value twice")
+    scores = np.array(plain["scores"], dtype=np.float64)
+    if scores.shape != (*map(len, labels), n_classes) or not np.isfinite(scores).all():
+        raise SettingError(f"a correction of {columns!r:.60} has no score for each cell and class")
+    name, why = " × ".join(columns), str(plain["why"])
+    block = Block(name, columns, Kind.PAIRS, why, None, pairing)
+    return block, CorrectionParameters(labels, scores)
 
 
 def _types() -> list[str]:

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Stored", "read", "sealed", "write"]
 
-VERSION = 2
+VERSION = 3
 """The format of the file; a reader refuses any other."""
 
 HEADER = b"priory"

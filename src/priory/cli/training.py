@@ -73,7 +73,8 @@ def train(
         list[str], typer.Option(help="skip, smooth or error, for all or COLUMN=….")
     ] = [],
     weights: Annotated[
-        str | None, typer.Option(help="How factors are trusted: none, temperature or columns.")
+        str | None,
+        typer.Option(help="What is learned of factors: auto, columns, temperature or none."),
     ] = None,
     structure: Annotated[
         str | None,
@@ -84,7 +85,7 @@ def train(
         typer.Option(help="How many others a column depends on at most, by hill-climb.", min=1),
     ] = None,
     pairs: Annotated[
-        str | None, typer.Option(help="auto adds factors for pairs of columns.")
+        str | None, typer.Option(help="auto corrects pairs of columns; none is strictly naive.")
     ] = None,
     textbook: Annotated[
         bool,

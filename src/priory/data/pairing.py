@@ -16,10 +16,10 @@ from priory.base.typing import AnyArray, CodeArray, FloatArray
 __all__ = ["MOST_PARENTS", "Pairing", "every_pair"]
 
 MOST_PARENTS = 6
-CONDITIONAL = {"edge": 1, "pair": 1, "climbed": MOST_PARENTS, "given": MOST_PARENTS}
+CONDITIONAL = {"edge": 1, "climbed": MOST_PARENTS, "given": MOST_PARENTS}
 """Uses in which the last column is told of given the others, its parents, and the most of them."""
 
-USES = (*CONDITIONAL, "aode", "joint")
+USES = (*CONDITIONAL, "aode", "joint", "correction")
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class Pairing:
     `edges` holds the ends of each column's bins, None for a column of labels; the first and the
     last bin reach outwards. `pairs` are the groups of columns whose values are counted together,
     as positions: pairs, or a child after all of its parents. `use` is what they were chosen for:
-    an edge of a tree, one more pair, a child and its parents that were climbed to or given, all
-    pairs, or all the columns in one table. As all this is declared, any chunking gives the same
-    counts.
+    an edge of a tree, a child and its parents that were climbed to or given, all pairs, all the
+    columns in one table, or one or two columns whose factors are corrected. As all this is
+    declared, any chunking gives the same counts.
 
     >>> Pairing("edge", ((0.0, 1.5, 3.0), None), ((0, 1),)).bins(0, np.array([-9.0, 2.0])).tolist()
     [0, 1]
     """
 
-    use: Literal["edge", "pair", "climbed", "given", "aode", "joint"]
+    use: Literal["edge", "climbed", "given", "aode", "joint", "correction"]
     edges: tuple[tuple[float, ...] | None, ...]
     pairs: tuple[tuple[int, ...], ...]
 
@@ -66,7 +66,7 @@ class Pairing:
         elif self.is_conditional:
             fits = self.pairs == (tuple(places),) and d <= CONDITIONAL[self.use] + 1
         else:
-            fits = not self.pairs
+            fits = not self.pairs and (self.use != "correction" or d in (1, 2))
         return None if fits else f"the pairs are not those of {self.use!r}"
 
     @classmethod

@@ -69,9 +69,10 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Which columns depend on each other given the class: none; each on one other, in a tree; each
         in turn on every other, averaged; all on all; each on some others, found by hill climbing;
         or those that edges between columns say. Numbers are put into bins for it.
-    pairs : None or "auto"
-        "auto" adds a factor for each pair of columns that share most given the class, which
-        corrects the two of their own.
+    pairs : "auto" or None
+        "auto" lets pairs of columns correct the factors of the two where they depend on each other
+        given the class, or say more together than alone; `schema_` says which. It goes with weights
+        "auto". None is strictly naive: one term for each column.
     max_parents : a number
         How many others "hill-climb" lets a column depend on at most.
 
@@ -101,7 +102,7 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_size: int = 50_000,
         select: Any = None,
         structure: Any = "naive",
-        pairs: str | None = None,
+        pairs: str | None = "auto",
         max_parents: int = 2,
     ) -> None:
         self.families = families

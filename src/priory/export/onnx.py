@@ -20,6 +20,7 @@ from priory.families.bernoulli import Bernoulli
 from priory.families.binomial import Binomial
 from priory.families.categorical import Categorical
 from priory.families.conditional import Conditional
+from priory.families.correction import Correction
 from priory.families.gaussian import Gaussian
 from priory.families.histogram import Histogram
 from priory.families.multinomial import Complement, Multinomial
@@ -399,6 +400,7 @@ WRITERS: dict[type, Callable[[_Graph, Term], str]] = {
     Poisson: _Graph.poisson,
     Binomial: _Graph.binomial,
     Conditional: _Graph.pair,
+    Correction: _Graph.pair,
 }
 
 

@@ -148,14 +148,23 @@ def _conditional(term: Term, by_class: ByClass) -> dict[str, Any]:
     return {
         "parent values": [list(values) for values in term.parameters.parents],
         "values": list(term.parameters.children),
-        **_given(term.parameters, by_class, term.about == "edge"),
+        **_given(term.parameters, by_class),
     }
 
 
-def _given(counts: Any, by_class: ByClass, edge: bool = False) -> dict[str, Any]:
-    """Tabulate P(v | u, k), of an edge P(v | u, k) / P(v | k), parents × values for each class."""
-    p = np.exp(counts.grid(edge)[..., :-1, :])
-    return {"ratio" if edge else "probability": by_class(np.moveaxis(p, -1, 0))}
+def _given(counts: Any, by_class: ByClass) -> dict[str, Any]:
+    """Tabulate P(v | u, k), parents × values for each class."""
+    p = np.exp(counts.grid()[..., :-1, :])
+    return {"probability": by_class(np.moveaxis(p, -1, 0))}
+
+
+def _correction(term: Term, by_class: ByClass) -> dict[str, Any]:
+    """Tabulate the scores of cells, with an axis for each column, for each class."""
+    p = term.parameters
+    return {
+        "values": [list(values) for values in p.labels],
+        "score": by_class(np.moveaxis(p.scores, -1, 0)),
+    }
 
 
 def _aode(term: Term, by_class: ByClass) -> dict[str, Any]:
@@ -215,7 +224,7 @@ PARAMETERS: dict[str, Callable[[Term, ByClass], dict[str, Any]]] = {
     "categorical": _categorical,
     "complement": lambda term, by_class: {"weight": by_class(term.parameters.table.T)},
     "conditional": _conditional,
-    "edge": _conditional,
+    "correction": _correction,
     "gaussian": _as_named,
     "histogram": lambda term, by_class: {
         "cuts": term.parameters.cuts.tolist(),

@@ -7,7 +7,6 @@ from typing import Any
 
 from priory.base.errors import SettingError
 from priory.base.typing import FloatArray
-from priory.families.conditional import Edge
 from priory.model.term import Term
 
 __all__ = ["grid", "no_form", "writer"]
@@ -24,7 +23,7 @@ def writer(term: Term, writers: Mapping[type, Any], form: str) -> Any:
 def grid(term: Term, form: str) -> FloatArray:
     """Tabulate the scores of columns that are counted together, unless there are too many."""
     try:
-        found: FloatArray = term.parameters.grid(isinstance(term.family, Edge))
+        found: FloatArray = term.parameters.grid()
         return found
     except SettingError as error:
         raise no_form(term, form, str(error)) from None

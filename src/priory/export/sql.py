@@ -24,6 +24,7 @@ from priory.families.bernoulli import Bernoulli
 from priory.families.binomial import Binomial
 from priory.families.categorical import Categorical
 from priory.families.conditional import Conditional
+from priory.families.correction import Correction
 from priory.families.gaussian import Gaussian
 from priory.families.histogram import Histogram
 from priory.families.multinomial import Complement, Multinomial
@@ -249,7 +250,7 @@ def _histogram(term: Term, x: str, j: int, k: int) -> str:
 
 
 def _pair(term: Term, k: int) -> str:
-    """Select by each parent in turn, then by the child; an edge needs all of them."""
+    """Select by each column in turn, the last of them the one that is told of."""
     p, nothing = term.parameters, _number(0.0)
     scores = grid(term, FORMAT)[..., :-1, k]
 
@@ -317,6 +318,7 @@ WRITERS: dict[type, Callable[[Term, int], str]] = {
     Poisson: _of_numbers(_poisson),
     Binomial: _of_numbers(_binomial),
     Conditional: _pair,
+    Correction: _pair,
 }
 
 

@@ -71,8 +71,8 @@ class Family(ABC):
     """The priors it can use."""
     default_prior: ClassVar[Prior | None] = Laplace(1.0)
     """The prior it takes when the one given for all columns is not among them."""
-    about: ClassVar[Literal["value", "edge"]] = "value"
-    """What it tells of: a value, or two values that others tell of as well."""
+    about: ClassVar[Literal["value", "correction"]] = "value"
+    """What it tells of: a value, or what others that tell of it left over."""
     base_measure_in_joint: ClassVar[bool] = False
     """Whether `log_base_measure` belongs to the probability of the value as it is told: that of a
     count does; the width of a bin, which makes a density of it, and the orders of words do not."""

@@ -1,14 +1,13 @@
-"""Conditional and edge: one column given its parents and the class."""
+"""Conditional: one column given its parents and the class."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
-from priory.base.errors import NoLikelihoodError
 from priory.base.labels import label_key
 from priory.base.typing import AnyArray, BoolArray, CodeArray
 from priory.data.columns import Labels, Pairs
@@ -23,7 +22,7 @@ from priory.families.priors import Laplace, MEstimate, Prior, RowsPrior
 from priory.families.protocols import ClosedFormLoo, Dependent, InPlace
 from priory.statistics.tables import PairsTable
 
-__all__ = ["Conditional", "Edge"]
+__all__ = ["Conditional"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,6 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
     name: ClassVar[str] = "conditional"
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.PAIRS,)
     priors: ClassVar[tuple[type[Prior], ...]] = (Laplace, MEstimate)
-    is_edge: ClassVar[bool] = False
 
     def parameters(self, table: PairsTable, prior: RowsPrior) -> PairCounts:
         """Take the counts of the child, alone and with its parents."""
@@ -58,7 +56,7 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
 
     def adder(self, column: Pairs, parameters: PairCounts) -> Lookup:
         """Find the places of the values once; the rows then need only a look-up."""
-        return parameters.lookup(*_pair_places(column, parameters), edge=self.is_edge)
+        return parameters.lookup(*_pair_places(column, parameters))
 
     def loo_adder(self, column: Pairs, loo: LooRows, table: PairsTable, prior: RowsPrior) -> Lookup:
         """Take one from all the counts of the row's own values.
@@ -71,7 +69,7 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
         u, v = _pair_places(column, parameters)
         never = np.any([p == NEVER for p in _parent_places(column, parameters)], axis=0)
         u = np.where(never, NEVER, u)
-        return parameters.loo_lookup(u, v, loo, edge=self.is_edge)
+        return parameters.loo_lookup(u, v, loo)
 
     def leaves_out(self, column: Pairs, parameters: PairCounts) -> BoolArray:
         """Tell which rows have no value of the column, or one never seen."""
@@ -87,7 +85,7 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
     def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(v | u, k) for each value of the parent, or the values of several that came."""
         last = len(block.columns) - 1
-        yield from parameters.estimates(block, range(last), last, self.is_edge)
+        yield from parameters.estimates(block, range(last), last)
 
     def sample(self, parameters: PairCounts, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a value of the column where nothing is known of its parents."""
@@ -110,50 +108,6 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
         ]
         u = parameters.context(places)
         return {child: pairing.drawn(len(parents), _drawn(parameters, u, y, rng), rng)}
-
-
-@dataclass(frozen=True)
-class Edge(Conditional):
-    """Correct the factors of two columns for their dependence, given the class.
-
-        log P(v | u, k) − log P(v | k)
-
-    with the estimates of `Conditional`. It stands beside the factors of the two columns, with a
-    weight of its own, and is left out where either value is missing or was never seen.
-
-    >>> from priory.data.columns import Labels
-    >>> column = Pairs((Labels(np.array([0, 0, 1]), ("a", "b")), Labels(np.array([0, 1, 1]), "xy")))
-    >>> block, y = Block("a → x", ("a", "x"), Kind.PAIRS), np.zeros(3, dtype=np.int32)
-    >>> table = PairsTable.count(block, column, y, None, 1)
-    >>> parameters = Edge().parameters(table, Laplace(1.0))
-    >>> np.exp(Edge().log_likelihood(column, parameters)).round(3).tolist()
-    [[1.25], [0.833], [1.111]]
-    """
-
-    name: ClassVar[str] = "edge"
-    about: ClassVar[Literal["value", "edge"]] = "edge"
-    is_edge: ClassVar[bool] = True
-
-    def leaves_out(self, column: Pairs, parameters: PairCounts) -> BoolArray:
-        """Tell which rows have no value, or one never seen, in either column."""
-        u, v = _pair_places(column, parameters)
-        return (u < 0) | (v < 0)
-
-    @property
-    def is_likelihood(self) -> bool:
-        """Whether it gives a probability: no, it is a ratio of two."""
-        return False
-
-    def formula(self, block: Block, value: Any, parameters: PairCounts) -> str:
-        """Write the factor of a row, a ratio."""
-        alone = f"P({assigned(block, (*[None] * (len(value) - 1), value[-1]))} | class)"
-        return f"{super().formula(block, value, parameters)} / {alone}"
-
-    def sample(self, parameters: PairCounts, y: CodeArray, rng: Rng) -> AnyArray:
-        """Refuse: a ratio is no distribution."""
-        raise NoLikelihoodError(
-            "An edge is a ratio of probabilities, of which nothing can be drawn; conditional can."
-        )
 
 
 def _drawn(parameters: PairCounts, u: AnyArray, y: CodeArray, rng: Rng) -> AnyArray:

@@ -7,7 +7,7 @@ import numpy as np
 from priory.base.typing import FloatArray, IntArray
 from priory.statistics.tables import CellsTable
 
-__all__ = ["between_cells", "equal_frequency", "mdl"]
+__all__ = ["between_cells", "equal_frequency", "mdl", "mdl_of_counts"]
 
 
 def equal_frequency(cells: CellsTable, bins: int) -> IntArray:
@@ -30,10 +30,15 @@ def mdl(cells: CellsTable) -> IntArray:
         Ent(S) − Σ |Si|/n Ent(Si)  >  (log2(n − 1) + Δ) / n
         Δ = log2(3^k − 2) − (k Ent(S) − k1 Ent(S1) − k2 Ent(S2))
     """
-    cumulative = np.concatenate([np.zeros((len(cells.weight), 1)), cells.weight.cumsum(axis=1)], 1)
-    cumulative = cumulative.T  # cells + 1 × classes: a difference of two rows counts a stretch
+    return mdl_of_counts(cells.weight.T)
+
+
+def mdl_of_counts(counts: FloatArray) -> IntArray:
+    """Find after which of some cells to cut, by `mdl`; the counts are cells × classes."""
+    # A difference of two rows of these counts a stretch.
+    cumulative = np.concatenate([np.zeros((1, counts.shape[1])), counts.cumsum(axis=0)])
     found: list[int] = []
-    stretches = [(0, len(cells.keys))]
+    stretches = [(0, len(counts))]
     while stretches:
         low, high = stretches.pop()
         cut = _best_cut(cumulative, low, high)

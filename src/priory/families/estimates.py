@@ -161,19 +161,17 @@ def exact_conditional(
     counts: Sequence[FloatArray],
     prior: RowsPrior,
     values: Sequence[Any],
-    edge: bool,
 ) -> Exact | None:
     """Give P(v | u, k) = (n_uvk + b_vk) / (n_uk + Σb) as fractions, values × classes.
 
     `counts` are n_uvk of the first parent, the first two, and so on. b are the prior's
-    pseudo-counts, towards the marginal m · P(v | u', k), u' without the last parent; `edge` divides
-    by P(v | k).
+    pseudo-counts, towards the marginal m · P(v | u', k), u' without the last parent.
     """
     alone, own = exact_shares(child, prior, values), exact_sums(child)
     if alone is None or own is None:
         return None
     pseudo = exact_pseudo_counts(prior, values, own.sum(axis=1))[:, None]
-    given = apart = np.array(alone, object).reshape(own.shape)
+    given = np.array(alone, object).reshape(own.shape)
     for count in counts:
         n = exact_sums(count)
         if n is None:
@@ -181,7 +179,7 @@ def exact_conditional(
         if isinstance(prior, MEstimate) and prior.p == "marginal":
             pseudo = exact(prior.m) * _or_0(given)
         given = _ratio(n + pseudo, (n + pseudo).sum(axis=0), given)
-    return _listed(_edge_ratio(given, apart) if edge else given)
+    return _listed(given)
 
 
 def exact_rates(sums: FloatArray, n: FloatArray, strengths: AnyArray) -> Exact | None:
@@ -236,7 +234,6 @@ _exact_each = np.frompyfunc(exact, 1, 1)
 _integers = np.frompyfunc(lambda x: Fraction(int(x)), 1, 1)
 _or_0 = np.frompyfunc(lambda p: p or 0, 1, 1)
 _ratio = np.frompyfunc(lambda x, total, otherwise: x / total if total else otherwise, 3, 1)
-_edge_ratio = np.frompyfunc(lambda x, p: None if x is None else x / p if p else Fraction(1), 2, 1)
 
 
 def _of_sum(smoothed: AnyArray, otherwise: Any) -> Exact:

@@ -205,35 +205,30 @@ class PairCounts:
             reduced(context, y, gone, whole & (context_rows[among, y] <= 1)),
         )
 
-    def lookup(self, u: IntArray, v: IntArray, edge: bool = False) -> Lookup:
-        """Look up log P(v | u, k) of rows; of an `edge`, log P(v | u, k) − log P(v | k)."""
+    def lookup(self, u: IntArray, v: IntArray) -> Lookup:
+        """Look up log P(v | u, k) of rows."""
         wide = np.maximum(u + 1, 0) * (len(self.children) + 1) + np.maximum(v + 1, 0)
         if self._size * self.n_classes <= DENSE:
-            return Lookup(wide.astype(np.int32), *self._all_scores(edge))
+            return Lookup(wide.astype(np.int32), *self._all_scores)
         found, where = distinct(wide, self._size)
-        return Lookup(where.astype(np.int32), *self._scored(found, edge))
+        return Lookup(where.astype(np.int32), *self._scored(found))
 
     @property
     def _size(self) -> int:
         return (self.n_contexts + 1) * (len(self.children) + 1)
 
-    def _all_scores(self, edge: bool) -> tuple[AnyArray, FloatArray]:
-        if edge not in self._kept:
-            self._kept[edge] = self._scored(np.arange(self._size), edge)
-        return self._kept[edge]
-
     @cached_property
-    def _kept(self) -> dict[bool, tuple[AnyArray, FloatArray]]:
-        return {}
+    def _all_scores(self) -> tuple[AnyArray, FloatArray]:
+        return self._scored(np.arange(self._size))
 
-    def _scored(self, found: IntArray, edge: bool) -> tuple[AnyArray, FloatArray]:
+    def _scored(self, found: IntArray) -> tuple[AnyArray, FloatArray]:
         """Score some pairs of values, as places and scores for a look-up."""
         u, v = (x - 1 for x in np.divmod(found, len(self.children) + 1))
-        told = (v >= 0) & ((u >= 0) | (not edge))
+        told = v >= 0
         places = np.append(np.where(told, np.cumsum(told) - 1, -1), -1).astype(np.int32)
-        return places, np.ascontiguousarray(_score(self.shares(u[told], v[told]), edge))
+        return places, np.ascontiguousarray(log(self.shares(u[told], v[told])[1]))
 
-    def grid(self, edge: bool = False) -> FloatArray:
+    def grid(self) -> FloatArray:
         """Score all values, with an axis for each parent, the child and the classes.
 
         In each axis of values the last stands for a value that is missing or was never seen.
@@ -250,16 +245,14 @@ class PairCounts:
             for p, n in zip(places, sizes, strict=False)  # the last is the child
         ]
         scores = np.zeros((*sizes, len(self.children) + 1, self.n_classes))
-        found = _score(self.shares(self.context(u), places[-1].ravel()), edge)
+        found = log(self.shares(self.context(u), places[-1].ravel())[1])
         scores[..., :-1, :] = found.reshape(*places[0].shape, self.n_classes)
         return scores
 
-    def estimates(
-        self, block: Block, parents: Sequence[int], child: int, edge: bool = False
-    ) -> EstimateTables:
+    def estimates(self, block: Block, parents: Sequence[int], child: int) -> EstimateTables:
         """Yield P(v | u, k) for the parents' values that were seen, or P(v | k) of the child alone.
 
-        The parents and the child are columns of the block. Of an `edge`, P(v | u, k) / P(v | k).
+        The parents and the child are columns of the block.
         """
         from priory.families.estimates import Estimates, shares
 
@@ -279,17 +272,14 @@ class PairCounts:
             return
         for u, known in self._whole_contexts():
             where = np.full(len(v), u)
-            alone, p = self.shares(where, v)
+            _, p = self.shares(where, v)
             given = [
                 f"{block.columns[j]} {written(j, value)}, "
                 for j, value in zip(parents, known, strict=True)
             ]
             title = f"P(value | {''.join(given)}class)"
-            if edge:
-                title += " / P(value | class)"
-                p = np.where(alone > 0, p / np.where(alone > 0, alone, 1.0), 1.0)
             count, total = self._counted(where, v, None)
-            fractions = partial(self._exact, where, v, edge)
+            fractions = partial(self._exact, where, v)
             yield Estimates(title, values, p, count, total, columns, fractions)
 
     def draw(self, u: AnyArray, y: CodeArray, rng: Rng) -> IntArray:
@@ -309,13 +299,13 @@ class PairCounts:
                 named = zip(self.parents, places, strict=True)
                 yield int(u), [values[place] for values, place in named]
 
-    def _exact(self, u: IntArray, v: IntArray, edge: bool) -> Exact | None:
+    def _exact(self, u: IntArray, v: IntArray) -> Exact | None:
         from priory.families.estimates import exact_conditional
 
         counts = [self._counted(here, v, None)[0] for here in self._first(self.values_of(u))]
-        return exact_conditional(self.child, counts, self.prior, self.children, edge)
+        return exact_conditional(self.child, counts, self.prior, self.children)
 
-    def loo_lookup(self, u: IntArray, v: IntArray, loo: LooRows, edge: bool = False) -> Lookup:
+    def loo_lookup(self, u: IntArray, v: IntArray, loo: LooRows) -> Lookup:
         """Look up the scores of rows, each taken out of the counts.
 
         A value that was the row's alone was never seen without it. NaN stands where a row was not
@@ -340,10 +330,10 @@ class PairCounts:
         if places:  # a parent's value is gone with its only row
             of_parents = zip(places, self.parent_rows, strict=True)
             u = self.context([np.where(np.append(n, 0)[p] == 1, MISSING, p) for p, n in of_parents])
-        told = (v >= 0) & ~child_gone & ~never & ((u >= 0) | (not edge))
+        told = (v >= 0) & ~child_gone & ~never
         scores = np.zeros((len(found) + 1, self.n_classes))
         left = y[told], amounts[way][told], whole[told]
-        scores[:-1][told] = _score(self.shares(u[told], v[told], left), edge)
+        scores[:-1][told] = log(self.shares(u[told], v[told], left)[1])
         scores[:-1][never] = np.nan
         return Lookup(where.astype(np.int32), np.arange(len(scores), dtype=np.int32), scores)
 
@@ -381,14 +371,6 @@ def _found(keys: IntArray, wanted: IntArray) -> IntArray:
     """Find numbers among sorted ones; one beyond the last for those not there."""
     at = np.searchsorted(keys, wanted)
     return np.where(np.append(keys, NEVER)[at] == wanted, at, len(keys))
-
-
-def _score(shares: tuple[FloatArray, FloatArray], edge: bool) -> FloatArray:
-    alone, given = shares
-    if not edge:
-        return log(given)
-    some = alone > 0  # where neither can be, the edge has nothing to say
-    return np.where(some, log(given) - log(np.where(some, alone, 1.0)), 0.0)
 
 
 def _share(count: FloatArray, total: FloatArray, otherwise: FloatArray) -> FloatArray:

@@ -42,7 +42,7 @@ FAMILIES: dict[str, tuple[str | type[Family], dict[str, dict[str, Any]]]] = {
     "Joint": ("joint", {"joint": {}}),
     "Words": ("words", {"words": {}}),
     "Conditional": ("conditional", {}),
-    "Edge": ("conditional", {}),
+    "Correction": ("correction", {}),
     "Aode": ("aode", {}),
 }
 """The classes, with the module of each (or the class itself, once it is registered), and the names

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from priory.base.errors import InputError, SettingError
+from priory.base.errors import SettingError
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
@@ -22,7 +22,7 @@ from priory.families.base import (
     times,
 )
 from priory.families.loo import LooRows, loo_columns
-from priory.families.loo_cells import LooCells, cells_of, log_transforms, rank_transforms
+from priory.families.loo_cells import LooCells, log_transforms, rank_transforms
 from priory.families.moments import (
     ClassMoments,
     NumericTable,
@@ -119,22 +119,17 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
         transform = make(table.cells)
         return transform, _cell_moments(table.cells, transform)
 
-    def transformed(self, column: Numbers, table: NumbersTable) -> tuple[Numbers, MomentsTable]:
-        """Transform numbers, each taken at its cell, and what was counted of them."""
-        transform, _ = self.moments(table)
+    def with_transform(self, transform: Transform, table: NumbersTable) -> MomentsTable:
+        """Sum what was counted, each number transformed at its cell."""
         cells = table.cells
         t = transform(cells.values)
-        places = cells_of(cells, column.values[:, 0])
-        if (places == -2).any():
-            raise InputError("a number was never learned")
         n, s1, s2 = (
             DoubleDouble.of((cells.weight * power).sum(axis=1, keepdims=True))
             for power in (np.ones_like(t), t, t * t)
         )
         rows = cells.rows.sum(axis=1, keepdims=True)
         moments = MomentsTable(rows, n, s1, s2, np.zeros(rows.shape))
-        counted = replace(moments, passed=moments.scatter)
-        return Numbers(np.append(t, np.nan)[places][:, None]), counted
+        return replace(moments, passed=moments.scatter)
 
     def adder(self, column: Numbers, parameters: StudentTParameters) -> Adder:
         """Add the log density of every column that is not missing."""

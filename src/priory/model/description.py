@@ -173,6 +173,8 @@ def describe(
         DescriptionPart("the classes", free, DescriptionLength(each * free, _bits(of_classes)))
     ]
     for term in model.terms:
+        if term.about == "correction":  # no part of what describes the rows
+            continue
         name, prior = term.block.name, choices[term.block.name].prior
         table: Any = statistics.tables[name]
         if term.about == "missing":

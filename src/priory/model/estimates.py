@@ -74,6 +74,10 @@ def _all(
     if model.bias is not None and model.bias.any():
         yield None, Estimates("bias", (None,), model.bias[None])
     for term in model.terms:
+        if term.about == "correction":
+            for found in term.family.estimates(term.block, None, None, term.parameters):
+                yield term.block.title, found
+            continue
         block, table = term.block, statistics.tables[term.block.name]
         prior = choices[block.name].prior
         if term.about == "missing":

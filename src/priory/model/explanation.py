@@ -59,6 +59,8 @@ class RowFactor:
 
     def lines(self) -> list[Line]:
         """List the lines of the factor; their product is the factor."""
+        if self.left_out and self.about == "correction":
+            return []
         if self.left_out or not self.weight:
             return [Line(f"  {self._why_left_out()}", left_out=True)]
         remarks = [Line(f"    {note}") for note in self.notes]
@@ -246,6 +248,9 @@ def explain(model: Model, frame: Frame) -> Explanation:
 def _factor(term: Term, row: Any, score: FloatArray, left_out: bool) -> RowFactor:
     block, value = term.block, row.value(0)
     name = block.columns[-1] if term.about == "missing" else block.title
+    if term.about == "correction" and not left_out:
+        formula = term.family.formula(block, value, term.parameters)
+        return RowFactor(name, _value(term, value), term.about, False, score, formula=formula)
     told = (name, _value(term, value), term.about, left_out, score, term.weight)
     if left_out:
         return RowFactor(*told)
@@ -268,7 +273,7 @@ def _value(term: Term, value: Any) -> Any:
     pairing = term.block.pairing
     if pairing is None or not isinstance(value, tuple):
         return value
-    if pairing.is_conditional and None in (value if term.about == "edge" else value[-1:]):
+    if pairing.is_conditional and value[-1] is None:
         return None
     return tuple(
         v if v is None or pairing.edges[j] is None else pairing.shown(j, v).removeprefix("in ")

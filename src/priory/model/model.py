@@ -84,7 +84,8 @@ class Model:
         out, evidence = np.empty((len(frame), len(self.classes))), np.empty(len(frame))
         self._score(frame, out, lambda rows: log_normalize(out[rows], evidence[rows]), False)
         for term in self.terms:
-            evidence += term.log_base_measure(frame)
+            if term.about != "correction":
+                evidence += term.log_base_measure(frame)
         return evidence
 
     def log_posterior(self, frame: Frame) -> FloatArray:
@@ -120,9 +121,9 @@ class Model:
         """Write log P(k, x) to `out`, stretch by stretch, and finish each while it is at hand.
 
         Weights are for telling classes apart; a probability of the row itself has none, and no
-        edges, which correct factors that are not theirs.
+        corrections.
         """
-        terms = [term for term in self.terms if (term.counts if weighted else term.about != "edge")]
+        terms = [t for t in self.terms if (t.counts if weighted else t.about != "correction")]
         adders = [term.adder(frame, weighted) for term in terms]
         work = sum(_entries_per_row(term, frame) for term in terms)
         add_up(adders, self.log_prior, out, work, finish)
@@ -217,7 +218,7 @@ class Model:
 
 def _entries_per_row(term: Term, frame: Frame) -> int:
     """Guess how many look-ups a row costs: a text has a word in every six bytes."""
-    column = frame[term.block.name]
+    column = frame.columns.get(term.block.name)
     if isinstance(column, Texts) and len(column):
         return 1 + column.n_bytes // (6 * len(column))
     return term.block.work

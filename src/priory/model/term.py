@@ -12,6 +12,7 @@ from priory import families
 from priory.base.errors import InputError, PrioryError, SettingError
 from priory.base.typing import BoolArray, FloatArray
 from priory.data.columns import Column, Frame, Labels
+from priory.data.rows import together
 from priory.data.schema import Block
 from priory.families import Family
 from priory.families.base import Adder, Lookup
@@ -36,14 +37,14 @@ class Choice:
 class Term:
     """One factor P(block | k).
 
-    `about` says whether it is of the value, of its being missing, or of two values beyond their
-    own factors.
+    `about` says whether it is of the value, of its being missing, or a correction of what the
+    factors of one or two columns say.
     """
 
     block: Block
     family: Family
     parameters: Any
-    about: Literal["value", "edge", "missing"] = "value"
+    about: Literal["value", "missing", "correction"] = "value"
     weight: float = 1.0
     """How far the factor is trusted: it enters as P(block | k)^weight."""
     offset: FloatArray | None = None
@@ -55,11 +56,15 @@ class Term:
     @property
     def title(self) -> str:
         """The column, or that it is missing."""
+        if self.about == "correction":
+            return f"{self.block.title}, corrected"
         is_missing = self.about == "missing"
         return f"{self.block.columns[-1]} is missing" if is_missing else self.block.title
 
     def column(self, frame: Frame) -> Column:
         """Take the column that the factor is of, or whether it is missing."""
+        if self.about == "correction" and self.block.pairing is not None:
+            return together(frame.columns, self.block, self.block.pairing)
         column = frame[self.block.name]
         if self.about == "missing":
             return Labels(column.missing.astype(np.int32), (False, True))

@@ -81,8 +81,8 @@ def train(
         Whether to show a bar on stderr after a second; None does where it is a terminal.
 
     Whatever is "auto" is chosen by leave-one-out, as `NaiveBayes` does, on `sample_size` rows that
-    are kept while the source flows by. With `structure` and `pairs` it is read once more, to count
-    the columns that were chosen on them.
+    are kept while the source flows by. With a `structure` it is read once more, to count the
+    columns that were chosen on them.
 
     What a column of a text file is follows from its first 20,480 rows. If a later value does not
     fit, such a column is read once more as labels, and a warning says so.
@@ -101,8 +101,8 @@ def train(
     with at_most(settings.n_threads), closing(open_source(source, **opening)) as opened:
         if settings.together and not opened.is_repeatable:
             raise SettingError(
-                "A stream can be read once, but structure and pairs are chosen on a sample of it "
-                "before they are counted. Write it to a file, or learn it piece by piece: "
+                "A stream can be read once, but a structure is chosen on a sample of it "
+                "before it is counted. Write it to a file, or learn it piece by piece: "
                 "Classifier.update chooses on the first piece."
             )
         dropped = (drop,) if isinstance(drop, str) else tuple(drop)

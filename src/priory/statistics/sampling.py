@@ -17,7 +17,7 @@ import numpy as np
 
 from priory.base.labels import label_key
 from priory.base.typing import AnyArray, FloatArray, IntArray
-from priory.data.columns import Frame, Labels
+from priory.data.columns import Frame, Labels, Numbers
 from priory.data.stacking import stack, stack_labels
 from priory.statistics.bottom_k import EVERYTHING, least_hashes
 from priory.statistics.hashing import row_hashes
@@ -27,6 +27,9 @@ __all__ = ["Pool", "Sample", "joined"]
 
 FEW = 1024
 """So few rows wait until there are more of them before they are looked at."""
+
+BY_CHANCE = 0.05
+"""So many rows equal to a given one must be expected before equal rows are taken for chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +85,24 @@ class Sample:
         """The bound of each class, by the key of its label."""
         return {label_key(k): b for k, b in zip(self.y.labels, self.bounds, strict=True)}
 
+    @cached_property
+    def is_copied(self) -> bool:
+        """Whether rows that are equal must have been copied: their measurements are all equal.
+
+        Of u different rows, u · Π_j c_j would be equal to one of them by chance in the columns of
+        numbers, where c_j is the share of pairs of rows that are equal in column j.
+        """
+        if (self.rows == 1).all():
+            return False
+        u, chance = len(self), float(len(self))
+        for column in self.frame.columns.values():
+            if isinstance(column, Numbers) and column.values.shape[1] == 1:
+                x = column.values[~np.isnan(column.values[:, 0]), 0]
+                n = np.unique(x, return_counts=True)[1].astype(np.float64)
+                gaps = float(u - len(x))
+                chance *= ((n * (n - 1.0)).sum() + gaps * (gaps - 1.0)) / (u * (u - 1.0) or 1.0)
+        return chance < BY_CHANCE
+
     def __add__(self, other: Sample) -> Sample:
         return joined([self, other])
 
@@ -114,15 +135,18 @@ class Sample:
     def scale(self, statistics: Statistics) -> float:
         """Find what makes weights those of (Σw)² / Σw² rows, which they are worth (Kish 1965).
 
-        So only their ratios matter: all weights ten times as large say nothing new.
+        So only their ratios matter: all weights ten times as large say nothing new. Nor do copies
+        of rows, where they were copied.
         """
         rows, weight = statistics.rows, statistics.weight
-        if np.array_equal(weight, rows) and (self.weight == self.rows).all():
+        own = self.weight**2 if self.is_copied else self.squares
+        plain = np.array_equal(weight, rows) and (self.weight == self.rows).all()
+        if plain and not self.is_copied:
             return 1.0
         places = [statistics.places.get(label_key(label), -1) for label in self.y.labels]
         codes, K = np.array([*places, -1])[self.y.codes], len(rows)
         here = _sums(codes, self.rows.astype(np.float64), K)
-        squares = _sums(codes, self.squares, K) * rows / np.where(here > 0, here, 1.0)
+        squares = _sums(codes, own, K) * rows / np.where(here > 0, here, 1.0)
         return float(weight.sum() / squares.sum())
 
     def only(self, names: Sequence[str]) -> Sample:

@@ -1,11 +1,11 @@
-"""Weights that make naive Bayes honest, learned from leave-one-out scores.
+"""Weights that make naive Bayes honest, learned from scores of rows that were not learned.
 
     log P(k | x) ∝ log P(k) + s · b_k + Σ_j w_j · log P(x_j | k)
 
 where s is the share of the columns that say something of the row, so that a row without values
 has the prior. Columns that say the same count once, not twice, when their weights share it; a
 temperature alone (one weight for all) already cures most of the overconfidence. The scores must be
-leave-one-out: weights fitted to scores of learned rows trust them too much.
+those of sums without the row: weights fitted to scores of learned rows trust them too much.
 
 Scores have a column for each class; of two classes the log-odds of the second are enough.
 """
@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
+from priory.base.typing import AnyArray, CodeArray, FloatArray
+from priory.statistics.dealing import FOLDS
+from priory.tuning.additive import softmax
 
 __all__ = [
-    "FOLDS",
     "LearnedWeights",
-    "Pieces",
     "Rows",
     "cross_fitted",
     "learn_temperature",
@@ -42,6 +42,9 @@ BIAS_RIDGE = 1.0
 DOUBT = 20.0
 """How much is doubted before the rows speak: a temperature t costs 20 t nats."""
 
+HOLD = 3.0
+"""How strongly a temperature above 1 is held to it: (3/2) log² t."""
+
 MANY_CLASSES = 100
 """Of more classes, p_k p_l is so small that biases are taken not to touch each other."""
 
@@ -55,7 +58,6 @@ PATIENCE = 3
 """So often may no fewer coordinates be wrong than before."""
 
 COLDEST, HOTTEST = 0.005, 100.0
-FOLDS = 10
 
 quiet = np.errstate(invalid="ignore", over="ignore")
 """BLAS multiplies float32 in whole registers, and may warn of what lies beside the numbers."""
@@ -97,31 +99,6 @@ class LearnedWeights:
         return total
 
 
-@dataclass(frozen=True, eq=False)
-class Pieces:
-    """Which part of each row is in which fold: the copies of a row are dealt out.
-
-    >>> pieces = Pieces.of(np.array([7, 9], dtype=np.uint64), np.array([1, 25]))
-    >>> pieces.fold.tolist(), pieces.copies.tolist()
-    ([7, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 3, 3, 3, 3, 2, 2, 2, 2, 2, 3])
-    """
-
-    row: IntArray
-    fold: IntArray
-    copies: IntArray
-    share: FloatArray
-
-    @classmethod
-    def of(cls, hashes: AnyArray, rows: IntArray) -> Pieces:
-        """Deal the copies of each row out, beginning with the fold that its hash says."""
-        first = (hashes % np.uint64(FOLDS)).astype(np.int64)
-        place = (np.arange(FOLDS) - first[:, None]) % FOLDS
-        copies = rows[:, None] // FOLDS + (place < rows[:, None] % FOLDS)
-        row, fold = np.nonzero(copies)
-        found = copies[row, fold]
-        return cls(row, fold, found, found / rows[row])
-
-
 def log_loss(scores: FloatArray, y: CodeArray, weight: FloatArray) -> float:
     """Compute −Σ w log P(y | x) of scores that are not yet normalised.
 
@@ -143,9 +120,10 @@ def learn_temperature(
 ) -> float:
     """Find the t with the least log-loss of prior + t · scores, by Newton's method.
 
-        Σ_i −log P(y_i | x_i) + doubt · t
+        Σ_i −log P(y_i | x_i) + doubt · t + (3/2) max(log t, 0)²
 
-    The loss is convex in t. A single weight for all terms at once.
+    A single weight for all terms at once. The last part keeps it in bounds where the scores
+    separate the classes, and no t would be large enough.
 
     >>> prior, scores = np.zeros((4, 2)), np.array([[2.0, 0.0]] * 4)
     >>> t = learn_temperature(prior, scores, np.array([0, 0, 0, 1]), np.ones(4))
@@ -158,10 +136,12 @@ def learn_temperature(
     own = centred[:, 0] * (y == 1) if centred.shape[1] == 1 else centred[np.arange(len(y)), y]
     low, high, t = COLDEST, HOTTEST, 0.5
     for _ in range(60):
-        p = _probabilities(prior + t * centred)
+        p = softmax(prior + t * centred)
         mean = (p * centred).sum(axis=1)
-        slope = np.dot(weight, mean - own) + doubt
+        above = max(float(np.log(t)), 0.0)
+        slope = np.dot(weight, mean - own) + doubt + HOLD * above / t
         bend = np.dot(weight, (p * centred**2).sum(axis=1) - mean**2)
+        bend += HOLD * (1.0 - above) / t**2 if above else 0.0
         low, high = (t, high) if slope < 0 else (low, t)
         step = t - slope / bend if bend > 0 else np.nan
         # Where Newton's step leaves what is known of t, halve the interval instead.
@@ -205,30 +185,25 @@ def cross_fitted(
     weights: LearnedWeights,
     terms: AnyArray,
     rows: Rows,
-    pieces: Pieces,
+    fold: CodeArray,
     centre: FloatArray | None = None,
 ) -> tuple[FloatArray, tuple[LearnedWeights, ...]]:
-    """Score pieces under weights that were learned without their fold, and give those.
+    """Score rows under weights that were learned without their fold, and give those.
 
     Each fold's weights are one Newton step from those of all rows, with its own rows taken out of
     gradient and Hessian: both are sums over rows, so that one pass serves all folds.
     """
     held = _Held.to(weights.temperature, len(terms), centre)
-    folds = [np.flatnonzero(pieces.fold == f) for f in range(FOLDS)]
-    parts = []
-    for mine in folds:
-        some = rows.take(pieces.row[mine])
-        of = Rows(some.prior, some.y, some.weight * pieces.share[mine], some.share)
-        parts.append(_derivatives(terms[:, pieces.row[mine]], of, weights))
+    folds = [np.flatnonzero(fold == f) for f in range(FOLDS)]
+    parts = [_derivatives(terms[:, mine], rows.take(mine), weights) for mine in folds]
     gradient = sum(part[0] for part in parts)
     hessian = sum(part[1] for part in parts)
-    scores = np.empty((len(pieces.row), rows.prior.shape[1]))
+    scores = np.empty((len(rows), rows.prior.shape[1]))
     found = []
     for mine, (slope, bend) in zip(folds, parts, strict=True):
         without = _step(gradient - slope, hessian - bend, weights, held)
         found.append(without)
-        at = pieces.row[mine]
-        scores[mine] = without.scores(rows.take(at), terms[:, at])
+        scores[mine] = without.scores(rows.take(mine), terms[:, mine])
     return scores, tuple(found)
 
 
@@ -283,7 +258,7 @@ def _derivatives(
     add = _add_two if n_classes == 1 else _add_many
     for block in _blocks(len(rows), n_terms * n_classes):
         some, of = np.asarray(terms[:, block], dtype=np.float32), rows.take(block)
-        add(some, of, _probabilities(weights.scores(of, some)), gradient, hessian)
+        add(some, of, softmax(weights.scores(of, some)), gradient, hessian)
     return gradient, hessian
 
 
@@ -391,11 +366,3 @@ def _blocks(n: int, entries_per_row: int) -> Iterator[slice]:
     height = max(1, BLOCK // max(entries_per_row, 1))
     for first in range(0, n, height):
         yield slice(first, min(first + height, n))
-
-
-def _probabilities(scores: FloatArray) -> FloatArray:
-    """Compute the softmax of scores; of log-odds, the probability of the second class."""
-    if scores.shape[1] == 1:
-        return np.asarray(1.0 / (1.0 + np.exp(-np.clip(scores, -500.0, 500.0))))
-    p = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(p / p.sum(axis=1, keepdims=True))

@@ -35,9 +35,6 @@ CODES_BELOW = 100
 SOUND_SMOOTHING = MEstimate(2.0, "marginal")
 """What smoothing="auto" means until it is tuned: two imagined rows of the column as a whole."""
 
-SOUND_FOR_EDGES = MEstimate(5.0, "marginal")
-"""The same for an edge, which has fewer rows for each of its pairs of values."""
-
 SOUND_READOUT: Any = {"readout": "complement", "term": "log"}
 SOUND_FOR_WORDS = Laplace(0.3)
 """What "auto" means for words until it is tuned: what does best on most texts."""
@@ -114,8 +111,6 @@ def prior_of(settings: Settings, block: Block, family: Family) -> Prior | None:
         return family.default_prior
     if isinstance(asked, str):
         prior: Prior = SOUND_FOR_WORDS if block.kind is Kind.WORDS else SOUND_SMOOTHING
-        if family.about == "edge":
-            prior = SOUND_FOR_EDGES
     else:
         prior = as_prior(asked)
     if isinstance(prior, family.priors):
@@ -182,7 +177,7 @@ def _counts_declared(settings: Settings, block: Block, prior: Prior | None) -> b
 def _family(settings: Settings, block: Block, table: Table) -> Family:
     if block.pairing is not None:
         if block.pairing.is_conditional:
-            return families.Conditional() if settings.gives_parents else families.Edge()
+            return families.Conditional()
         return families.Aode() if block.pairing.use == "aode" else families.Joint()
     asked = settings.of_block("families", block, "plain")
     if asked == "auto" and block.kind is Kind.WORDS:

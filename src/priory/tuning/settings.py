@@ -30,7 +30,7 @@ STRUCTURES = {
 
 MAX_PARENTS = 2
 
-TEXTBOOK: Mapping[str, Any] = {"weights": None, "missing": "skip"}
+TEXTBOOK: Mapping[str, Any] = {"weights": None, "missing": "skip", "pairs": None}
 """What the lecture's classifier has else than the default, beside its families and smoothing."""
 
 
@@ -46,9 +46,9 @@ class Settings:
     PRIORY_NUM_THREADS or else the cores at hand. `text` names columns whose words are counted:
     their names, or a mapping of them to an `Analyzer`.
 
-    `weights` says how far factors are trusted: None takes each as it is, "temperature" learns one
-    weight for all, "columns" one for each, and "auto" means that. What is "auto" is chosen by
-    leave-one-out on at most `sample_size` rows.
+    `weights` says what is learned of factors: None takes each as it is, "temperature" learns one
+    weight for all, "columns" one for each, and "auto" corrects each column beyond that, where it
+    helps. What is "auto" is chosen on at most `sample_size` rows, each scored by sums without it.
 
     `select` "mdl" keeps a column only if looking at the class saves more bits on it than the
     parameters for that cost; None keeps them all.
@@ -57,9 +57,8 @@ class Settings:
     "tan", each on one other, in a tree; "aode", each in turn on every other; "joint", all on all;
     "hill-climb", each on up to `max_parents` others, as long as that shortens the description of
     the data; or edges, (parent, child) pairs of columns, as they are given.
-    With `pairs` "auto" the columns stay as they are, and each pair that shares much adds a factor
-    that corrects theirs: the edges of such a tree, and as many more. Both are chosen on the first
-    rows that are learned.
+    It is chosen on the first rows that are learned. With `pairs` "auto", and weights "auto", pairs
+    of columns correct what the two say alone; None keeps one term for each column.
 
     >>> Settings().weights, Settings.textbook().weights
     ('auto', None)
@@ -76,7 +75,7 @@ class Settings:
     sample_size: int = 50_000
     select: Any = None
     structure: Any = "naive"
-    pairs: Any = None
+    pairs: Any = "auto"
     max_parents: int = MAX_PARENTS
 
     @classmethod
@@ -167,14 +166,10 @@ class Settings:
         if any(isinstance(f, Family) and Kind.PAIRS in f.kinds for f in _each(self.families)):
             raise SettingError(
                 "families names a family of pairs, which columns cannot be asked for: set "
-                "structure='tan', structure='aode' or pairs='auto'."
+                "structure='tan' or structure='aode'."
             )
         if structure == "naive":
             return
-        if self.pairs is not None:
-            raise SettingError(
-                f"pairs='auto' adds to structure='naive'; structure={structure!r} has its pairs."
-            )
         if self.family_for_all() is not None:
             raise SettingError(
                 f"structure={structure!r} models columns together, so that "
@@ -194,8 +189,6 @@ class Settings:
     @property
     def together(self) -> tuple[str, ...]:
         """What columns are counted together for: edges of a tree, further pairs, …."""
-        if self.pairs is not None:
-            return ("edge", "pair")
         return STRUCTURES[self.structure] if isinstance(self.structure, str) else ("given",)
 
     @property
@@ -224,6 +217,16 @@ class Settings:
     def is_read(self, block: Block) -> bool:
         """Tell whether a block is in the model, or was counted for another structure."""
         return block.pairing is None or block.pairing.use in self.together
+
+    @property
+    def corrects(self) -> bool:
+        """Whether rows may correct what the factors of columns say."""
+        return self.weights == "auto"
+
+    @property
+    def learns_pairs(self) -> bool:
+        """Whether pairs of columns may be corrected."""
+        return self.corrects and self.pairs is not None and self.structure == "naive"
 
     @property
     def is_tuned(self) -> bool:

@@ -1,4 +1,4 @@
-"""Which columns are counted together: with a parent in a tree, with several, in pairs, or all.
+"""Which columns are counted together: with a parent in a tree, with several, or all.
 
 The pairs of a tree are those that tell most of each other given the class (Chow & Liu 1968;
 Friedman, Geiger & Goldszmidt 1997), of which only as much counts as is not to be expected by
@@ -10,20 +10,17 @@ so that counting stays a sum.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import log, prod
 
 import numpy as np
 
 from priory.base.errors import SchemaError, SettingError, did_you_mean, listing
 from priory.base.graph import Graph
-from priory.base.labels import label_key
 from priory.base.typing import CodeArray, FloatArray
-from priory.data.columns import Frame, Labels, Numbers
+from priory.data.columns import Frame, Labels
 from priory.data.combinations import count_combinations
 from priory.data.pairing import Pairing, every_pair
 from priory.data.schema import Block, Kind, Schema
-from priory.families.cuts import between_cells, equal_frequency
 from priory.statistics.bottom_k import bottom_rows
 from priory.statistics.information import (
     HEIGHT,
@@ -33,9 +30,10 @@ from priory.statistics.information import (
     pairwise_information,
 )
 from priory.statistics.statistics import Statistics
-from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable, Table
+from priory.statistics.tables import NumbersTable, Table
 from priory.tuning.choices import takes_part
 from priory.tuning.climbing import climb
+from priory.tuning.coded import CodedColumn
 from priory.tuning.settings import Settings
 from priory.tuning.trees import worthy_edges
 
@@ -108,20 +106,17 @@ def choose_structure(
         return _climbed(statistics.schema, columns, score, settings.max_parents)
     told = pairwise_information(codes, sizes, y.codes, weight)
     told = beyond_chance(told, sizes, len(np.unique(y.codes)))
-    tree = worthy_edges(told)
-    more = _further(told, tree) if "pair" in uses else []
     n = float(len(y) if weight is None else weight.sum())
     return tuple(
-        _child(statistics.schema, (columns[i], columns[j]), use, _shared(told[i, j] / n))
-        for use, pairs in (("edge", tree), ("pair", more))
-        for i, j in pairs
+        _child(statistics.schema, (columns[i], columns[j]), "edge", _shared(told[i, j] / n))
+        for i, j in worthy_edges(told)
     )
 
 
 def _given(statistics: Statistics, settings: Settings) -> tuple[Block, ...]:
     """Make the blocks of the columns to which edges give parents; empty columns have none."""
     schema = statistics.schema
-    found: dict[str, _Column] = {}
+    found: dict[str, CodedColumn] = {}
     for name in dict.fromkeys(name for edge in settings.structure for name in edge):
         if name not in schema.known:
             raise SchemaError(
@@ -146,7 +141,8 @@ def _given(statistics: Statistics, settings: Settings) -> tuple[Block, ...]:
                 f"structure gives column {name!r} parents, but it is a unique identifier or has a "
                 "family of its own in families; take one of the two away."
             )
-        found[name] = _Column(block, *_values(statistics.tables[name]))
+        table = statistics.tables[name]
+        found[name] = CodedColumn.of(block, table, _bins(table))
     edges = [(a, b) for a, b in settings.structure if a in found and b in found]
     return _blocks(
         schema, found, edges, "given", dict.fromkeys(found, "structure names its parents")
@@ -154,7 +150,7 @@ def _given(statistics: Statistics, settings: Settings) -> tuple[Block, ...]:
 
 
 def _climbed(
-    schema: Schema, columns: list[_Column], score: _GivenClass, max_parents: int
+    schema: Schema, columns: list[CodedColumn], score: _GivenClass, max_parents: int
 ) -> tuple[Block, ...]:
     """Find parents by climbing, and make the blocks of their children, the best parent first."""
     parents = climb(score, [frozenset[int]()] * len(columns), max_parents=max_parents)
@@ -208,44 +204,13 @@ class _GivenClass:
         return np.asarray(counts[counts.any(axis=1)], dtype=np.float64)
 
 
-def _further(told: FloatArray, tree: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """List the pairs beside a tree that share most, at most as many as there are columns."""
-    known = {frozenset(pair) for pair in tree}
-    found = [(i, j) for i, j in every_pair(len(told)) if told[i, j] > 0]
-    found = [pair for pair in found if frozenset(pair) not in known]
-    return sorted(found, key=lambda pair: -told[pair])[: len(told)]  # ties in order of the columns
-
-
-@dataclass(frozen=True, eq=False)
-class _Column:
-    """One column that may be counted with others, and what its values are."""
-
-    block: Block
-    labels: tuple[object, ...] | None
-    edges: tuple[float, ...] | None
-
-    @property
-    def size(self) -> int:
-        return len(self.labels) if self.labels is not None else len(self.edges or ()) - 1
-
-    def codes(self, frame: Frame) -> CodeArray:
-        column = frame[self.block.name]
-        if self.labels is not None:
-            assert isinstance(column, Labels)
-            place = {label_key(label): i for i, label in enumerate(self.labels)}  # type: ignore[arg-type]
-            where = [place.get(label_key(label), -1) for label in column.labels]
-            return np.array([*where, -1], dtype=np.int32)[column.codes]
-        assert isinstance(column, Numbers)
-        return Pairing("joint", (self.edges,), ()).bins(0, column.values[:, 0])
-
-
-def _columns(statistics: Statistics, settings: Settings, use: str) -> list[_Column]:
+def _columns(statistics: Statistics, settings: Settings, use: str) -> list[CodedColumn]:
     """List the columns that take part; where places are many, those of the fewest values."""
     found = []
     for block in statistics.schema.counted:
         table = statistics.tables[block.name]
         if takes_part(settings, block, table):
-            column = _Column(block, *_values(table))
+            column = CodedColumn.of(block, table, _bins(table))
             if 2 <= column.size <= MOST_VALUES:
                 found.append(column)
     most = np.inf
@@ -260,25 +225,17 @@ def _columns(statistics: Statistics, settings: Settings, use: str) -> list[_Colu
     return [found[i] for i in np.sort(kept).tolist()]
 
 
-def _values(table: Table) -> tuple[tuple[object, ...] | None, tuple[float, ...] | None]:
-    """Find the labels of a column, or the ends of its bins."""
-    if isinstance(table, LabelsTable):
-        return table.labels, None
-    assert isinstance(table, NumbersTable)
-    return None, _bins(table.cells)
-
-
-def _bins(cells: CellsTable) -> tuple[float, ...]:
-    if not len(cells.keys):
-        return (0.0, 0.0)
-    bins = int(np.clip(round(float(cells.weight.sum()) ** 0.25), FEWEST_BINS, MOST_BINS))
-    cuts = between_cells(cells, equal_frequency(cells, bins))
-    return (float(cells.lower[0]), *map(float, cuts), float(cells.upper[-1]))
+def _bins(table: Table) -> int:
+    """Find how many bins a column of numbers has."""
+    if not isinstance(table, NumbersTable):
+        return 0
+    n = float(table.cells.weight.sum())
+    return int(np.clip(round(n**0.25), FEWEST_BINS, MOST_BINS))
 
 
 def _blocks(
     schema: Schema,
-    columns: Mapping[str, _Column],
+    columns: Mapping[str, CodedColumn],
     edges: list[tuple[str, str]],
     use: str,
     why: Mapping[str, str],
@@ -292,7 +249,7 @@ def _blocks(
     )
 
 
-def _child(schema: Schema, columns: Sequence[_Column], use: str, why: str) -> Block:
+def _child(schema: Schema, columns: Sequence[CodedColumn], use: str, why: str) -> Block:
     """Make the block of a column, the last, with its parents."""
     *parents, child = (column.block.name for column in columns)
     pairing = Pairing.of_child(use, tuple(column.edges for column in columns))
@@ -304,7 +261,7 @@ def _shared(told: float) -> str:
     return f"they share {told / log(2.0):.2g} bits given the class"
 
 
-def _block_of_all(statistics: Statistics, columns: list[_Column], use: str) -> Block:
+def _block_of_all(statistics: Statistics, columns: list[CodedColumn], use: str) -> Block:
     names = tuple(column.block.name for column in columns)
     edges = tuple(column.edges for column in columns)
     if use == "joint":

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from priory.base.labels import label_key
-from priory.base.typing import CodeArray, FloatArray, IntArray, Label
+from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
+from priory.data.schema import Block
+from priory.families.correction import Correction, CorrectionParameters
 from priory.model.model import Model
 from priory.model.term import Choice, Term
 from priory.statistics.statistics import Statistics
-from priory.tuning.calibration import LearnedWeights
 
 __all__ = ["SampleScores", "Tuning"]
 
@@ -21,18 +22,34 @@ __all__ = ["SampleScores", "Tuning"]
 class SampleScores:
     """Held-out scores of the sampled rows, from which honest metrics come.
 
-    A row that came several times stands in several folds, with a part of its weight in each.
+    A row that came several times may stand in several folds, with a part of its weight in each.
     """
 
     labels: CodeArray
     """The class of each row, as a position in the tuning's `classes`."""
     scores: FloatArray
-    """log P(k | row) under weights that were learned without the row's fold, rows × classes."""
+    """log P(k | row) under what was learned without the row's fold, rows × classes."""
     rows: IntArray
     """How many rows each stands for."""
     weight: FloatArray
-    folds: tuple[LearnedWeights, ...]
-    """The weights that were learned without each fold."""
+    hashes: AnyArray
+    """The hash of each row, in order."""
+    fold: IntArray
+    are_copies: bool
+    """Whether equal rows were copied, and so are in one fold."""
+
+    def find(self, hashes: AnyArray, fold: IntArray) -> IntArray:
+        """Find rows by hash and fold, −1 for those that are not here."""
+        order = np.lexsort((self.fold, self.hashes))
+        mine, folds = self.hashes[order], self.fold[order]
+        low, high = (np.searchsorted(mine, hashes, side=side) for side in ("left", "right"))
+        found = np.full(len(hashes), -1, dtype=np.int64)
+        for step in range(int((high - low).max(initial=0))):
+            at = low + step
+            here = at < high
+            here[here] &= folds[at[here]] == fold[here]
+            found[here] = order[at[here]]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +67,26 @@ class Tuning:
     """How many rows had been learned."""
     how: str
     scored: SampleScores | None = None
+    corrections: tuple[tuple[Block, CorrectionParameters], ...] = ()
+    """What the rows say of one or two columns beyond their factors."""
 
     def weighed(self, statistics: Statistics) -> Statistics:
         """Scale the sums to weights as they were when the choice was made."""
         return statistics if self.scale == 1.0 else statistics * self.scale
 
     def applied(self, model: Model) -> Model:
-        """Give a model the weights and biases; what came since has the temperature."""
-        terms = tuple(
-            replace(term, weight=self.weights.get((term.block.name, term.about), self._new(term)))
-            for term in model.terms
-        )
-        known = {label_key(label): b for label, b in zip(self.classes, self.bias, strict=True)}
-        bias = np.array([known.get(label_key(label), 0.0) for label in model.classes])
-        return replace(model, terms=terms).with_bias(bias)
+        """Give a model weights, biases and corrections; what came since has the temperature."""
+        places = {label_key(label): k for k, label in enumerate(self.classes)}
+        where = np.array([places.get(label_key(label), -1) for label in model.classes])
+        weights, t = self.weights, self.temperature
+        terms = [replace(m, weight=weights.get((m.block.name, m.about), t)) for m in model.terms]
+        terms += [
+            Term(block, Correction(), replace(p, scores=_placed(p.scores, where)), "correction")
+            for block, p in self.corrections
+        ]
+        return replace(model, terms=tuple(terms)).with_bias(_placed(self.bias, where))
 
-    def _new(self, term: Term) -> float:
-        return 0.0 if term.about == "edge" else self.temperature
+
+def _placed(values: FloatArray, where: IntArray) -> FloatArray:
+    """Place what is of classes, the last axis, among others, class k from where[k]; 0 if new."""
+    return np.ascontiguousarray(np.where(where >= 0, values[..., where], 0.0))

@@ -1,11 +1,12 @@
 """What a model is tuned to: the family of each column and how far each factor is trusted.
 
-Every row of a sample is scored as if it had not been learned (see `leave_one_out`), which costs one
-pass and no second data set. On those scores
+Every row of a sample is scored by sums without its fold (see `folds`), which costs one pass and no
+second data set. On those scores
 
     1. each column picks its family and its smoothing, by the log-loss of that column alone;
     2. a temperature and a bias for each class are fitted to the sum of all factors;
-    3. each factor gets a weight of its own, held to the temperature.
+    3. each factor gets a weight of its own, held to the temperature;
+    4. what is left is corrected, column by column and pair by pair, where that helps.
 
 All of this is done under the class shares of the rows; a prior that is asked for replaces them
 afterwards. The statistics are not touched.
@@ -13,44 +14,49 @@ afterwards. The statistics are not touched.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from priory.base.errors import PrioryError
-from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
+from priory.base.typing import AnyArray, FloatArray
 from priory.data.columns import Frame, Labels
 from priory.data.reading import with_pairs
 from priory.data.schema import Block, Kind
 from priory.families.aode import Aode
 from priory.families.base import Family
-from priory.families.bernoulli import Bernoulli
 from priory.families.categorical import Categorical
-from priory.families.conditional import Edge
+from priory.families.correction import CorrectionParameters
 from priory.families.histogram import Histogram
 from priory.families.priors import Laplace, MEstimate, Prior
 from priory.families.student_t import StudentT
 from priory.families.words import Words
-from priory.model.term import Choice, presence
+from priory.model.model import Model
+from priory.model.term import Choice
+from priory.statistics.dealing import deal, folds_of
 from priory.statistics.hashing import row_hashes
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import Table
 from priory.tuning.calibration import (
-    FOLDS,
     LearnedWeights,
-    Pieces,
     Rows,
     cross_fitted,
-    learn_temperature,
     learn_weights,
-    log_loss,
 )
 from priory.tuning.choices import choices_for, prior_of
-from priory.tuning.leave_one_out import class_codes, term_scores_loo
+from priory.tuning.corrections import (
+    Corrected,
+    correct,
+    correction_of,
+    of_classes,
+    pair_columns,
+)
+from priory.tuning.folds import FoldedRows, Scored
+from priory.tuning.interactions import Pair, dependent_pairs
+from priory.tuning.leave_one_out import log_joint_loo
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import SampleScores, Tuning
 
@@ -62,15 +68,10 @@ MOST_SCORES = 40_000_000
 MOST_OF_ONE = 2_500_000
 """So many scores of one term are kept at most."""
 
-CHOOSING = 10_000
-"""So many rows families and smoothing are chosen on."""
-
 WIDE = 100
-"""Of so many columns one matters little, so that each is chosen from fewer ways on fewer rows."""
+"""Of so many columns one matters little, so that each is chosen from fewer ways."""
 
 FEWEST_SAMPLED = 2_000
-LEAST_SCORE = -60.0
-"""A factor says no more against a class than this: e^−60 is never, and −∞ has no gradient."""
 
 STRENGTHS = (0.5, 2.0, 8.0, 32.0)
 """How many imagined rows of the column as a whole smooth a categorical column."""
@@ -83,57 +84,51 @@ ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
 def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
-    """Choose families, smoothing and weights on a sample of the rows that were counted."""
+    """Choose families, smoothing, weights and corrections on a sample of the rows counted."""
     scale = sample.scale(statistics)
     scaled = statistics if scale == 1.0 else statistics * scale
     defaults = choices_for(settings, scaled)
-    K = len(statistics.classes)
-    most = min(MOST_SCORES // ((len(defaults) + 1) * K), MOST_OF_ONE // K)
+    K, has_pairs = len(statistics.classes), settings.learns_pairs
+    n_terms = (len(defaults) + 1) * (3 if has_pairs else 1)
+    most = min(MOST_SCORES // (n_terms * K), MOST_OF_ONE // K)
     sample = sample.smaller(max(FEWEST_SAMPLED, most))
     sample = replace(sample, frame=with_pairs(sample.frame, statistics.schema))
-    rows = _Sampled.of(scaled, sample, scale)
-    is_wide = len(defaults) > WIDE
-    few = sample.smaller(FEWEST_SAMPLED if is_wide else CHOOSING)
-    is_all = len(few) == len(sample)
-    some = rows if is_all else _Sampled.of(scaled, few, scale)
-    chosen: dict[str, Choice] = {}
-    terms: list[AnyArray] = []
-    names: list[tuple[str, str]] = []
-    speaking = np.zeros(len(sample))
-    for name, default in defaults.items():
-        block, table = scaled.schema[name], scaled.tables[name]
-        ways = candidates(settings, block, table, default, is_wide)
-        choice, found = some.best(block, table, ways, is_wide)
-        scores, speaks = found if some is rows else rows.scores(block, table, choice)
-        policy = settings.missing_of(block)
-        missing = None if policy == "error" else rows.missing_scores(block, table, choice)
-        if policy == "auto":
-            tells = missing is not None and rows.loss(missing) < rows.no_loss
-            choice = replace(choice, missing="category" if tells else "skip")
-        chosen[name] = choice
-        terms.append(scores)
-        names.append((name, choice.family.about))
-        if choice.family.about == "value":
-            speaking += speaks
-        if choice.missing == "category" and missing is not None:
-            terms.append(missing)
-            names.append((name, "missing"))
-    of_values = sum(about == "value" for _, about in names)
-    known = Rows(rows.prior, rows.codes, rows.weight, speaking / max(of_values, 1))
-    weights, scored = _weighted(settings.weights, names, terms, known, sample)
-    bias = weights.bias
-    if K == 2:  # half of the log-odds for one class, half against the other
-        bias = np.array([-bias[0] / 2, bias[0] / 2])
+    rows = FoldedRows.of(scaled, sample, scale)
+    chosen = _Chosen.of(rows, settings, defaults)
+    pairs: list[Pair] = []
+    paired = pair_columns(rows, chosen.losses) if has_pairs else []
+    if len(paired) > 1:
+        codes = [column.codes(rows.frame) for column in paired]
+        pairs = dependent_pairs(paired, codes, rows.y, rows.own)
+    ratios = [pair.ratios(rows.place, rows.own, K) for pair in pairs]
+    terms = [scored.rows for scored in chosen.terms.values()]
+    terms += [_of_rows(grid, pair, rows) for pair, (grid, _) in zip(pairs, ratios, strict=True)]
+    stacked = np.stack(terms) if terms else np.zeros((0, *rows.prior.shape), np.float32)
+    known = Rows(rows.prior, rows.y, rows.weight, chosen.share)
+    n_own = len(chosen.terms)
+    weights, scores = _weighted(settings, known, stacked, n_own, rows)
+    corrected = Corrected((), (), scores)
+    if settings.corrects and len(stacked):
+        corrected = correct(rows, scores, list(chosen.choices), paired)
+    bias = of_classes(weights.bias[None])[0] if settings.weights is not None else weights.bias
+    if settings.weights is None:
+        bias = np.zeros(K)
+    of_pairs = [
+        (pair, w * ratio)
+        for pair, w, (_, ratio) in zip(pairs, weights.terms[n_own:], ratios, strict=True)
+        if w > 0
+    ]
     return Tuning(
-        chosen,
-        dict(zip(names, weights.terms.tolist(), strict=True)),
+        chosen.choices,
+        dict(zip(chosen.terms, weights.terms[:n_own].tolist(), strict=True)),
         weights.temperature,
         statistics.classes,
         bias + (0.0 if settings.weights is None else _smoothing(scaled.weight)),
         scale,
         statistics.n_rows,
         "leave-one-out" if settings.weights is None or not terms else "cross-fitted",
-        scored,
+        _sample_scores(corrected.scores, rows, sample),
+        (*corrected.columns, *_pair_corrections(of_pairs, corrected.pairs)),
     )
 
 
@@ -146,75 +141,170 @@ def log_joint_cross_fitted(
 ) -> FloatArray:
     """Score every row, rows × classes, by a model that has not seen it.
 
-    The row is taken out of the sums, and the weights are those that were learned without its fold.
+    A row of the sample has the score that it had when it was left out with its fold. On any other
+    nothing was tuned: it is taken out of the sums alone.
     """
-    assert tuning.scored is not None
-    folds = tuning.scored.folds
-    scaled = tuning.weighed(statistics)
-    codes = class_codes(y, statistics)
-    amount = None if weight is None else weight * tuning.scale
-    rows = _Sampled(scaled, frame, codes, amount, np.ones(len(codes)))
-    fold = _folds(row_hashes(frame, y))
-    total, said = rows.prior.copy(), np.zeros((len(codes), 1))
-    names = list(tuning.weights)
-    for j, (name, about) in enumerate(names):
-        block, table, choice = scaled.schema[name], scaled.tables[name], tuning.choices[name]
-        if about == "missing":
-            scores = rows.missing_scores(block, table, choice, always=True)
-        else:
-            scores, speaks = rows.scores(block, table, choice)
-            said += speaks[:, None] if about == "value" else 0.0
-        if scores is not None:
-            total += np.array([f.terms[j] for f in folds])[fold, None] * scores
-    share = said / max(sum(about == "value" for _, about in names), 1)
-    total += share * np.array([f.bias for f in folds])[fold]
-    total = total if len(statistics.classes) != 2 else np.hstack([np.zeros_like(total), total])
-    total[:, statistics.rows == 0] = -np.inf  # a class that was declared, but never seen
+    scored = tuning.scored
+    assert scored is not None
+    hashes = row_hashes(frame, y)
+    at = scored.find(hashes, folds_of(hashes, scored.are_copies))
+    out = np.empty((len(frame), len(statistics.classes)))
+    out[at >= 0] = scored.scores[at[at >= 0]]
+    if (others := np.flatnonzero(at < 0)).size:
+        amount = None if weight is None else weight[others] * tuning.scale
+        rows = frame.take(others), y.take(others)
+        out[others] = _tuned_loo(tuning, tuning.weighed(statistics), *rows, amount)
+    out[:, statistics.rows == 0] = -np.inf  # a class that was declared, but never seen
+    return out
+
+
+def _tuned_loo(
+    tuning: Tuning, statistics: Statistics, frame: Frame, y: Labels, amount: FloatArray | None
+) -> FloatArray:
+    """Score rows by a tuned model of the sums without each."""
+    model = tuning.applied(Model.read(statistics, tuning.choices))
+    total = model.log_joint(frame)
+    for name, choice in tuning.choices.items():  # what the row's own sums say, put right
+        weight: Any = tuning.weights.get((name, choice.family.about), tuning.temperature)
+        one = {name: replace(choice, missing="skip")}
+        there = Model.read(statistics, one)
+        total += weight * (
+            log_joint_loo(statistics, one, frame, y, amount) - there.log_joint(frame)
+        )
     return total
 
 
-def _folds(hashes: AnyArray) -> CodeArray:
-    """Find the fold of each row; the copies of one are dealt out as `Pieces` does."""
-    order = np.argsort(hashes, kind="stable")
-    same = np.r_[False, hashes[order][1:] == hashes[order][:-1]]
-    starts = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
-    copy = np.empty(len(order), dtype=np.int64)
-    copy[order] = np.arange(len(order)) - starts
-    return ((hashes % np.uint64(FOLDS)).astype(np.int64) + copy) % FOLDS
-
-
 def _weighted(
-    how: str | None,
-    names: Sequence[tuple[str, str]],
-    terms: Sequence[AnyArray],
-    rows: Rows,
-    sample: Sample,
-) -> tuple[LearnedWeights, SampleScores]:
-    """Learn a weight for each term, as far as weights are asked for, and held-out scores."""
-    n_classes = rows.prior.shape[1]
-    stacked = np.stack(terms) if terms else np.zeros((0, *rows.prior.shape), np.float32)
-    pieces = Pieces.of(sample.hashes, sample.rows)
-    if how is None or not terms:
-        weights = LearnedWeights(np.ones(len(names)), np.zeros(n_classes), 1.0)
-        scores, folds = weights.scores(rows, stacked)[pieces.row], (weights,) * FOLDS
-    elif how == "temperature":
-        weights = learn_weights(stacked, rows, one_for_all=True)
-        together = stacked.sum(axis=0, keepdims=True)
+    settings: Settings, known: Rows, terms: AnyArray, n_own: int, rows: FoldedRows
+) -> tuple[LearnedWeights, FloatArray]:
+    """Learn a weight for each term, as far as weights are asked for, and held-out scores.
+
+    The first terms are of columns; what is not certain of a pair is 0, not t, for its columns speak
+    already.
+    """
+    n_classes = known.prior.shape[1]
+    if settings.weights is None or not len(terms):
+        weights = LearnedWeights(np.ones(len(terms)), np.zeros(n_classes), 1.0)
+        return weights, weights.scores(known, terms)
+    if settings.weights == "temperature":
+        weights = learn_weights(terms, known, one_for_all=True)
+        together = terms.sum(axis=0, keepdims=True)
         one = replace(weights, terms=weights.terms[:1])
-        scores, found = cross_fitted(one, together, rows, pieces)
-        folds = tuple(replace(f, terms=np.repeat(f.terms, len(names))) for f in found)
-    else:
-        # What is not certain of an edge is 0, not t: its columns speak already.
-        edges = np.array([about == "edge" for _, about in names])
-        centre = np.where(edges, 0.0, np.nan) if edges.any() else None
-        weights = learn_weights(stacked, rows, centre=centre)
-        scores, folds = cross_fitted(weights, stacked, rows, pieces, centre)
-    if n_classes == 1:
+        return weights, cross_fitted(one, together, known, rows.fold)[0]
+    is_pair = np.arange(len(terms)) >= n_own
+    centre = np.where(is_pair, 0.0, np.nan) if is_pair.any() else None
+    weights = learn_weights(terms, known, centre=centre)
+    return weights, cross_fitted(weights, terms, known, rows.fold, centre)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Chosen:
+    """The choice of each block, and what its terms say of the rows."""
+
+    choices: dict[str, Choice]
+    terms: dict[tuple[str, str], Scored]
+    """By the name of the block, and whether it is of its values or of their being missing."""
+    losses: dict[str, float]
+
+    @classmethod
+    def of(cls, rows: FoldedRows, settings: Settings, defaults: Mapping[str, Choice]) -> _Chosen:
+        """Choose the family and the smoothing of each block by its log-loss alone."""
+        choices: dict[str, Choice] = {}
+        terms: dict[tuple[str, str], Scored] = {}
+        losses: dict[str, float] = {}
+        is_wide = len(defaults) > WIDE
+        for name, default in defaults.items():
+            block, table = rows.statistics.schema[name], rows.statistics.tables[name]
+            ways = candidates(settings, block, table, default, is_wide)
+            column = rows.column(block, table)
+            choice, scored = _best(rows, column, ways, is_wide)
+            policy = settings.missing_of(block)
+            missing = None
+            if policy != "error" and hasattr(table, "present") and column.values.missing.any():
+                missing = column.missing_scored(choice.prior)
+            if policy == "auto":
+                tells = missing is not None and missing.loss < rows.no_loss
+                choice = replace(choice, missing="category" if tells else "skip")
+            choices[name], losses[name] = choice, scored.loss
+            terms[name, choice.family.about] = scored
+            if choice.missing == "category" and missing is not None:
+                terms[name, "missing"] = missing
+        return cls(choices, terms, losses)
+
+    @property
+    def share(self) -> FloatArray:
+        """Which share of its columns say something of each row."""
+        says = [scored.says for (_, about), scored in self.terms.items() if about == "value"]
+        return np.mean(says, axis=0) if says else np.zeros(0)
+
+
+def _best(
+    rows: FoldedRows, column: Any, choices: Sequence[Choice], is_wide: bool
+) -> tuple[Choice, Scored]:
+    """Find the choice with the least log-loss of the block alone, and its scores.
+
+    In a wide table numbers that tell nothing in two ways are not looked at in others.
+    """
+    found: tuple[float, Choice, Any] | None = None
+    failed: PrioryError | None = None
+    block, table, is_folded = column.block, column.table, column.is_foldable
+    for i, choice in enumerate(choices):
+        told = found is None or found[0] < rows.no_loss
+        if is_wide and i >= 2 and not told and block.kind is Kind.NUMBERS:
+            break
+        try:
+            if is_folded:
+                loss, scored = column.score(choice)
+            else:
+                scored = rows.loo(block, table, choice, block.kind is Kind.WORDS)
+                loss = scored.loss
+        except PrioryError as error:  # such as a logarithm of numbers that it cannot take
+            failed = error
+            continue
+        if found is None or loss < found[0]:
+            found = loss, choice, scored
+    if found is None:
+        raise failed if failed is not None else ValueError("no choices")
+    loss, choice, scored = found
+    return choice, column.scored(loss, scored) if is_folded else scored
+
+
+def _of_rows(grid: FloatArray, pair: Pair, rows: FoldedRows) -> AnyArray:
+    """Give what two columns say, cells × folds × classes, to the rows of each fold."""
+    from priory.tuning.folds import odds
+
+    said = odds(grid)
+    found = np.where(pair.codes[:, None] >= 0, said[pair.codes, rows.fold], 0.0)
+    return found.astype(np.float32)
+
+
+def _pair_corrections(
+    dependent: Sequence[tuple[Pair, FloatArray]], interacting: Sequence[tuple[Pair, FloatArray]]
+) -> list[tuple[Block, CorrectionParameters]]:
+    """Make one correction of each pair of columns, whatever it was let in for."""
+    found: dict[tuple[int, int], tuple[Pair, FloatArray, list[str]]] = {}
+    for pair, scores in dependent:
+        why = f"they share {pair.share / np.log(2.0):.2g} bits given the class"
+        found[pair.places] = pair, scores, [why]
+    for pair, scores in interacting:
+        why = f"together they explain {pair.share / np.log(2.0):.2g} bits more"
+        known = found.get(pair.places)
+        before = 0.0 if known is None else known[1]
+        reasons = [] if known is None else known[2]
+        found[pair.places] = pair, before + of_classes(scores), [*reasons, why]
+    return [
+        correction_of(pair.columns, scores, "; ".join(why)) for pair, scores, why in found.values()
+    ]
+
+
+def _sample_scores(scores: FloatArray, rows: FoldedRows, sample: Sample) -> SampleScores:
+    if scores.shape[1] == 1:
         scores = np.hstack([np.zeros_like(scores), scores])
     top = scores.max(axis=1, keepdims=True)
     scores = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
-    weight = rows.weight[pieces.row] * pieces.share
-    return weights, SampleScores(rows.y[pieces.row], scores, pieces.copies, weight, folds)
+    row, fold, copies, _ = deal(sample.hashes, sample.rows, sample.is_copied)
+    told = (rows.y, scores, copies, rows.weight, sample.hashes[row], fold, sample.is_copied)
+    return SampleScores(*told)
 
 
 def candidates(
@@ -246,7 +336,7 @@ def candidates(
 def _priors(settings: Settings, block: Block, default: Choice) -> Sequence[Prior | None]:
     if not settings.is_auto("smoothing", block) or MEstimate not in default.family.priors:
         return [default.prior]
-    if isinstance(default.family, Edge | Aode):  # judged with others; all pairs take long
+    if isinstance(default.family, Aode):  # all pairs take long
         return [default.prior]
     if block.kind in (Kind.WORDS, Kind.COUNTS):
         return [Laplace(alpha) for alpha in ALPHAS]
@@ -271,6 +361,8 @@ def _of_numbers(
     if n_values > 2 and not is_wide:
         yield many, MEstimate(2.0, "marginal")
     yield many, MEstimate(16.0, "marginal")
+    if n_values > 2 and not is_wide:
+        yield Histogram(cut="mdl"), MEstimate(2.0, "marginal")
 
 
 def _are_codes(table: Any) -> bool:
@@ -280,135 +372,7 @@ def _are_codes(table: Any) -> bool:
     return bool(few and cells.level == 0 and (cells.lower == np.floor(cells.lower)).all())
 
 
-@dataclass(frozen=True, eq=False)
-class _Sampled:
-    """The sampled rows; their scores are of each class, or the log-odds of two."""
-
-    statistics: Statistics
-    frame: Frame
-    codes: CodeArray
-    amount: FloatArray | None
-    """What each row weighs, and so takes along when it is left out; None where that is 1."""
-    weight: FloatArray
-    """How much the loss of each row counts: all of its copies, and rows that are not here."""
-
-    @classmethod
-    def of(cls, statistics: Statistics, sample: Sample, scale: float) -> _Sampled:
-        codes, K = class_codes(sample.y, statistics), len(statistics.classes)
-        weight = sample.weight * scale
-        amount = None if (weight == sample.rows).all() else weight / sample.rows
-        there = np.bincount(codes, weight, K)
-        lift = np.where(there > 0, statistics.weight / np.where(there > 0, there, 1.0), 1.0)
-        if sample.is_whole:
-            lift = np.ones(K)
-        return cls(statistics, sample.frame, codes, amount, weight * lift[codes])
-
-    @cached_property
-    def prior(self) -> FloatArray:
-        """Log P(k), leave-one-out."""
-        prior = _prior_loo(self.statistics.weight, self.codes, self.amount)
-        return prior if prior.shape[1] != 2 else prior[:, 1:] - prior[:, :1]
-
-    def scores(self, block: Block, table: Table, choice: Choice) -> tuple[AnyArray, BoolArray]:
-        """Compute log P(x_i | k) without row i, and whether it says anything of the row."""
-        column, family = self.frame[block.name], choice.family
-        if isinstance(family, Histogram) and family.cut == "equal-frequency":
-            # Where these bins end does not depend on the classes, so they may stay while a row is
-            # left out: moving them with every row would cost much and change nothing.
-            cuts, table = family.binned(table)  # type: ignore[arg-type]
-            column, family = _binned(column, cuts), Categorical()
-        elif isinstance(family, StudentT) and family.transform is not None:  # nor does a transform
-            column, table = family.transformed(column, table)  # type: ignore[arg-type]
-            family = StudentT()
-        given = (block, family, choice.prior, table, column, self.codes, self.amount)
-        scores = term_scores_loo(*given)
-        return _clipped(scores), np.asarray(scores.any(axis=1))
-
-    def best(
-        self, block: Block, table: Table, choices: Sequence[Choice], is_wide: bool
-    ) -> tuple[Choice, tuple[AnyArray, BoolArray]]:
-        """Find the choice with the least log-loss of the block alone, and its scores.
-
-        In a wide table numbers that tell nothing in two ways are not looked at in others.
-        """
-        if len(choices) == 1:
-            return choices[0], self.scores(block, table, choices[0])
-        found: tuple[float, Choice, tuple[AnyArray, BoolArray]] | None = None
-        failed: PrioryError | None = None
-        for i, choice in enumerate(choices):
-            told = found is None or found[0] < self.no_loss
-            if is_wide and i >= 2 and not told and block.kind is Kind.NUMBERS:
-                break
-            try:
-                scores = self.scores(block, table, choice)
-            except PrioryError as error:  # such as a logarithm of numbers that it cannot take
-                failed = error
-                continue
-            loss = self.loss(scores[0], block.kind is Kind.WORDS)
-            if found is None or loss < found[0]:
-                found = loss, choice, scores
-        if found is None:
-            raise failed if failed is not None else ValueError("no choices")
-        return found[1], found[2]
-
-    def missing_scores(
-        self, block: Block, table: Table, choice: Choice, always: bool = False
-    ) -> AnyArray | None:
-        """Score whether a value is missing; None where none is."""
-        missing = self.frame[block.name].missing
-        if not (always or missing.any()) or not hasattr(table, "present"):
-            return None
-        derived, prior = presence(block, table, self.statistics.weight, choice.prior)
-        column = Labels(missing.astype(np.int8), (False, True))
-        given = (block, Bernoulli(), prior, derived, column, self.codes, self.amount)
-        return _clipped(term_scores_loo(*given))
-
-    @cached_property
-    def no_loss(self) -> float:
-        """The log-loss of the prior alone."""
-        return log_loss(self.prior, self.codes, self.weight)
-
-    def loss(self, scores: AnyArray, at_best_temperature: bool = False) -> float:
-        """Compute the log-loss of the prior and one factor."""
-        t = 1.0
-        if at_best_temperature:  # words overstate their case so much that t decides
-            t = learn_temperature(self.prior, scores, self.codes, self.weight)
-        return log_loss(self.prior + t * scores, self.codes, self.weight)
-
-
 def _smoothing(n: FloatArray) -> FloatArray:
     """Compute log of (n_k + 1) / (n + K) over the class's share of the rows, of K classes seen."""
     seen, K = np.where(n > 0, n, 1.0), int((n > 0).sum())
     return np.where(n > 0, np.log((n + 1.0) / (n.sum() + K)) - np.log(seen / n.sum()), 0.0)
-
-
-def _binned(column: Any, cuts: FloatArray) -> Labels:
-    x = column.values[:, 0]
-    codes = np.searchsorted(cuts, x, side="left").astype(np.int32)
-    return Labels(np.where(np.isnan(x), -1, codes), tuple(range(len(cuts) + 1)))
-
-
-def _prior_loo(n: FloatArray, y: CodeArray, amount: FloatArray | None) -> FloatArray:
-    """Compute log (n_k − [k = y] + 1) / (n − 1 + K): a class of one row does not vanish with it."""
-    gone = np.ones(len(y)) if amount is None else amount
-    left = np.tile(n, (len(y), 1))
-    here = np.arange(len(y)), y
-    left[here] = np.maximum(left[here] - gone, 0.0)
-    prior = np.log((left + 1.0) / (n.sum() - gone[:, None] + (n > 0).sum()))
-    return np.where(n > 0, prior, LEAST_SCORE)  # one that was never seen is never right
-
-
-def _clipped(scores: FloatArray) -> AnyArray:
-    """Take scores relative to the best class of each row, none of them beyond all bounds.
-
-    Of two classes they are the log-odds of the second.
-    """
-    if scores.shape[1] == 2:
-        with np.errstate(invalid="ignore"):
-            odds = scores[:, 1:] - scores[:, :1]
-        odds[np.isnan(odds)] = 0.0  # impossible under either class: nothing to tell
-        return np.clip(odds, LEAST_SCORE, -LEAST_SCORE).astype(np.float32)
-    top = scores.max(axis=1, keepdims=True)
-    top[np.isneginf(top)] = 0.0  # impossible under every class: nothing to tell
-    about = np.maximum(scores - top, LEAST_SCORE)
-    return np.where(np.isneginf(scores).all(axis=1, keepdims=True), 0.0, about).astype(np.float32)

@@ -1,0 +1,309 @@
+"""Rows in folds, each scored by sums without its fold.
+
+Rows fall into ten folds by their hash, so that every road to the same rows comes to the same folds.
+A model follows from sums, so one without a fold follows from `total − fold`. All the folds are
+taken out at once: the fold and the class of a row together are its class in one table, of ten times
+as many classes, and any family can read that as it reads any other.
+
+Copies of a row share a fold where rows can be equal by copying alone; rows of a few labels are
+equal by chance, and are dealt out like any others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from priory.data.columns import Frame, Labels, Numbers
+from priory.data.schema import Block, Kind
+from priory.families.base import Family, log_shares
+from priory.families.bernoulli import Bernoulli
+from priory.families.categorical import Categorical
+from priory.families.cuts import equal_frequency, mdl_of_counts
+from priory.families.histogram import Histogram
+from priory.families.loo_cells import cells_of
+from priory.families.priors import Prior
+from priory.families.student_t import StudentT
+from priory.model.term import Choice, presence
+from priory.statistics.dealing import FOLDS, deal
+from priory.statistics.sampling import Sample
+from priory.statistics.statistics import Statistics
+from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable, Table
+from priory.tuning.calibration import learn_temperature, log_loss
+from priory.tuning.leave_one_out import class_codes, term_scores_loo
+
+__all__ = ["FoldedRows", "Scored", "odds"]
+
+LEAST_SCORE = -60.0
+"""A factor says no more against a class than this: e^−60 is never, and −∞ has no gradient."""
+
+MOST_POINTS = 256
+"""A column of numbers is scored at so many of them, which stand for their neighbours."""
+
+MOST_PLACES = 4_000_000
+"""So many places (folds, classes and values) a table may have; else single rows leave."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """What a factor says of each row without its fold, rows × classes (log-odds of two)."""
+
+    loss: float
+    """The log-loss of the class prior and this factor."""
+    rows: AnyArray
+    says: BoolArray
+    """Whether it says anything of the row."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedRows:
+    """The rows that are tuned on, their folds and weights, and the sums that they are part of."""
+
+    statistics: Statistics
+    frame: Frame
+    y: CodeArray
+    fold: CodeArray
+    own: FloatArray
+    """What each row weighs in the sums, and takes along when it is left out."""
+    weight: FloatArray
+    """How much the loss of each row counts: rows that are not here count by those that are."""
+
+    @classmethod
+    def of(cls, statistics: Statistics, sample: Sample, scale: float) -> FoldedRows:
+        """Deal the rows of a sample out to folds."""
+        row, fold, _, share = deal(sample.hashes, sample.rows, sample.is_copied)
+        whole = sample if len(row) == len(sample) else sample.take(row)
+        y, K = class_codes(whole.y, statistics), len(statistics.classes)
+        own = whole.weight * share * scale
+        there = np.bincount(y, own, K)
+        lift = np.where(there > 0, statistics.weight / np.where(there > 0, there, 1.0), 1.0)
+        weight = own if sample.is_whole else own * lift[y] * (own.sum() / (own @ lift[y]))
+        return cls(statistics, whole.frame, y.astype(np.int32), fold.astype(np.int32), own, weight)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.statistics.classes)
+
+    @cached_property
+    def place(self) -> CodeArray:
+        """The fold and the class of each row as one class of many."""
+        return (self.fold * self.n_classes + self.y).astype(np.int32)
+
+    @cached_property
+    def without(self) -> FloatArray:
+        """The weight of each class without each fold, folds × classes."""
+        K = self.n_classes
+        taken = np.bincount(self.place, self.own, FOLDS * K).reshape(FOLDS, K)
+        left = self.statistics.weight - taken
+        return np.where(left > 1e-9 * self.statistics.weight, left, 0.0)
+
+    @cached_property
+    def log_prior(self) -> FloatArray:
+        """Log (n_k + 1) / (n + K) without each fold: a class does not vanish with its rows."""
+        n = self.without
+        seen = self.statistics.weight > 0
+        prior = np.log((n + 1.0) / (n.sum(axis=1, keepdims=True) + seen.sum()))
+        return np.where(seen, prior, LEAST_SCORE)  # one that was never seen is never right
+
+    @cached_property
+    def prior(self) -> FloatArray:
+        """The prior of each row, rows × classes, or the log-odds of two."""
+        return odds(self.log_prior)[self.fold]
+
+    @cached_property
+    def no_loss(self) -> float:
+        """The log-loss of the prior alone."""
+        return log_loss(self.prior, self.y, self.weight)
+
+    def column(self, block: Block, table: Table) -> _FoldedColumn:
+        """Prepare to score a block in several ways."""
+        return _FoldedColumn(self, block, table)
+
+    def loo(self, block: Block, table: Table, choice: Choice, at_best: bool = False) -> Scored:
+        """Score a block that is not scored by folds, each row by the sums without it alone."""
+        column, amount = self.frame[block.name], None if (self.own == 1.0).all() else self.own
+        given = (block, choice.family, choice.prior, table, column, self.y, amount)
+        scores = term_scores_loo(*given)
+        rows, t = _clipped(scores), 1.0
+        if at_best:  # words overstate their case so much that t decides
+            t = learn_temperature(self.prior, rows, self.y, self.weight)
+        loss = log_loss(self.prior + t * rows, self.y, self.weight)
+        return Scored(loss, rows.astype(np.float32), np.asarray(scores.any(axis=1)))
+
+
+class _FoldedColumn:
+    """One column: its values as few points, and its table without each fold."""
+
+    def __init__(self, rows: FoldedRows, block: Block, table: Table) -> None:
+        self.rows, self.block, self.table = rows, block, table
+        self.values: Any = rows.frame[block.name]
+        self.n_places = FOLDS * rows.n_classes
+
+    @property
+    def is_foldable(self) -> bool:
+        """Whether it is a single column, and not of too many values and classes."""
+        if self.block.kind not in (Kind.LABELS, Kind.NUMBERS) or self.block.pairing is not None:
+            return False
+        table: Any = self.table
+        width = len(table.cells.keys if isinstance(table, NumbersTable) else table.labels)
+        return width * self.n_places <= MOST_PLACES
+
+    @cached_property
+    def left(self) -> Any:
+        """The table without each fold, of folds × classes."""
+        rows, K = self.rows, self.rows.n_classes
+        unit = (rows.own == 1.0).all()
+        taken = type(self.table).count(
+            self.block, self.values, rows.place, None if unit else rows.own, self.n_places
+        )
+        return self.table.only_classes(np.tile(np.arange(K), FOLDS)) - taken
+
+    @cached_property
+    def points(self) -> tuple[CodeArray, Any]:
+        """The point that stands for each row's value, −1 for none, and the values of the points."""
+        if isinstance(self.values, Labels):
+            every = np.arange(len(self.values.labels), dtype=np.int32)
+            return self.values.codes, Labels(every, self.values.labels)
+        table: Any = self.table
+        cells: CellsTable = table.cells
+        place = cells_of(cells, self.values.values[:, 0])
+        if len(cells.keys) <= MOST_POINTS:
+            return np.maximum(place, -1).astype(np.int32), Numbers(cells.values[:, None])
+        ends = np.append(equal_frequency(cells, MOST_POINTS), len(cells.keys) - 1)
+        starts = np.append(0, ends[:-1] + 1)
+        group = np.append(np.searchsorted(ends, np.arange(len(cells.keys))), -1)
+        return group[place].astype(np.int32), Numbers(cells.values[(starts + ends) // 2][:, None])
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """The weight of the rows at each point, points × folds × classes; the last: no value."""
+        codes, points = self.points
+        n, K = len(points) + 1, self.rows.n_classes
+        code = np.where(codes < 0, n - 1, codes).astype(np.int64) * self.n_places + self.rows.place
+        counted = np.bincount(code, self.rows.weight, n * self.n_places)
+        return counted.reshape(n, FOLDS, K)
+
+    def grid(self, family: Family, prior: Prior | None) -> FloatArray:
+        """Score the points without each fold, points × folds × classes."""
+        points, left = self.points[1], self.left
+        if isinstance(family, Histogram) and family.cut == "mdl":
+            return self._mdl_grid(prior)
+        if isinstance(family, Histogram) and family.cut == "equal-frequency":
+            # Where these bins end does not depend on the classes: they stay when rows leave.
+            cuts, _ = family.binned(self.table)  # type: ignore[arg-type]
+            points, left = _binned(cuts, points, left.cells)
+            family = Categorical()
+        elif isinstance(family, StudentT) and family.transform is not None:  # nor does a transform
+            family, left, points = _transformed(family, self.table, left, points)
+        out = np.zeros((len(points), self.n_places))
+        family.adder(points, family.parameters(left, prior))(slice(0, len(points)), out)
+        return out.reshape(len(points), FOLDS, -1)
+
+    def _mdl_grid(self, prior: Any) -> FloatArray:
+        """Score the points by bins that look at the classes, cut anew without each fold."""
+        x, cells = self.points[1].values[:, 0], self.left.cells
+        of_cell = np.searchsorted((x[1:] + x[:-1]) / 2, cells.values, side="left")
+        counts = np.zeros((len(x), self.n_places))
+        np.add.at(counts, of_cell, cells.weight.T)
+        counts = counts.reshape(len(x), FOLDS, -1)
+        out = np.empty_like(counts)
+        for f in range(FOLDS):
+            ends = np.append(mdl_of_counts(counts[:, f]), len(x) - 1)
+            of_bins = np.add.reduceat(counts[:, f], np.append(0, ends[:-1] + 1), axis=0)
+            pseudo = prior.pseudo_counts(range(len(ends)), of_bins.sum(axis=1))
+            log_p = log_shares(of_bins, pseudo[:, None])
+            out[:, f] = log_p[np.searchsorted(ends, np.arange(len(x)))]
+        return out
+
+    def missing(self, prior: Prior | None) -> FloatArray:
+        """Score that the value is there, and that it is missing, 2 × folds × classes."""
+        derived, own = presence(self.block, self.left, self.rows.without.ravel(), prior)
+        family = Bernoulli()
+        out = np.zeros((2, self.n_places))
+        points = Labels(np.arange(2, dtype=np.int8), (False, True))
+        family.adder(points, family.parameters(derived, own))(slice(0, 2), out)
+        return out.reshape(2, FOLDS, -1)
+
+    def loss(self, grid: FloatArray, counts: FloatArray) -> float:
+        """Compute the log-loss of the prior and what is said at each point, from counts alone."""
+        scores = odds(self.rows.log_prior)[None] + _clipped(grid)
+        if scores.shape[2] == 1:
+            against = np.logaddexp(0.0, np.stack([scores[..., 0], -scores[..., 0]], axis=-1))
+            return float(np.vdot(counts, against))
+        top = scores.max(axis=2, keepdims=True)
+        log_sum = top + np.log(np.exp(scores - top).sum(axis=2, keepdims=True))
+        return float(np.vdot(counts, log_sum - scores))
+
+    def score(self, choice: Choice) -> tuple[float, FloatArray]:
+        """Compute the log-loss of one way to model the column, and its grid."""
+        grid = np.concatenate([self.grid(choice.family, choice.prior), self._nothing])
+        return self.loss(grid, self.counts), grid
+
+    @property
+    def _nothing(self) -> FloatArray:
+        return np.zeros((1, FOLDS, self.rows.n_classes))
+
+    def scored(self, loss: float, grid: FloatArray) -> Scored:
+        """Give what was said at the points to their rows."""
+        codes = self.points[0]
+        of_rows = _clipped(grid)[codes, self.rows.fold].astype(np.float32)
+        return Scored(loss, of_rows, grid.any(axis=2)[codes, self.rows.fold])
+
+    def missing_scored(self, prior: Prior | None) -> Scored:
+        """Score whether the value of each row is missing."""
+        gone = self.values.missing
+        grid = self.missing(prior)
+        counts = np.stack([self.counts[:-1].sum(axis=0), self.counts[-1]])
+        of_rows = _clipped(grid)[gone.astype(np.intp), self.rows.fold].astype(np.float32)
+        return Scored(self.loss(grid, counts), of_rows, np.ones(len(gone), dtype=np.bool_))
+
+
+def _binned(cuts: FloatArray, points: Numbers, left: CellsTable) -> tuple[Labels, LabelsTable]:
+    """Put points, and cells that were counted, into bins."""
+    at = np.searchsorted(cuts, points.values[:, 0], side="left").astype(np.int32)
+    of_cell = np.searchsorted(cuts, left.values, side="left")
+    shape = (len(left.weight), len(cuts) + 1)
+    rows: IntArray = np.zeros(shape, dtype=np.int64)
+    weight: FloatArray = np.zeros(shape)
+    np.add.at(rows.T, of_cell, left.rows.T)
+    np.add.at(weight.T, of_cell, left.weight.T)
+    labels = tuple(range(len(cuts) + 1))
+    return Labels(at, labels), LabelsTable(labels, rows, weight)
+
+
+def _transformed(
+    family: StudentT, table: Any, left: Any, points: Numbers
+) -> tuple[StudentT, Any, Numbers]:
+    """Transform points, and what was counted of the cells, as all rows together say."""
+    transform, _ = family.moments(table)
+    values = replace(points, values=transform(points.values[:, 0])[:, None])
+    return StudentT(), family.with_transform(transform, left), values
+
+
+def odds(scores: FloatArray) -> FloatArray:
+    """Take the log-odds of the second of two classes; of more, the scores as they are."""
+    return scores if scores.shape[-1] != 2 else scores[..., 1:] - scores[..., :1]
+
+
+def _clipped(scores: FloatArray) -> FloatArray:
+    """Take scores relative to the best class, none of them beyond all bounds.
+
+    Of two classes they are the log-odds of the second.
+    """
+    if scores.shape[-1] == 2:
+        with np.errstate(invalid="ignore"):
+            told = scores[..., 1:] - scores[..., :1]
+        told[np.isnan(told)] = 0.0  # impossible under either class: nothing to tell
+        return np.clip(told, LEAST_SCORE, -LEAST_SCORE)
+    top = scores.max(axis=-1, keepdims=True)
+    top[np.isneginf(top)] = 0.0  # impossible under every class: nothing to tell
+    about = np.maximum(scores - top, LEAST_SCORE)
+    return np.where(np.isneginf(scores).all(axis=-1, keepdims=True), 0.0, about)

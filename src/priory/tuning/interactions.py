@@ -1,0 +1,171 @@
+"""Pairs of columns: which of them say more together than alone, and what.
+
+Two kinds are looked for. Columns that *depend* on each other given the class are counted twice by
+naive Bayes: those that share most are found as for a tree (Chow & Liu 1968), and the ratio
+
+    log (n_abk + m) / (n_ak n_bk / n_k + m)
+
+of how often values come together to how often they would if they were independent is a term of its
+own. And columns that *interact* leave something of the classes unexplained: what is left over of
+each row is summed by the cells of two columns, beyond what each of them alone explains, and a pair
+is let in where that is more than chance would show in any of all pairs (Laurent & Massart 2000).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from priory.base.typing import AnyArray, CodeArray, FloatArray
+from priory.kernels.additive import log_loss_residuals, sum_cells
+from priory.statistics.dealing import FOLDS
+from priory.statistics.information import beyond_chance, pairwise_information
+from priory.tuning.additive import softmax
+from priory.tuning.coded import CodedColumn
+from priory.tuning.trees import worthy_edges
+
+__all__ = ["Pair", "dependent_pairs", "interacting_pairs"]
+
+IMAGINED = 2.0
+"""So many imagined rows, as many as independence expects, are in each cell of two columns."""
+
+MOST_CELLS = 400
+"""So many cells a pair of columns may have."""
+
+CONTRAST = 4.0
+"""How strongly the left-over of a cell is held to 0 when pairs are compared."""
+
+CHANCE = 0.05
+"""How probable it may be that any of all pairs is let in by chance."""
+
+MOST_LOOKED_AT = 20_000
+"""So many rows are looked at to find pairs that interact."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two columns, the cell of each row, and which of them the pair is of."""
+
+    columns: tuple[CodedColumn, CodedColumn]
+    codes: CodeArray
+    places: tuple[int, int]
+    share: float
+    """What the pair is thought to tell: nats a row given the class, or of what is left over."""
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return self.columns[0].size * self.columns[1].size
+
+    def ratios(
+        self, place: CodeArray, own: FloatArray, n_classes: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Compute the log ratio of each cell, without each fold, and of all rows.
+
+        They are cells × folds × classes, and cells × classes.
+        """
+        a, b = (column.size for column in self.columns)
+        n_places = FOLDS * n_classes
+        known = self.codes >= 0
+        at = self.codes[known].astype(np.int64) * n_places + place[known]
+        taken = np.bincount(at, own[known], a * b * n_places).reshape(a, b, FOLDS, n_classes)
+        total = taken.sum(axis=2)
+        shape = (a * b, FOLDS, n_classes)
+        left = np.maximum(total[:, :, None] - taken, 0.0)
+        return _log_ratio(left).reshape(shape), _log_ratio(total).reshape(a * b, n_classes)
+
+
+def _log_ratio(n: FloatArray) -> FloatArray:
+    """Compare counts with those of independent columns; the first two axes are the columns."""
+    of_a, of_b = n.sum(axis=1, keepdims=True), n.sum(axis=0, keepdims=True)
+    every = of_a.sum(axis=0, keepdims=True)
+    expected = of_a * of_b / np.where(every > 0, every, 1.0)
+    return np.log((n + IMAGINED) / (expected + IMAGINED))
+
+
+def dependent_pairs(
+    columns: Sequence[CodedColumn], codes: Sequence[CodeArray], y: CodeArray, weight: FloatArray
+) -> list[Pair]:
+    """Find the pairs that share most given the class: those of a tree, and as many more."""
+    if len(columns) < 2:
+        return []
+    sizes = [column.size for column in columns]
+    told = pairwise_information(codes, sizes, y, weight)
+    told = beyond_chance(told, sizes, len(np.unique(y)))
+    tree = worthy_edges(told)
+    known = {frozenset(pair) for pair in tree}
+    more = [p for p in combinations(range(len(sizes)), 2) if told[p] > 0 and {*p} not in known]
+    more = sorted(more, key=lambda pair: -told[pair])[: len(sizes)]  # ties in order of the columns
+    n = float(weight.sum())
+    pairs = [(min(p), max(p)) for p in (*tree, *more)]
+    return [_pair(columns, codes, p, told[p] / n) for p in pairs if _fits(columns, p)]
+
+
+def interacting_pairs(
+    columns: Sequence[CodedColumn],
+    codes: Sequence[CodeArray],
+    scores: FloatArray,
+    y: CodeArray,
+    weight: FloatArray,
+) -> list[Pair]:
+    """Find the pairs whose cells leave more unexplained than chance allows, the most first.
+
+    `scores` are those of each row without its own say. There are at most as many as columns.
+    """
+    some = slice(None) if len(y) <= MOST_LOOKED_AT else slice(0, MOST_LOOKED_AT)
+    p = softmax(scores[some])
+    bend = weight[some][:, None] * p * (1.0 - p)
+    wrong = np.ascontiguousarray(scores[some], dtype=np.float64).copy()
+    log_loss_residuals(wrong, np.ascontiguousarray(y[some], np.int32), weight[some].copy())
+    both = np.ascontiguousarray(np.hstack([wrong, bend]))
+    pairs = [p for p in combinations(range(len(columns)), 2) if _fits(columns, p)]
+    needed = np.log(max(len(pairs), 1) / CHANCE)
+    found = []
+    for i, j in pairs:
+        a, b = columns[i].size, columns[j].size
+        code = _together(codes[i][some], codes[j][some], b)
+        sums = np.zeros((a * b, both.shape[1]))
+        sum_cells(code[:, None], both, sums)
+        gain, freedom = _left_over(sums.reshape(a, b, 2, -1))
+        beyond = gain - np.sqrt(freedom * needed) - needed
+        if beyond > 0:
+            found.append((beyond, (i, j), gain))
+    found.sort(key=lambda one: -one[0])
+    n = float(weight[some].sum())
+    return [_pair(columns, codes, p, gain / n) for _, p, gain in found[: len(columns)]]
+
+
+def _left_over(sums: FloatArray) -> tuple[float, float]:
+    """Find how far the left-overs of cells lower the loss beyond chance, and their freedom.
+
+    `sums` are of the rows' left-overs and of their curvature. What rows and columns of the table
+    explain by themselves is taken away first.
+    """
+    slope, bend = sums[:, :, 0], sums[:, :, 1]
+    for axis in (1, 0):
+        whole = bend.sum(axis=axis, keepdims=True)
+        mean = slope.sum(axis=axis, keepdims=True) / np.where(whole > 0, whole, 1.0)
+        slope = slope - bend * mean
+    trusted = bend / (bend + CONTRAST)
+    gain = 0.5 * float((slope**2 / (bend + CONTRAST)).sum() - trusted.sum())
+    return gain, float((trusted**2).sum())
+
+
+def _fits(columns: Sequence[CodedColumn], pair: tuple[int, int]) -> bool:
+    return columns[pair[0]].size * columns[pair[1]].size <= MOST_CELLS
+
+
+def _pair(
+    columns: Sequence[CodedColumn], codes: Sequence[CodeArray], pair: tuple[int, int], share: float
+) -> Pair:
+    i, j = pair
+    code = _together(codes[i], codes[j], columns[j].size)
+    return Pair((columns[i], columns[j]), code, pair, float(share))
+
+
+def _together(a: AnyArray, b: AnyArray, size: int) -> CodeArray:
+    """Give each pair of codes a number, −1 where either has none."""
+    return np.where((a >= 0) & (b >= 0), a * np.int32(size) + b, -1).astype(np.int32)
