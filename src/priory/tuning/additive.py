@@ -32,6 +32,9 @@ __all__ = ["GROUPS", "Best", "Cells", "Problem", "best_fit", "fit", "softmax"]
 STRENGTHS = (256.0, 64.0, 16.0, 4.0, 1.0, 0.25)
 """The strengths λ that are tried, from the strongest on."""
 
+CERTAINTY = 1.0
+"""So many standard errors must rows that were not learned gain before anything is corrected."""
+
 PATIENCE = 2
 """So many strengths in a row may predict no better before no weaker one is tried."""
 
@@ -247,17 +250,17 @@ class Best:
     """How much the log-loss of rows that were not learned falls, in nats."""
 
 
-def best_fit(problem: Problem, fold: CodeArray, slack: float = 0.0) -> Best:
+def best_fit(problem: Problem, fold: CodeArray) -> Best:
     """Choose the strength at which rows of left-out folds are predicted best.
 
-    Infinite strength is one of the choices: nothing is corrected unless that gains more than
-    `slack` nats. Each fit begins where that of the strength before it ended.
+    Infinite strength is one of the choices: nothing is corrected unless that gains more than its
+    standard error. Each fit begins where that of the strength before it ended.
     """
     group = fold % GROUPS
     parts = [problem.take(group != g) for g in range(GROUPS)]
     held = [problem.take(group == g) for g in range(GROUPS)]
     base = problem.loss(problem.nothing)
-    best, chosen, worse = base - slack, np.inf, 0
+    best, chosen, worse = base, np.inf, 0
     found = kept = [problem.nothing] * GROUPS
     for strength in STRENGTHS:
         works = [
@@ -271,13 +274,32 @@ def best_fit(problem: Problem, fold: CodeArray, slack: float = 0.0) -> Best:
             best, chosen, kept = loss, strength, found
         if worse >= PATIENCE:
             break
+    nothing = Best(None, (None,) * GROUPS, problem.offset)
     if not np.isfinite(chosen):
-        return Best(None, (None,) * GROUPS, problem.offset)
+        return nothing
     scores = np.empty_like(problem.offset)
     for g, (part, v) in enumerate(zip(held, kept, strict=True)):
         scores[group == g] = part.scores(v)
+    gained = problem.weight * (
+        row_losses(problem.offset, problem.y) - row_losses(scores, problem.y)
+    )
+    if gained.sum() <= CERTAINTY * np.sqrt(np.square(gained).sum()):
+        return nothing
     whole = fit(problem, chosen, np.mean(kept, axis=0))
     return Best(whole, tuple(kept), scores, chosen, base - best)
+
+
+def row_losses(scores: FloatArray, y: CodeArray) -> FloatArray:
+    """Compute −log P(y) of each row.
+
+    >>> row_losses(np.log([[3.0]]), np.array([1])).round(4).tolist()  # odds of 3 to 1
+    [0.2877]
+    """
+    if scores.shape[1] == 1:
+        return np.logaddexp(0.0, np.where(y == 1, -scores[:, 0], scores[:, 0]))
+    top = scores.max(axis=1)
+    log_sum = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
+    return np.asarray(log_sum - scores[np.arange(len(y)), y])
 
 
 def softmax(scores: FloatArray) -> FloatArray:

@@ -20,7 +20,7 @@ import numpy as np
 
 from priory.base.typing import AnyArray, CodeArray, FloatArray
 from priory.statistics.dealing import FOLDS
-from priory.tuning.additive import softmax
+from priory.tuning.additive import row_losses, softmax
 
 __all__ = [
     "LearnedWeights",
@@ -107,12 +107,7 @@ def log_loss(scores: FloatArray, y: CodeArray, weight: FloatArray) -> float:
     >>> round(log_loss(np.log([[3.0]]), np.array([1]), np.ones(1)), 4)  # odds of 3 to 1
     0.2877
     """
-    if scores.shape[1] == 1:
-        wrong = np.where(y == 1, -scores[:, 0], scores[:, 0])
-        return float(np.dot(weight, np.logaddexp(0.0, wrong)))
-    top = scores.max(axis=1)
-    log_sum = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
-    return float(np.dot(weight, log_sum - scores[np.arange(len(y)), y]))
+    return float(np.dot(weight, row_losses(scores, y)))
 
 
 def learn_temperature(

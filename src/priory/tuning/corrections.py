@@ -84,6 +84,7 @@ def correct(
     offset: FloatArray,
     names: Sequence[str],
     paired: Sequence[CodedColumn],
+    dependent: Sequence[Pair] = (),
 ) -> Corrected:
     """Correct columns by their cells, then pairs of columns.
 
@@ -102,7 +103,8 @@ def correct(
     if len(paired) > 1 and S <= MOST_CLASSES:
         codes = [column.codes(rows.frame) for column in paired]
         chosen = interacting_pairs(paired, codes, offset, rows.y, rows.weight)
-        chosen = _few(chosen, S)
+        known = {pair.places for pair in chosen}
+        chosen = _few([*chosen, *(pair for pair in dependent if pair.places not in known)], S)
         if chosen:
             cells = [Cells(pair.codes, pair.size) for pair in chosen]
             best = best_fit(Problem(offset, rows.y, rows.weight, cells), rows.fold)

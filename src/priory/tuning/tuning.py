@@ -109,7 +109,13 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     weights, scores = _weighted(settings, known, stacked, n_own, rows)
     corrected = Corrected((), (), scores)
     if settings.corrects and len(stacked):
-        corrected = correct(rows, scores, list(chosen.choices), paired)
+        corrected = correct(
+            rows,
+            scores,
+            list(chosen.choices),
+            paired,
+            [p for p, w in zip(pairs, weights.terms[n_own:], strict=True) if w > 0],
+        )
     bias = of_classes(weights.bias[None])[0] if settings.weights is not None else weights.bias
     if settings.weights is None:
         bias = np.zeros(K)
