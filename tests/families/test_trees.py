@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from priory import BeliefNetwork, Classifier, NaiveBayes, Settings
-from priory.base.errors import NoLikelihoodError, NotLinearError, SettingError
+from priory.base.errors import NotLinearError, SettingError
 from priory.data.pairing import Pairing
-from priory.families import Aode, Conditional, Edge
+from priory.families import Aode, Conditional
 from priory.families.priors import MEstimate
 from priory.tuning.choices import prior_of
 
@@ -240,34 +240,6 @@ def test_a_rare_value_is_no_parent(data):
     assert not np.allclose(scores, often.log_likelihood(column, often.parameters(table, prior)))
 
 
-@pytest.mark.parametrize("smoothing", SMOOTHING, ids=repr)
-def test_edges_of_labels_and_their_columns_are_tan(data, smoothing):
-    """With weights of 1, Π P(x_j | k) Π P(x_j | x_i, k) / P(x_j | k) is the tree."""
-    frame, y = data
-    frame = frame.drop(columns=["weight", "wet"])
-    tan = plain("tan", smoothing).fit(frame, y)
-    edges = plain("naive", smoothing, pairs="auto").fit(frame, y)
-    assert [t.about for t in edges.model_.terms].count("edge") == 1
-    whole = frame.dropna()
-    np.testing.assert_allclose(
-        edges.predict_joint_log_proba(whole), tan.predict_joint_log_proba(whole), rtol=1e-12
-    )
-
-
-def test_an_edge_says_nothing_of_gaps_and_strangers(data):
-    frame, y = data
-    model = plain("naive", 1.0, pairs="auto").fit(frame, y)
-    (term, *_) = [t for t in model.model_.terms if t.about == "edge"]
-    parent, child = term.block.columns
-    rows = pd.DataFrame({c: [None] * 3 for c in frame.columns})
-    rows["weight"] = rows["weight"].astype(float)
-    for i, name in enumerate((parent, child)):
-        rows.loc[i, name] = frame[name].dropna().iloc[0]
-    scores = np.zeros((3, 3))
-    term.add_log_likelihood(model.classifier_.frame(rows), scores)
-    assert not scores.any()
-
-
 def test_probabilities_of_a_branch_add_up_to_one(data):
     frame, y = data
     edges = [*GRAPH, ("wet", "size")]
@@ -314,11 +286,9 @@ def test_drawn_rows_have_the_dependence_of_those_learned(data, structure):
 
 def test_what_they_cannot_do_they_say(data):
     frame, y = data
-    model = plain("naive", 1.0, pairs="auto").fit(frame.drop(columns="weight"), y)
-    with pytest.raises(NotLinearError, match="edge, which is not linear"):
+    model = plain("tan", 1.0).fit(frame.drop(columns="weight"), y)
+    with pytest.raises(NotLinearError, match="conditional, which is not linear"):
         model.model_.linear_form()
-    with pytest.raises(NoLikelihoodError, match="ratio"):
-        Edge().sample(None, np.zeros(1, dtype=np.int32), np.random.default_rng(0))
     with pytest.raises(SettingError, match="least must be"):
         Aode(least=-1)
     with pytest.raises(SettingError, match="m-estimate with p='uniform' or 'marginal'"):

@@ -112,7 +112,6 @@ EVERY = {
     "categorical": ({"whole": "categorical"}, {}),
     "complement": ({("whole", "spread"): "complement"}, {}),
     "conditional": ("plain", {"structure": "tan"}),
-    "edge": ("plain", {"pairs": "auto"}),
     "gaussian": ({"number": Gaussian(shared=True)}, {}),
     "histogram": ({"number": "histogram"}, {}),
     "joint": ({("word", "truth"): "joint"}, {}),

@@ -42,7 +42,7 @@ def test_importance_is_weight_times_information():
     bits = np.array([corrected(labels[c], y) for c in labels])
     model = NaiveBayes.textbook().fit(labels, y)
     np.testing.assert_allclose(model.feature_importances_, bits / bits.sum())
-    tuned = NaiveBayes(families="categorical").fit(labels, y)
+    tuned = NaiveBayes(families="categorical", weights="columns").fit(labels, y)
     weights = np.array([term.weight for term in tuned.model_.terms])
     expected = weights * bits / (weights * bits).sum()
     np.testing.assert_allclose(tuned.feature_importances_, expected)

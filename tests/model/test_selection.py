@@ -54,7 +54,7 @@ def textbook():
 @pytest.mark.parametrize("seed", range(3))
 def test_noise_is_left_out(seed):
     X, y = table(seed)
-    model = NaiveBayes(select="mdl").fit(X, y)
+    model = NaiveBayes(select="mdl", pairs=None).fit(X, y)
     assert kept(model) == TELLING
     assert {term.block.name for term in model.model_.terms} == set(TELLING)
     assert str(model.schema_).count("left out: saves") == 3
@@ -97,7 +97,7 @@ def test_it_follows_from_the_sums():
 def test_nothing_but_noise_leaves_the_prior():
     rng = np.random.default_rng(3)
     X, y = {"a": rng.choice(list("pq"), 200), "b": rng.normal(size=200)}, rng.integers(0, 2, 200)
-    model = NaiveBayes(select="mdl").fit(X, y)
+    model = NaiveBayes(select="mdl", pairs=None).fit(X, y)
     assert kept(model) == []
     share = np.bincount(y) / 200
     np.testing.assert_allclose(model.predict_proba(X), np.tile(share, (200, 1)), atol=0.01)
@@ -137,7 +137,7 @@ def test_figures_stay_honest():
 
 def test_the_model_file_says_why(tmp_path):
     X, y = table()
-    model = NaiveBayes(select="mdl").fit(X, y)
+    model = NaiveBayes(select="mdl", pairs=None).fit(X, y)
     path = tmp_path / "m.priory"
     model.save(path)
     again = priory.load(path)

@@ -22,7 +22,6 @@ from priory.families import (
     Categorical,
     Complement,
     Conditional,
-    Edge,
     Gaussian,
     Histogram,
     Joint,
@@ -130,7 +129,7 @@ CASES = [
     *[(Joint(), prior, Kind.JOINT) for prior in SMOOTHING],
     *[
         (family, prior, Kind.PAIRS)
-        for family in (Conditional(), Edge(), Aode(), Aode(least=2.5))
+        for family in (Conditional(), Aode(), Aode(least=2.5))
         for prior in SMOOTHING
     ],
 ]

@@ -135,7 +135,15 @@ class Fitted(Answers):
         """What each column is, its family, and why."""
         (model, statistics, _), settings = self.readout(), self.settings
         schema, tables = statistics.schema, statistics.tables
-        families = {term.block.name: term.family.title for term in model.terms[::-1]}
+        families = {
+            term.block.name: term.family.title
+            for term in model.terms[::-1]
+            if term.about != "correction" or len(term.block.columns) > 1
+        }
+        corrected = [term.block for term in model.terms if term.about == "correction"]
+        for block in corrected:
+            if len(block.columns) == 1 and block.name in families:
+                families[block.name] += ", corrected"
         covered = settings.covered(schema)
         left_out = {
             b.name: f"in {covered[b.name]}" if b.name in covered else "left out"
@@ -149,6 +157,7 @@ class Fitted(Answers):
             elif reads_codes(settings, block, tables[block.name]):
                 why[block.name] = f"{block.why}: few small integers, read as categories"
         blocks = tuple(replace(b, why=why.get(b.name, b.why)) for b in schema)
+        blocks += tuple(block for block in corrected if len(block.columns) > 1)
         weights = None
         if self.tuning is not None and settings.weights is not None:
             weights = {t.block.name: t.weight for t in model.terms if t.about == "value"}

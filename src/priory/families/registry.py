@@ -42,7 +42,6 @@ FAMILIES: dict[str, tuple[str | type[Family], dict[str, dict[str, Any]]]] = {
     "Joint": ("joint", {"joint": {}}),
     "Words": ("words", {"words": {}}),
     "Conditional": ("conditional", {}),
-    "Correction": ("correction", {}),
     "Aode": ("aode", {}),
 }
 """The classes, with the module of each (or the class itself, once it is registered), and the names

@@ -21,7 +21,7 @@ from priory.model.adding import times, weighted_adder
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable
 
-__all__ = ["Choice", "Term", "presence", "terms_of"]
+__all__ = ["Choice", "Term", "presence", "presence_of", "terms_of"]
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,10 @@ def presence(
     """Count the missing values, the rows that a table did not count, and give their prior."""
     if not hasattr(table, "present"):
         raise SettingError(f"missing='category' is for single columns, not for {block.title!r}.")
-    there = table.present
+    return presence_of(table.present, weight), prior if isinstance(prior, Laplace) else Laplace(1.0)
+
+
+def presence_of(there: FloatArray, weight: FloatArray) -> LabelsTable:
+    """Count whether values are missing, given the weight of the rows that have one."""
     counts = np.stack([there, np.maximum(weight - there, 0.0)], axis=1)
-    derived = LabelsTable((False, True), (counts > 0).astype(np.int64), counts)
-    return derived, prior if isinstance(prior, Laplace) else Laplace(1.0)
+    return LabelsTable((False, True), (counts > 0).astype(np.int64), counts)

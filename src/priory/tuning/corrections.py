@@ -45,7 +45,7 @@ MOST_CLASSES = 100
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
-    """Corrections of columns and of pairs, and the scores of rows that they were learned without."""
+    """Corrections of columns and pairs, and the scores of rows that they were learned without."""
 
     columns: tuple[tuple[Block, CorrectionParameters], ...]
     pairs: tuple[tuple[Pair, FloatArray], ...]

@@ -11,6 +11,7 @@ equal by chance, and are dealt out like any others.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -28,7 +29,7 @@ from priory.families.histogram import Histogram
 from priory.families.loo_cells import cells_of
 from priory.families.priors import Prior
 from priory.families.student_t import StudentT
-from priory.model.term import Choice, presence
+from priory.model.term import Choice, presence, presence_of
 from priory.statistics.dealing import FOLDS, deal
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
@@ -175,7 +176,8 @@ class _FoldedColumn:
         table: Any = self.table
         cells: CellsTable = table.cells
         place = cells_of(cells, self.values.values[:, 0])
-        if len(cells.keys) <= MOST_POINTS:
+        whole = cells.level == 0 and bool((cells.lower == np.floor(cells.lower)).all())
+        if len(cells.keys) <= MOST_POINTS or whole:  # integers may be codes, each its own
             return np.maximum(place, -1).astype(np.int32), Numbers(cells.values[:, None])
         ends = np.append(equal_frequency(cells, MOST_POINTS), len(cells.keys) - 1)
         starts = np.append(0, ends[:-1] + 1)
@@ -189,13 +191,13 @@ class _FoldedColumn:
         n, K = len(points) + 1, self.rows.n_classes
         code = np.where(codes < 0, n - 1, codes).astype(np.int64) * self.n_places + self.rows.place
         counted = np.bincount(code, self.rows.weight, n * self.n_places)
-        return counted.reshape(n, FOLDS, K)
+        return np.asarray(counted.reshape(n, FOLDS, K), dtype=np.float64)
 
     def grid(self, family: Family, prior: Prior | None) -> FloatArray:
         """Score the points without each fold, points × folds × classes."""
         points, left = self.points[1], self.left
         if isinstance(family, Histogram) and family.cut == "mdl":
-            return self._mdl_grid(prior)
+            return self._mdl_grid(prior, [mdl_of_counts(self._left_at[:, f]) for f in range(FOLDS)])
         if isinstance(family, Histogram) and family.cut == "equal-frequency":
             # Where these bins end does not depend on the classes: they stay when rows leave.
             cuts, _ = family.binned(self.table)  # type: ignore[arg-type]
@@ -207,30 +209,39 @@ class _FoldedColumn:
         family.adder(points, family.parameters(left, prior))(slice(0, len(points)), out)
         return out.reshape(len(points), FOLDS, -1)
 
-    def _mdl_grid(self, prior: Any) -> FloatArray:
-        """Score the points by bins that look at the classes, cut anew without each fold."""
+    @cached_property
+    def _left_at(self) -> FloatArray:
+        """The counts of numbers at each point without each fold, points × folds × classes."""
         x, cells = self.points[1].values[:, 0], self.left.cells
         of_cell = np.searchsorted((x[1:] + x[:-1]) / 2, cells.values, side="left")
+        starts = np.flatnonzero(np.diff(of_cell, prepend=-1))
         counts = np.zeros((len(x), self.n_places))
-        np.add.at(counts, of_cell, cells.weight.T)
-        counts = counts.reshape(len(x), FOLDS, -1)
-        out = np.empty_like(counts)
-        for f in range(FOLDS):
-            ends = np.append(mdl_of_counts(counts[:, f]), len(x) - 1)
+        counts[of_cell[starts]] = np.add.reduceat(cells.weight.T, starts, axis=0)
+        return counts.reshape(len(x), FOLDS, -1)
+
+    def _mdl_grid(self, prior: Any, cuts: Sequence[IntArray]) -> FloatArray:
+        """Score the points by bins that look at the classes, cut anew without each fold."""
+        counts = self._left_at
+        out, every = np.empty_like(counts), np.arange(len(counts))
+        for f, after in enumerate(cuts):
+            ends = np.append(after, len(counts) - 1)
             of_bins = np.add.reduceat(counts[:, f], np.append(0, ends[:-1] + 1), axis=0)
             pseudo = prior.pseudo_counts(range(len(ends)), of_bins.sum(axis=1))
-            log_p = log_shares(of_bins, pseudo[:, None])
-            out[:, f] = log_p[np.searchsorted(ends, np.arange(len(x)))]
+            out[:, f] = log_shares(of_bins, pseudo[:, None])[np.searchsorted(ends, every)]
         return out
 
-    def missing(self, prior: Prior | None) -> FloatArray:
-        """Score that the value is there, and that it is missing, 2 × folds × classes."""
-        derived, own = presence(self.block, self.left, self.rows.without.ravel(), prior)
-        family = Bernoulli()
-        out = np.zeros((2, self.n_places))
-        points = Labels(np.arange(2, dtype=np.int8), (False, True))
-        family.adder(points, family.parameters(derived, own))(slice(0, 2), out)
-        return out.reshape(2, FOLDS, -1)
+    def may_beat(self, choice: Choice, loss: float) -> bool:
+        """Tell whether a choice is worth the time that cutting anew without each fold takes.
+
+        Bins that were cut with all rows know more than they should; if not even they are better,
+        none are.
+        """
+        family = choice.family
+        if not (isinstance(family, Histogram) and family.cut == "mdl"):
+            return True
+        after = mdl_of_counts(self._left_at.mean(axis=1))
+        grid = np.concatenate([self._mdl_grid(choice.prior, [after] * FOLDS), self._nothing])
+        return self.loss(grid, self.counts) < loss
 
     def loss(self, grid: FloatArray, counts: FloatArray) -> float:
         """Compute the log-loss of the prior and what is said at each point, from counts alone."""
@@ -255,14 +266,23 @@ class _FoldedColumn:
         """Give what was said at the points to their rows."""
         codes = self.points[0]
         of_rows = _clipped(grid)[codes, self.rows.fold].astype(np.float32)
-        return Scored(loss, of_rows, grid.any(axis=2)[codes, self.rows.fold])
+        return Scored(loss, of_rows, np.asarray(grid.any(axis=2))[codes, self.rows.fold])
 
     def missing_scored(self, prior: Prior | None) -> Scored:
         """Score whether the value of each row is missing."""
-        gone = self.values.missing
-        grid = self.missing(prior)
-        counts = np.stack([self.counts[:-1].sum(axis=0), self.counts[-1]])
-        of_rows = _clipped(grid)[gone.astype(np.intp), self.rows.fold].astype(np.float32)
+        rows, table = self.rows, self.table
+        gone = np.asarray(self.values.missing).astype(np.int64)
+        _, own = presence(self.block, table, rows.statistics.weight, prior)
+        taken = np.bincount(rows.place, rows.own * (1 - gone), self.n_places)
+        there = np.tile(table.present, FOLDS) - taken  # type: ignore[attr-defined]
+        left = presence_of(np.maximum(there, 0.0), rows.without.ravel())
+        family, points = Bernoulli(), Labels(np.arange(2, dtype=np.int8), (False, True))
+        out = np.zeros((2, self.n_places))
+        family.adder(points, family.parameters(left, own))(slice(0, 2), out)
+        grid = out.reshape(2, FOLDS, -1)
+        at = gone * self.n_places + rows.place
+        counts = np.bincount(at, rows.weight, 2 * self.n_places).reshape(grid.shape) + 0.0
+        of_rows = _clipped(grid)[gone, rows.fold].astype(np.float32)
         return Scored(self.loss(grid, counts), of_rows, np.ones(len(gone), dtype=np.bool_))
 
 

@@ -104,18 +104,13 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     terms = [scored.rows for scored in chosen.terms.values()]
     terms += [_of_rows(grid, pair, rows) for pair, (grid, _) in zip(pairs, ratios, strict=True)]
     stacked = np.stack(terms) if terms else np.zeros((0, *rows.prior.shape), np.float32)
-    known = Rows(rows.prior, rows.y, rows.weight, chosen.share)
+    known = Rows(rows.prior, rows.y, rows.weight, chosen.share(len(rows)))
     n_own = len(chosen.terms)
     weights, scores = _weighted(settings, known, stacked, n_own, rows)
     corrected = Corrected((), (), scores)
     if settings.corrects and len(stacked):
-        corrected = correct(
-            rows,
-            scores,
-            list(chosen.choices),
-            paired,
-            [p for p, w in zip(pairs, weights.terms[n_own:], strict=True) if w > 0],
-        )
+        trusted = [pair for pair, w in zip(pairs, weights.terms[n_own:], strict=True) if w > 0]
+        corrected = correct(rows, scores, list(chosen.choices), paired, trusted)
     bias = of_classes(weights.bias[None])[0] if settings.weights is not None else weights.bias
     if settings.weights is None:
         bias = np.zeros(K)
@@ -237,11 +232,10 @@ class _Chosen:
                 terms[name, "missing"] = missing
         return cls(choices, terms, losses)
 
-    @property
-    def share(self) -> FloatArray:
-        """Which share of its columns say something of each row."""
+    def share(self, n_rows: int) -> FloatArray:
+        """Find which share of its columns say something of each row."""
         says = [scored.says for (_, about), scored in self.terms.items() if about == "value"]
-        return np.mean(says, axis=0) if says else np.zeros(0)
+        return np.mean(says, axis=0) if says else np.zeros(n_rows)
 
 
 def _best(
@@ -260,6 +254,8 @@ def _best(
             break
         try:
             if is_folded:
+                if found is not None and not column.may_beat(choice, found[0]):
+                    continue
                 loss, scored = column.score(choice)
             else:
                 scored = rows.loo(block, table, choice, block.kind is Kind.WORDS)
@@ -309,8 +305,8 @@ def _sample_scores(scores: FloatArray, rows: FoldedRows, sample: Sample) -> Samp
     top = scores.max(axis=1, keepdims=True)
     scores = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
     row, fold, copies, _ = deal(sample.hashes, sample.rows, sample.is_copied)
-    told = (rows.y, scores, copies, rows.weight, sample.hashes[row], fold, sample.is_copied)
-    return SampleScores(*told)
+    weight = rows.weight * (rows.statistics.weight.sum() / rows.weight.sum())
+    return SampleScores(rows.y, scores, copies, weight, sample.hashes[row], fold, sample.is_copied)
 
 
 def candidates(
