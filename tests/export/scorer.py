@@ -215,12 +215,22 @@ def joint(p, k, values, names):
 def conditional(p, k, values, names):
     places = [_place(x, known) for x, known in zip(values, p["parent values"], strict=False)]
     v = _place(values[-1], p["values"])
-    if v is None or ("ratio" in p and None in places):
+    if v is None:
         return 0.0
-    table = p["ratio" if "ratio" in p else "probability"][k]
+    table = p["probability"][k]
     for u in places:
         table = table[-1 if u is None else u]  # the last is for a parent that is not known
     return _log(table[v])
+
+
+def correction(p, k, values, names):
+    table = p["score"][k]
+    for value, known in zip(values, p["values"], strict=True):
+        at = _place(value, known)
+        if at is None:
+            return 0.0
+        table = table[at]
+    return table
 
 
 def aode(p, k, values, names):
@@ -273,7 +283,7 @@ FAMILIES = {
     "categorical": categorical,
     "complement": complement,
     "conditional": conditional,
-    "edge": conditional,
+    "correction": correction,
     "gaussian": gaussian,
     "histogram": histogram,
     "joint": joint,

@@ -131,6 +131,19 @@ class RowExplanation:
             lines.append(Line("× bias of the class", self.bias))
         return lines
 
+    def by_column(self) -> dict[str, FloatArray]:
+        """Add up what each column, or pair, says: its factor, its being missing, its correction.
+
+        With the class prior and the bias, under the name "bias", the sums are the score of each
+        class, up to what is the same for all of them.
+        """
+        found: dict[str, FloatArray] = {}
+        for factor in self.factors:
+            if not factor.left_out and factor.weight:
+                said = factor.weight * factor.log_likelihood
+                found[factor.column] = found.get(factor.column, 0.0) + said
+        return found if self.bias is None else found | {"bias": self.bias}
+
     @property
     def is_impossible(self) -> bool:
         """Whether no class allows the row; the posterior is then the class prior."""

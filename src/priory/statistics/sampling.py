@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from priory.base.labels import label_key
-from priory.base.typing import AnyArray, FloatArray, IntArray
+from priory.base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from priory.data.columns import Frame, Labels, Numbers
 from priory.data.stacking import stack, stack_labels
 from priory.statistics.bottom_k import EVERYTHING, least_hashes
@@ -86,22 +86,24 @@ class Sample:
         return {label_key(k): b for k, b in zip(self.y.labels, self.bounds, strict=True)}
 
     @cached_property
-    def is_copied(self) -> bool:
-        """Whether rows that are equal must have been copied: their measurements are all equal.
+    def copied(self) -> BoolArray:
+        """Which rows came several times because they were copied: their measurements tell.
 
-        Of u different rows, u · Π_j c_j would be equal to one of them by chance in the columns of
-        numbers, where c_j is the share of pairs of rows that are equal in column j.
+        Of u different rows, u · Π_j c_j would be equal to a row by chance in the columns of
+        numbers, where c_j is the share of the other rows that are equal to it in column j.
         """
-        if (self.rows == 1).all():
-            return False
-        u, chance = len(self), float(len(self))
+        several = self.rows > 1
+        if not several.any():
+            return several
+        u = len(self)
+        chance = np.full(u, float(u))
         for column in self.frame.columns.values():
             if isinstance(column, Numbers) and column.values.shape[1] == 1:
-                x = column.values[~np.isnan(column.values[:, 0]), 0]
-                n = np.unique(x, return_counts=True)[1].astype(np.float64)
-                gaps = float(u - len(x))
-                chance *= ((n * (n - 1.0)).sum() + gaps * (gaps - 1.0)) / (u * (u - 1.0) or 1.0)
-        return chance < BY_CHANCE
+                _, which, n = np.unique(
+                    column.values[:, 0], return_inverse=True, return_counts=True, equal_nan=True
+                )
+                chance *= (n[which.ravel()] - 1.0) / max(u - 1.0, 1.0)
+        return np.asarray(several & (chance < BY_CHANCE))
 
     def __add__(self, other: Sample) -> Sample:
         return joined([self, other])
@@ -139,9 +141,9 @@ class Sample:
         of rows, where they were copied.
         """
         rows, weight = statistics.rows, statistics.weight
-        own = self.weight**2 if self.is_copied else self.squares
+        own = np.where(self.copied, self.weight**2, self.squares)
         plain = np.array_equal(weight, rows) and (self.weight == self.rows).all()
-        if plain and not self.is_copied:
+        if plain and not self.copied.any():
             return 1.0
         places = [statistics.places.get(label_key(label), -1) for label in self.y.labels]
         codes, K = np.array([*places, -1])[self.y.codes], len(rows)

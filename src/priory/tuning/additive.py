@@ -32,7 +32,7 @@ __all__ = ["GROUPS", "Best", "Cells", "Problem", "best_fit", "fit", "softmax"]
 STRENGTHS = (256.0, 64.0, 16.0, 4.0, 1.0, 0.25)
 """The strengths λ that are tried, from the strongest on."""
 
-CERTAINTY = 1.0
+CERTAINTY = 2.0
 """So many standard errors must rows that were not learned gain before anything is corrected."""
 
 PATIENCE = 2

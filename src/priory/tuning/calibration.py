@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 RIDGE = 3.0
-"""How strongly weights are held to the temperature: (3/2) Σ (w − t)²."""
+"""How strongly weights are held to the temperature: (3/2) Σ (w − t)² / t."""
 
 EDGE_RIDGE = 10.0
 """How strongly other weights are held to what they are given."""
@@ -153,7 +153,7 @@ def learn_weights(
 ) -> LearnedWeights:
     """Learn weights of at least 0 and biases with the least penalised log-loss.
 
-        Σ_i −log P(y_i | x_i) + (3/2) Σ_j (w_j − t)² + ½ Σ_k b_k²
+        Σ_i −log P(y_i | x_i) + (3/2) Σ_j (w_j − t)² / t + ½ Σ_k b_k²
 
     `terms` is terms × rows × classes. Two Newton steps from w = t; each is a quadratic in w, whose
     least point with w ≥ 0 is found by non-negative least squares. With `one_for_all` only t and
@@ -213,7 +213,8 @@ class _Held:
     def to(cls, t: float, n_terms: int, centre: FloatArray | None = None) -> _Held:
         given = np.full(n_terms, np.nan) if centre is None else centre
         own = np.isnan(given)
-        return cls(np.where(own, t, given), np.where(own, RIDGE, EDGE_RIDGE))
+        # Where all columns together tell little, so that t is small, none is to tell much.
+        return cls(np.where(own, t, given), np.where(own, RIDGE, EDGE_RIDGE) / min(t, 1.0))
 
 
 def _newton(terms: AnyArray, rows: Rows, held: _Held, steps: int) -> LearnedWeights:

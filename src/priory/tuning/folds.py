@@ -26,6 +26,7 @@ from priory.families.bernoulli import Bernoulli
 from priory.families.categorical import Categorical
 from priory.families.cuts import equal_frequency, mdl_of_counts
 from priory.families.histogram import Histogram
+from priory.families.kernel_density import KernelDensity
 from priory.families.loo_cells import cells_of
 from priory.families.priors import Prior
 from priory.families.student_t import StudentT
@@ -76,7 +77,7 @@ class FoldedRows:
     @classmethod
     def of(cls, statistics: Statistics, sample: Sample, scale: float) -> FoldedRows:
         """Deal the rows of a sample out to folds."""
-        row, fold, _, share = deal(sample.hashes, sample.rows, sample.is_copied)
+        row, fold, _, share = deal(sample.hashes, sample.rows, sample.copied)
         whole = sample if len(row) == len(sample) else sample.take(row)
         y, K = class_codes(whole.y, statistics), len(statistics.classes)
         own = whole.weight * share * scale
@@ -148,9 +149,14 @@ class _FoldedColumn:
         self.values: Any = rows.frame[block.name]
         self.n_places = FOLDS * rows.n_classes
 
-    @property
-    def is_foldable(self) -> bool:
-        """Whether it is a single column, and not of too many values and classes."""
+    def is_foldable(self, choices: Sequence[Choice]) -> bool:
+        """Tell whether it is a single column, and not of too many values and classes.
+
+        The widths of kernels are those of all classes together, so that they cannot be read out of
+        a table of many folds.
+        """
+        if any(isinstance(choice.family, KernelDensity) for choice in choices):
+            return False
         if self.block.kind not in (Kind.LABELS, Kind.NUMBERS) or self.block.pairing is not None:
             return False
         table: Any = self.table
@@ -241,30 +247,37 @@ class _FoldedColumn:
             return True
         after = mdl_of_counts(self._left_at.mean(axis=1))
         grid = np.concatenate([self._mdl_grid(choice.prior, [after] * FOLDS), self._nothing])
-        return self.loss(grid, self.counts) < loss
+        return float(self.losses(grid, self.counts).sum()) < loss
 
-    def loss(self, grid: FloatArray, counts: FloatArray) -> float:
-        """Compute the log-loss of the prior and what is said at each point, from counts alone."""
+    def losses(self, grid: FloatArray, counts: FloatArray) -> FloatArray:
+        """Compute the log-loss of each fold, under the prior and what is said at each point."""
         scores = odds(self.rows.log_prior)[None] + _clipped(grid)
         if scores.shape[2] == 1:
             against = np.logaddexp(0.0, np.stack([scores[..., 0], -scores[..., 0]], axis=-1))
-            return float(np.vdot(counts, against))
-        top = scores.max(axis=2, keepdims=True)
-        log_sum = top + np.log(np.exp(scores - top).sum(axis=2, keepdims=True))
-        return float(np.vdot(counts, log_sum - scores))
+        else:
+            top = scores.max(axis=2, keepdims=True)
+            against = top + np.log(np.exp(scores - top).sum(axis=2, keepdims=True)) - scores
+        return np.einsum("pfk,pfk->f", counts, against)
 
-    def score(self, choice: Choice) -> tuple[float, FloatArray]:
-        """Compute the log-loss of one way to model the column, and its grid."""
+    def score(self, choice: Choice) -> tuple[FloatArray, FloatArray]:
+        """Compute the log-loss of each fold by one way to model the column, and the grid."""
         grid = np.concatenate([self.grid(choice.family, choice.prior), self._nothing])
-        return self.loss(grid, self.counts), grid
+        return self.losses(grid, self.counts), grid
 
     @property
     def _nothing(self) -> FloatArray:
         return np.zeros((1, FOLDS, self.rows.n_classes))
 
-    def scored(self, loss: float, grid: FloatArray) -> Scored:
-        """Give what was said at the points to their rows."""
-        codes = self.points[0]
+    def scored(self, losses: Sequence[FloatArray], grids: Sequence[FloatArray]) -> Scored:
+        """Give what is said at the points to their rows, each fold by the way the others choose.
+
+        So what was chosen by looking at rows is judged by rows that it was not chosen on.
+        """
+        codes, of_folds = self.points[0], np.array(losses)
+        others = of_folds.sum(axis=1, keepdims=True) - of_folds
+        chosen = others.argmin(axis=0)
+        grid = np.stack([grids[c][:, f] for f, c in enumerate(chosen.tolist())], axis=1)
+        loss = float(of_folds[chosen, np.arange(FOLDS)].sum())
         of_rows = _clipped(grid)[codes, self.rows.fold].astype(np.float32)
         return Scored(loss, of_rows, np.asarray(grid.any(axis=2))[codes, self.rows.fold])
 
@@ -283,7 +296,8 @@ class _FoldedColumn:
         at = gone * self.n_places + rows.place
         counts = np.bincount(at, rows.weight, 2 * self.n_places).reshape(grid.shape) + 0.0
         of_rows = _clipped(grid)[gone, rows.fold].astype(np.float32)
-        return Scored(self.loss(grid, counts), of_rows, np.ones(len(gone), dtype=np.bool_))
+        loss = float(self.losses(grid, counts).sum())
+        return Scored(loss, of_rows, np.ones(len(gone), dtype=np.bool_))
 
 
 def _binned(cuts: FloatArray, points: Numbers, left: CellsTable) -> tuple[Labels, LabelsTable]:

@@ -7,22 +7,23 @@ naive Bayes: those that share most are found as for a tree (Chow & Liu 1968), an
 
 of how often values come together to how often they would if they were independent is a term of its
 own. And columns that *interact* leave something of the classes unexplained: what is left over of
-each row is summed by the cells of two columns, beyond what each of them alone explains, and a pair
-is let in where that is more than chance would show in any of all pairs (Laurent & Massart 2000).
+each row is summed by the cells of two columns, beyond what each of them alone explains. A pair is
+let in where that is more than chance would show in any of all pairs: a χ² of f degrees of freedom
+is above f + 2 √(f x) + 2 x with a probability of e^−x at most (Laurent & Massart 2000).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
-from priory.base.typing import AnyArray, CodeArray, FloatArray
+from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.kernels.additive import log_loss_residuals, sum_cells
 from priory.statistics.dealing import FOLDS
-from priory.statistics.information import beyond_chance, pairwise_information
+from priory.statistics.information import beyond_chance, shared
 from priory.tuning.additive import softmax
 from priory.tuning.coded import CodedColumn
 from priory.tuning.trees import worthy_edges
@@ -54,6 +55,8 @@ class Pair:
     places: tuple[int, int]
     share: float
     """What the pair is thought to tell: nats a row given the class, or of what is left over."""
+    folds: BoolArray | None = None
+    """Whether it was chosen without each fold."""
 
     @property
     def size(self) -> int:
@@ -68,14 +71,13 @@ class Pair:
         They are cells × folds × classes, and cells × classes.
         """
         a, b = (column.size for column in self.columns)
-        n_places = FOLDS * n_classes
-        known = self.codes >= 0
-        at = self.codes[known].astype(np.int64) * n_places + place[known]
-        taken = np.bincount(at, own[known], a * b * n_places).reshape(a, b, FOLDS, n_classes)
+        taken = _counted(self.codes, place, own, a, b, n_classes)
         total = taken.sum(axis=2)
         shape = (a * b, FOLDS, n_classes)
-        left = np.maximum(total[:, :, None] - taken, 0.0)
-        return _log_ratio(left).reshape(shape), _log_ratio(total).reshape(a * b, n_classes)
+        left = _log_ratio(np.maximum(total[:, :, None] - taken, 0.0))
+        if self.folds is not None:
+            left = left * self.folds[:, None]
+        return left.reshape(shape), _log_ratio(total).reshape(a * b, n_classes)
 
 
 def _log_ratio(n: FloatArray) -> FloatArray:
@@ -87,21 +89,60 @@ def _log_ratio(n: FloatArray) -> FloatArray:
 
 
 def dependent_pairs(
-    columns: Sequence[CodedColumn], codes: Sequence[CodeArray], y: CodeArray, weight: FloatArray
+    columns: Sequence[CodedColumn],
+    codes: Sequence[CodeArray],
+    place: CodeArray,
+    own: FloatArray,
+    n_classes: int,
 ) -> list[Pair]:
-    """Find the pairs that share most given the class: those of a tree, and as many more."""
+    """Find the pairs that share most given the class: those of a tree, and as many more.
+
+    They are chosen on all rows, and again without each fold: rows are told only of pairs that were
+    chosen without them. `place` is the fold and the class of each row as one number.
+    """
     if len(columns) < 2:
         return []
-    sizes = [column.size for column in columns]
-    told = pairwise_information(codes, sizes, y, weight)
-    told = beyond_chance(told, sizes, len(np.unique(y)))
-    tree = worthy_edges(told)
-    known = {frozenset(pair) for pair in tree}
-    more = [p for p in combinations(range(len(sizes)), 2) if told[p] > 0 and {*p} not in known]
-    more = sorted(more, key=lambda pair: -told[pair])[: len(sizes)]  # ties in order of the columns
-    n = float(weight.sum())
-    pairs = [(min(p), max(p)) for p in (*tree, *more)]
-    return [_pair(columns, codes, p, told[p] / n) for p in pairs if _fits(columns, p)]
+    some = slice(None) if len(place) <= MOST_LOOKED_AT else slice(0, MOST_LOOKED_AT)
+    sizes = np.array([column.size for column in columns])
+    told = np.full((FOLDS + 1, len(sizes), len(sizes)), -np.inf)
+    for i, j in combinations(range(len(sizes)), 2):
+        if _fits(columns, (i, j)):
+            code = _together(codes[i][some], codes[j][some], columns[j].size)
+            n = _counted(code, place[some], own[some], sizes[i], sizes[j], n_classes)
+            total = n.sum(axis=2, keepdims=True)
+            told[:, i, j] = told[:, j, i] = _information(np.concatenate([total - n, total], axis=2))
+    n_rows = float(own[some].sum())
+    found = [_chosen(beyond_chance(of_fold, sizes.tolist(), n_classes)) for of_fold in told]
+    return [
+        replace(
+            _pair(columns, codes, p, told[-1][p] / n_rows),
+            folds=np.array([p in of_fold for of_fold in found[:-1]]),
+        )
+        for p in found[-1]
+    ]
+
+
+def _counted(
+    code: CodeArray, place: CodeArray, own: FloatArray, a: int, b: int, n_classes: int
+) -> FloatArray:
+    """Count the rows of two columns by fold and class: a × b × folds × classes."""
+    known, n_places = code >= 0, FOLDS * n_classes
+    at = code[known].astype(np.int64) * n_places + place[known]
+    counted = np.bincount(at, own[known], a * b * n_places)
+    return np.asarray(counted.reshape(a, b, FOLDS, n_classes), dtype=np.float64)
+
+
+def _information(n: FloatArray) -> FloatArray:
+    """Work out N · I(A; B | class) of counts, a × b × folds × classes, for each fold."""
+    of_a, of_b = n.sum(axis=1, keepdims=True), n.sum(axis=0, keepdims=True)
+    return shared(n, of_a, of_b, of_a.sum(axis=0, keepdims=True)).sum(axis=(0, 1, 3))
+
+
+def _chosen(told: FloatArray) -> list[tuple[int, int]]:
+    """Choose the pairs of the heaviest tree, and as many more as there are columns."""
+    tree = [(min(pair), max(pair)) for pair in worthy_edges(told)]
+    more = [p for p in combinations(range(len(told)), 2) if told[p] > 0 and p not in set(tree)]
+    return [*tree, *sorted(more, key=lambda pair: -told[pair])[: len(told)]]
 
 
 def interacting_pairs(

@@ -35,15 +35,13 @@ class SampleScores:
     hashes: AnyArray
     """The hash of each row, in order."""
     fold: IntArray
-    are_copies: bool
-    """Whether equal rows were copied, and so are in one fold."""
 
     def find(self, hashes: AnyArray, fold: IntArray) -> IntArray:
-        """Find rows by hash and fold, −1 for those that are not here."""
+        """Find rows by hash, and by fold where theirs are several; −1 for those not here."""
         order = np.lexsort((self.fold, self.hashes))
         mine, folds = self.hashes[order], self.fold[order]
         low, high = (np.searchsorted(mine, hashes, side=side) for side in ("left", "right"))
-        found = np.full(len(hashes), -1, dtype=np.int64)
+        found = np.where(low < high, np.append(order, -1)[low], -1)
         for step in range(int((high - low).max(initial=0))):
             at = low + step
             here = at < high

@@ -76,6 +76,9 @@ FEWEST_SAMPLED = 2_000
 STRENGTHS = (0.5, 2.0, 8.0, 32.0)
 """How many imagined rows of the column as a whole smooth a categorical column."""
 
+LEAST_TRUST = 0.05
+"""A pair of columns with less weight than this is left out."""
+
 ROWS_PER_CODE = 5
 """So many rows for each of their values must there be before integers may be codes."""
 
@@ -99,7 +102,7 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     paired = pair_columns(rows, chosen.losses) if has_pairs else []
     if len(paired) > 1:
         codes = [column.codes(rows.frame) for column in paired]
-        pairs = dependent_pairs(paired, codes, rows.y, rows.own)
+        pairs = dependent_pairs(paired, codes, rows.place, rows.own, K)
     ratios = [pair.ratios(rows.place, rows.own, K) for pair in pairs]
     terms = [scored.rows for scored in chosen.terms.values()]
     terms += [_of_rows(grid, pair, rows) for pair, (grid, _) in zip(pairs, ratios, strict=True)]
@@ -109,15 +112,16 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     weights, scores = _weighted(settings, known, stacked, n_own, rows)
     corrected = Corrected((), (), scores)
     if settings.corrects and len(stacked):
-        trusted = [pair for pair, w in zip(pairs, weights.terms[n_own:], strict=True) if w > 0]
+        of_pairs = zip(pairs, weights.terms[n_own:], strict=True)
+        trusted = [pair for pair, w in of_pairs if w > LEAST_TRUST]
         corrected = correct(rows, scores, list(chosen.choices), paired, trusted)
     bias = of_classes(weights.bias[None])[0] if settings.weights is not None else weights.bias
     if settings.weights is None:
         bias = np.zeros(K)
-    of_pairs = [
+    dependent = [
         (pair, w * ratio)
         for pair, w, (_, ratio) in zip(pairs, weights.terms[n_own:], ratios, strict=True)
-        if w > 0
+        if w > LEAST_TRUST
     ]
     return Tuning(
         chosen.choices,
@@ -129,7 +133,7 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
         statistics.n_rows,
         "leave-one-out" if settings.weights is None or not terms else "cross-fitted",
         _sample_scores(corrected.scores, rows, sample),
-        (*corrected.columns, *_pair_corrections(of_pairs, corrected.pairs)),
+        (*corrected.columns, *_pair_corrections(dependent, corrected.pairs)),
     )
 
 
@@ -148,7 +152,7 @@ def log_joint_cross_fitted(
     scored = tuning.scored
     assert scored is not None
     hashes = row_hashes(frame, y)
-    at = scored.find(hashes, folds_of(hashes, scored.are_copies))
+    at = scored.find(hashes, folds_of(hashes))
     out = np.empty((len(frame), len(statistics.classes)))
     out[at >= 0] = scored.scores[at[at >= 0]]
     if (others := np.flatnonzero(at < 0)).size:
@@ -245,30 +249,29 @@ def _best(
 
     In a wide table numbers that tell nothing in two ways are not looked at in others.
     """
-    found: tuple[float, Choice, Any] | None = None
+    found: list[tuple[float, Choice, Any, Any]] = []
     failed: PrioryError | None = None
-    block, table, is_folded = column.block, column.table, column.is_foldable
+    block, table, is_folded = column.block, column.table, column.is_foldable(choices)
+    least = np.inf
     for i, choice in enumerate(choices):
-        told = found is None or found[0] < rows.no_loss
-        if is_wide and i >= 2 and not told and block.kind is Kind.NUMBERS:
+        if is_wide and i >= 2 and least >= rows.no_loss and block.kind is Kind.NUMBERS:
             break
         try:
-            if is_folded:
-                if found is not None and not column.may_beat(choice, found[0]):
-                    continue
-                loss, scored = column.score(choice)
-            else:
+            if not is_folded:
                 scored = rows.loo(block, table, choice, block.kind is Kind.WORDS)
-                loss = scored.loss
+                found.append((scored.loss, choice, None, scored))
+            elif not found or column.may_beat(choice, least):
+                losses, grid = column.score(choice)
+                found.append((float(losses.sum()), choice, losses, grid))
         except PrioryError as error:  # such as a logarithm of numbers that it cannot take
             failed = error
-            continue
-        if found is None or loss < found[0]:
-            found = loss, choice, scored
-    if found is None:
+        least = min([least, *(loss for loss, *_ in found[-1:])])
+    if not found:
         raise failed if failed is not None else ValueError("no choices")
-    loss, choice, scored = found
-    return choice, column.scored(loss, scored) if is_folded else scored
+    _, choice, _, scored = min(found, key=lambda one: one[0])
+    if is_folded:
+        scored = column.scored([one[2] for one in found], [one[3] for one in found])
+    return choice, scored
 
 
 def _of_rows(grid: FloatArray, pair: Pair, rows: FoldedRows) -> AnyArray:
@@ -304,9 +307,9 @@ def _sample_scores(scores: FloatArray, rows: FoldedRows, sample: Sample) -> Samp
         scores = np.hstack([np.zeros_like(scores), scores])
     top = scores.max(axis=1, keepdims=True)
     scores = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
-    row, fold, copies, _ = deal(sample.hashes, sample.rows, sample.is_copied)
+    row, fold, copies, _ = deal(sample.hashes, sample.rows, sample.copied)
     weight = rows.weight * (rows.statistics.weight.sum() / rows.weight.sum())
-    return SampleScores(rows.y, scores, copies, weight, sample.hashes[row], fold, sample.is_copied)
+    return SampleScores(rows.y, scores, copies, weight, sample.hashes[row], fold)
 
 
 def candidates(

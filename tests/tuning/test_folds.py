@@ -1,0 +1,112 @@
+"""Scores of rows by sums without their fold, against models that were learned without it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from priory import NaiveBayes, leave_one_out
+from priory.data.columns import Labels
+from priory.data.reading import infer, read, read_labels
+from priory.families import Categorical, Gaussian, Histogram, Poisson, StudentT
+from priory.families.priors import Laplace, MEstimate, NormalInverseGamma
+from priory.model.model import Model
+from priory.model.term import Choice
+from priory.statistics.dealing import deal
+from priory.statistics.sampling import Sample
+from priory.statistics.statistics import Statistics
+from priory.tuning.folds import FoldedRows
+
+WAYS = {
+    "label": [Choice(Categorical(), Laplace(1.0))],
+    "number": [
+        Choice(StudentT(), NormalInverseGamma()),
+        Choice(Gaussian(), None),
+    ],
+    "count": [
+        Choice(Poisson(), Laplace(1.0)),
+        Choice(Histogram(cut="mdl"), Laplace(1.0)),
+    ],
+}
+
+
+def table(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    frame = pd.DataFrame(
+        {
+            "label": np.array(list("abcd"))[(y + rng.integers(0, 3, n)) % 4],
+            "number": rng.normal(size=n) + y,
+            "count": rng.poisson(2 + 2 * y),
+        }
+    )
+    frame.loc[::7, "number"] = None
+    frame.loc[::9, "label"] = None
+    return frame, np.array(list("xyz"))[y]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_they_are_those_of_models_without_the_fold(weighted):
+    X, y = table()
+    schema, labels = infer(X), read_labels(y)
+    frame = read(X, schema)
+    weight = np.random.default_rng(1).exponential(size=len(y)) if weighted else None
+    statistics = Statistics.count(frame, labels, schema, weight)
+    sample = Sample.of(frame, labels, weight, 1000)
+    rows = FoldedRows.of(statistics, sample, 1.0)
+    for name, ways in WAYS.items():
+        column = rows.column(schema[name], statistics.tables[name])
+        for choice in ways:
+            losses, grid = column.score(choice)
+            found = column.scored([losses], [grid]).rows
+            # What all classes share is that of all rows, not of those outside of the fold.
+            near = 0.1 if isinstance(choice.family, StudentT | Poisson) else 1e-5
+            for f in range(10):
+                mine = np.flatnonzero(rows.fold == f)
+                part, of = rows.frame.take(mine), Labels(rows.y[mine], statistics.classes)
+                rest = statistics - Statistics.count(part, of, schema, rows.own[mine])
+                rest = rest.with_classes(statistics.classes)
+                out = np.zeros((len(mine), 3))
+                Model.read(rest, {name: choice}).terms[0].add_log_likelihood(part, out)
+                expected = out - out.max(axis=1, keepdims=True)
+                np.testing.assert_allclose(found[mine], expected, atol=near, rtol=1e-5)
+
+
+def test_smoothing_towards_the_column_is_that_of_all_rows():
+    X, y = table()
+    schema, labels = infer(X), read_labels(y)
+    frame = read(X, schema)
+    statistics = Statistics.count(frame, labels, schema)
+    rows = FoldedRows.of(statistics, Sample.of(frame, labels, None, 1000), 1.0)
+    column = rows.column(schema["label"], statistics.tables["label"])
+    losses = [
+        column.score(Choice(Categorical(), MEstimate(m, "marginal")))[0].sum()
+        for m in (0.5, 2.0, 1e6)
+    ]
+    assert losses[2] == pytest.approx(rows.no_loss, rel=1e-3)
+    assert losses[1] < rows.no_loss
+
+
+def test_copies_of_measurements_share_a_fold_and_equal_labels_do_not():
+    X, y = table(100)
+    X = X.dropna()
+    y = y[X.index]
+    twice = pd.concat([X, X], ignore_index=True)
+    sample = Sample.of(read(twice, infer(twice)), read_labels(np.r_[y, y]), None, 1000)
+    assert sample.copied.all()
+    assert len(deal(sample.hashes, sample.rows, sample.copied)[0]) == len(sample)
+    few = pd.DataFrame({"a": list("xy") * 50, "b": list("uuvv") * 25})
+    sample = Sample.of(read(few, infer(few)), read_labels(list("pq") * 50), None, 1000)
+    assert not sample.copied.any()
+    assert len(deal(sample.hashes, sample.rows, sample.copied)[0]) > len(sample)
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_a_table_with_every_row_several_times_gives_the_same_model(times):
+    X, y = table(300)
+    once = NaiveBayes().fit(X, y)
+    copies = pd.concat([X] * times, ignore_index=True)
+    again = NaiveBayes().fit(copies, np.tile(y, times))
+    np.testing.assert_allclose(again.predict_proba(X), once.predict_proba(X), atol=0.02)
+    losses = [leave_one_out(m, *rows).log_loss for m, rows in
+              ((once, (X, y)), (again, (copies, np.tile(y, times))))]  # fmt: skip
+    assert losses[0] == pytest.approx(losses[1], abs=0.01)
