@@ -286,7 +286,7 @@ def test_independence_is_asked_clearly():
     table = JointTable([[0.25, 0.25], [0.25, 0.25]], ["a", "b"])
     with pytest.raises(errors.SettingError, match="method must be"):
         table.independent("a", "b", method="chi")
-    with pytest.raises(errors.SettingError, match="A G-test needs rows"):
+    with pytest.raises(errors.SettingError, match=r"method=.g-test. needs rows that were counted"):
         table.independent("a", "b", method="g-test")
     with pytest.raises(errors.ExpressionError, match="There is no variable 'c'"):
         table.independent("a", ["b", "c"])
@@ -297,7 +297,7 @@ def test_independence_is_asked_clearly():
 
 
 def test_too_many_combinations_are_refused():
-    data = {"u": np.arange(8000), "v": np.arange(8000)}
+    data = {"u": np.arange(8000).astype(str), "v": np.arange(8000).astype(str)}
     table = JointTable.from_data(data)
     with pytest.raises(errors.TooLargeError, match="64,000,000 combinations"):
         table.independent("u", "v")

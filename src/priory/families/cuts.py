@@ -7,7 +7,19 @@ import numpy as np
 from priory.base.typing import FloatArray, IntArray
 from priory.statistics.tables import CellsTable
 
-__all__ = ["between_cells", "equal_frequency", "mdl"]
+__all__ = ["between_cells", "equal_frequency", "even_cuts", "mdl"]
+
+FEWEST_BINS, MOST_BINS = 5, 8
+"""A column of numbers has about n^¼ bins of equal frequency, but not fewer and not more."""
+
+
+def even_cuts(cells: CellsTable) -> FloatArray:
+    """Find the numbers at which to cut a column that is counted together with others.
+
+    About n^¼ bins of equal frequency, at least five and at most eight.
+    """
+    bins = int(np.clip(round(float(cells.weight.sum()) ** 0.25), FEWEST_BINS, MOST_BINS))
+    return between_cells(cells, equal_frequency(cells, bins))
 
 
 def equal_frequency(cells: CellsTable, bins: int) -> IntArray:

@@ -1,8 +1,9 @@
 """Between naive and joint: probability tables, hypotheses and belief networks."""
 
 from priory.network.belief_network import BeliefNetwork
+from priory.network.binning import binned
 from priory.network.factors import BDeu
 from priory.network.hypotheses import Hypotheses
 from priory.network.joint_table import JointTable
 
-__all__ = ["BDeu", "BeliefNetwork", "Hypotheses", "JointTable"]
+__all__ = ["BDeu", "BeliefNetwork", "Hypotheses", "JointTable", "binned"]

@@ -15,19 +15,23 @@ from priory.data.combinations import distinct_combinations
 from priory.families.priors import DiscretePrior, Laplace, MEstimate
 from priory.network.variables import Coded, Domain, Domains, as_label, numbers, places
 
-__all__ = ["Cells", "cell_labels", "check_size", "count_cells", "read_cells"]
+__all__ = ["Cells", "cell_labels", "check_size", "count_cells", "every_cell", "read_cells"]
 
 MOST_LISTED = 20_000_000
 """The most cells that a table may list: with their codes, about a gigabyte."""
 
 
 class Cells(NamedTuple):
-    """Hold cells × variables as codes, their probabilities and, if they were counted, counts."""
+    """Hold cells × variables as codes, their probabilities and, if they were counted, counts.
+
+    `ordered` are the variables whose values are in an order that was declared.
+    """
 
     domains: Domains
     codes: IntArray
     p: FloatArray
     counts: FloatArray | None = None
+    ordered: frozenset[str] = frozenset()
 
 
 def read_cells(given: Any, variables: Sequence[str] | None, declared: Domains) -> Cells:
@@ -55,13 +59,13 @@ def count_cells(coded: Coded, weights: FloatArray | None, prior: DiscretePrior) 
     counts = np.bincount(where, weights=weights, minlength=len(codes)).astype(np.float64)
     codes, counts = codes[counts > 0], counts[counts > 0]
     if isinstance(prior, Laplace) and prior.alpha == 0:
-        return Cells(domains, codes, counts / counts.sum(), counts)
+        return Cells(domains, codes, counts / counts.sum(), counts, coded.ordered)
     check_size(domains, "Without smoothing=0 every combination of values is a cell, and there")
     dense = np.zeros(sizes)
     dense[tuple(codes.T)] = counts
-    codes, counts = _every_cell(sizes), dense.ravel()
+    codes, counts = every_cell(sizes), dense.ravel()
     p = counts + _pseudo_counts(prior, domains, codes, counts)
-    return Cells(domains, codes, p / p.sum(), counts)
+    return Cells(domains, codes, p / p.sum(), counts, coded.ordered)
 
 
 def cell_labels(domains: Domains, codes: IntArray) -> list[Any]:
@@ -136,10 +140,11 @@ def _from_array(given: Any, variables: Sequence[str] | None, declared: Domains) 
             raise InputError(
                 f"Variable {name!r} has {len(domains[name])} values, but its axis is {size} long."
             )
-    return Cells(domains, _every_cell(array.shape), array.ravel())
+    return Cells(domains, every_cell(array.shape), array.ravel())
 
 
-def _every_cell(shape: Sequence[int]) -> IntArray:
+def every_cell(shape: Sequence[int]) -> IntArray:
+    """List the codes of every cell of an array, cells × axes."""
     return np.indices(shape, dtype=np.int64).reshape(len(shape), -1).T
 
 

@@ -19,7 +19,7 @@ from priory.base.formatting import aligned
 from priory.base.typing import FloatArray
 from priory.kernels.score import argmax_rows
 from priory.model.description import DescriptionLength
-from priory.network.likelihoods import Likelihood, likelihood_of
+from priory.network.likelihoods import Likelihood, check_comparable, likelihood_of
 
 __all__ = ["DescriptionLength", "Hypotheses"]
 
@@ -67,6 +67,8 @@ class Hypotheses:
         if prior is not None and lengths is not None:
             raise SettingError("Give prior or lengths, not both: L(h) = −log2 P(h).")
         self.names = tuple(likelihoods)
+        if learning:
+            check_comparable(likelihoods)
         self._likelihoods: tuple[Likelihood, ...] = tuple(
             likelihood_of(name, given, log, learning) for name, given in likelihoods.items()
         )

@@ -17,7 +17,7 @@ from priory.data.rawtables import open_table
 from priory.data.reading import read_labels
 from priory.network.variables import places
 
-__all__ = ["Likelihood", "likelihood_of"]
+__all__ = ["Likelihood", "check_comparable", "likelihood_of"]
 
 
 Likelihood: TypeAlias = Callable[[Any, Any], "tuple[float, Likelihood]"]
@@ -45,6 +45,23 @@ def likelihood_of(name: str, given: Any, log_space: bool, learning: bool) -> Lik
             f"{given!r:.60}."
         )
     return partial(_single, name, given if log_space else _logarithm(name, given))
+
+
+def check_comparable(given: Mapping[str, Any]) -> None:
+    """Refuse networks that are not over the same nodes: their evidence is of different data."""
+    networks = {name: set(model.nodes) for name, model in given.items() if hasattr(model, "nodes")}
+    if not networks:
+        return
+    first = next(iter(networks))
+    for name, nodes in networks.items():
+        if nodes != networks[first]:
+            more = sorted(nodes - networks[first])
+            raise SettingError(
+                "Networks that learn are hypotheses about the same data if they have the same "
+                f"nodes; {name!r} "
+                + (f"also has {listing(more)}." if more else "lacks ")
+                + ("" if more else f"{listing(sorted(networks[first] - nodes))}.")
+            )
 
 
 def _single(

@@ -23,7 +23,7 @@ from priory.data.columns import Frame, Labels, Numbers
 from priory.data.combinations import count_combinations
 from priory.data.pairing import Pairing, every_pair
 from priory.data.schema import Block, Kind, Schema
-from priory.families.cuts import between_cells, equal_frequency
+from priory.families.cuts import even_cuts
 from priory.statistics.bottom_k import bottom_rows
 from priory.statistics.information import (
     HEIGHT,
@@ -40,9 +40,6 @@ from priory.tuning.settings import Settings
 from priory.tuning.trees import worthy_edges
 
 __all__ = ["choose_structure"]
-
-FEWEST_BINS, MOST_BINS = 5, 8
-"""A column of numbers has about n^¼ bins of equal frequency, but not fewer and not more."""
 
 MOST_VALUES = 60
 """Columns of more values stay alone: too few rows would share a pair of them."""
@@ -271,9 +268,7 @@ def _values(table: Table) -> tuple[tuple[object, ...] | None, tuple[float, ...] 
 def _bins(cells: CellsTable) -> tuple[float, ...]:
     if not len(cells.keys):
         return (0.0, 0.0)
-    bins = int(np.clip(round(float(cells.weight.sum()) ** 0.25), FEWEST_BINS, MOST_BINS))
-    cuts = between_cells(cells, equal_frequency(cells, bins))
-    return (float(cells.lower[0]), *map(float, cuts), float(cells.upper[-1]))
+    return (float(cells.lower[0]), *map(float, even_cuts(cells)), float(cells.upper[-1]))
 
 
 def _blocks(
