@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from os import PathLike
-from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,11 +15,10 @@ from priory.base.typing import FloatArray, Label
 from priory.data.rawtables import RawTable, open_table
 from priory.data.reading import read_weights
 from priory.families.priors import DiscretePrior
-from priory.network import bif, drawing
 from priory.network.counts import NetworkCounts
 from priory.network.elimination import Plans
+from priory.network.exchange import NetworkExchange
 from priory.network.expectation import Filling, fill_gaps
-from priory.network.expressions import EventLike
 from priory.network.factors import (
     NetworkPrior,
     TablePrior,
@@ -31,7 +28,6 @@ from priory.network.factors import (
 )
 from priory.network.graphs import graph_of
 from priory.network.ordering import MOST_NUMBERS
-from priory.network.queries import NetworkQueries
 from priory.network.structure import Edges, FamilyScore, Score, chow_liu, hill_climbing, tan
 from priory.network.variables import (
     Coded,
@@ -48,7 +44,7 @@ __all__ = ["BeliefNetwork"]
 Smoothing = float | NetworkPrior
 
 
-class BeliefNetwork(NetworkQueries):
+class BeliefNetwork(NetworkExchange):
     """Model variables that depend on each other along a graph.
 
         P(x_1, …, x_n) = Π_i P(x_i | parents of x_i)
@@ -160,6 +156,11 @@ class BeliefNetwork(NetworkQueries):
         none = {name: np.zeros(0, dtype=np.int8) for name in self.nodes}
         empty = Coded(0, self._domains, none)
         self._counts = NetworkCounts.count(empty, self.graph, self._declared)
+
+    @classmethod
+    def _of_parsed(cls, parsed: tuple[Any, Mapping[str, Any], Mapping[str, Any]]) -> Self:
+        parents, domains, tables = parsed
+        return cls(parents, tables=tables, nodes=tuple(parents), values=domains)
 
     def with_table(self, node: str, table: Any) -> BeliefNetwork:
         """Give one node another table; the result is a network of given tables.
@@ -467,42 +468,6 @@ class BeliefNetwork(NetworkQueries):
     @classmethod
     def _of_structure(cls, graph: Graph, data: Any, smoothing: Smoothing) -> BeliefNetwork:
         return cls(graph.edges, nodes=graph.nodes, smoothing=smoothing).update(data)
-
-    # Files and pictures
-
-    @classmethod
-    def read_bif(cls, path: str | PathLike[str]) -> BeliefNetwork:
-        """Read a network from a file in the Bayesian interchange format (BIF)."""
-        return cls.from_bif(Path(path).read_text(encoding="utf-8"))
-
-    @classmethod
-    def from_bif(cls, text: str) -> BeliefNetwork:
-        """Parse a network from a text in the Bayesian interchange format."""
-        parents, domains, tables = bif.parse(text)
-        return cls(parents, tables=tables, nodes=tuple(parents), values=domains)
-
-    def to_bif(self, name: str = "network") -> str:
-        """Write the network as a text in the Bayesian interchange format."""
-        return bif.text(name, self.graph, self.values, self.tables)
-
-    def write_bif(self, path: str | PathLike[str], name: str = "network") -> None:
-        """Write the network to a file in the Bayesian interchange format."""
-        Path(path).write_text(self.to_bif(name), encoding="utf-8")
-
-    def to_svg(self, given: EventLike | None = None, bars: bool | None = None) -> str:
-        """Draw the network: parents above their children, as a text in SVG.
-
-        With `bars`, the default for up to 12 nodes or with evidence, every node shows the
-        probabilities of its values, given what is known.
-        """
-        if bars is None:
-            bars = self._tables is not None and (len(self.nodes) <= 12 or given is not None)
-        known = set(self._evidence(given).fixed) if given is not None else set()
-        shown = self.marginals(given) if bars else {}
-        return drawing.svg(self.graph, shown, known)
-
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
 
 
 def _read_only(tables: Mapping[str, FloatArray]) -> dict[str, FloatArray]:

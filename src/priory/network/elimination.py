@@ -33,6 +33,10 @@ __all__ = [
 ]
 
 
+SMALL = 1e-100
+"""A product whose largest number is below this is scaled."""
+
+
 def sliced(factors: Iterable[Factor], evidence: Mapping[str, int]) -> list[Factor]:
     """Slice the factors by the evidence."""
     result = []
@@ -163,15 +167,17 @@ def eliminate(
             for v in factor.variables:
                 if v != variable:
                     del holders[v][j]
-        variables, table, scale = _product([*mine.values()], last=variable)
-        if np.isneginf(scale):
+        variables, table, scale = _product([*mine.values()], variable)
+        reduced = table.max(axis=0) if variable in maximize else table.sum(axis=0)
+        largest = float(reduced.max())
+        if not largest > 0:
             return Eliminated([], np.zeros([*kept.values()]), -np.inf)
-        log_scale += scale
+        reduced /= largest
+        log_scale += scale + log(largest)
         if remember:
-            buckets.append(Bucket(variable, variables[:-1], table))
-        reduced = table.max(axis=-1) if variable in maximize else table.sum(axis=-1)
-        left[i] = Factor(variables[:-1], reduced)
-        for v in variables[:-1]:
+            buckets.append(Bucket(variable, variables[1:], np.moveaxis(table, 0, -1)))
+        left[i] = Factor(variables[1:], np.asarray(reduced))
+        for v in variables[1:]:
             holders[v][i] = left[i]
     constants = [float(f.array) for f in left.values() if not f.variables]
     rest = [f for f in left.values() if f.variables]
@@ -180,38 +186,50 @@ def eliminate(
     log_scale += sum(map(log, constants))
     if not rest:
         return Eliminated(buckets, np.ones([*kept.values()]), log_scale)
-    variables, table, scale = _product(rest, last=rest[0].variables[0])
+    variables, table, scale = _product(rest, rest[0].variables[0])
     table = table.transpose([variables.index(v) for v in keep])
     return Eliminated(buckets, table, log_scale + scale)
 
 
-def _product(factors: Sequence[Factor], last: str) -> tuple[tuple[str, ...], FloatArray, float]:
-    """Multiply some factors, the smallest first, with one variable's axis last.
+def _product(factors: Sequence[Factor], first: str) -> tuple[tuple[str, ...], FloatArray, float]:
+    """Multiply some factors, with one variable's axis first; it is array · exp(log scale).
 
-    The largest number of the result is 1; the log of what it was divided by comes with it.
+    A factor within the scope of another is multiplied into that one, so that few are as large as
+    the product. Variables of the fewest factors come last: along them the others are constant,
+    and one number at a time multiplies a whole stretch.
     """
-    variables = (*dict.fromkeys(v for f in factors for v in f.variables if v != last), last)
-    place = {v: i for i, v in enumerate(variables)}
-    result: AnyArray = np.ones([1] * len(variables))
+    merged: list[Factor] = []
     log_scale = 0.0
-    for n, (names, array) in enumerate(sorted(factors, key=lambda f: f.array.size), 1):
-        where = [place[name] for name in names]
-        shape = [1] * len(variables)
-        for i, size in zip(where, array.shape, strict=True):
-            shape[i] = size
-        order = sorted(range(len(where)), key=where.__getitem__)
-        spread = array.transpose(order).reshape(shape)
-        if all(a >= b for a, b in zip(result.shape, shape, strict=True)):
-            result *= spread
+    for factor in sorted(factors, key=lambda f: -f.array.size):
+        scope = set(factor.variables)
+        for i, other in enumerate(merged):
+            if scope.issubset(other.variables):
+                array = other.array * _spread(factor, other.variables)
+                largest = float(array.max())
+                if 0 < largest < SMALL:  # before the product of many could underflow
+                    array /= largest
+                    log_scale += log(largest)
+                merged[i] = Factor(other.variables, array)
+                break
         else:
-            result = result * spread
-        if n % 8 == 0 or n == len(factors):  # before the product of many could underflow
-            largest = float(result.max())
-            if not largest > 0:
-                return variables, result, -np.inf
-            result /= largest
-            log_scale += log(largest)
-    return variables, result, log_scale
+            merged.append(factor)
+    shared = Counter(v for f in merged for v in f.variables)
+    shared[first] = len(merged) + 1
+    variables = tuple(sorted(shared, key=lambda v: -shared[v]))
+    result: AnyArray | None = None
+    for factor in reversed(merged):
+        spread = _spread(factor, variables)
+        result = spread if result is None else np.multiply(result, spread, order="C")
+    assert result is not None
+    return variables, result.copy() if len(merged) == 1 else result, log_scale
+
+
+def _spread(factor: Factor, variables: Sequence[str]) -> FloatArray:
+    """Put the axes of a factor among those of more variables."""
+    place = {v: i for i, v in enumerate(factor.variables)}
+    array = factor.array.transpose([place[v] for v in variables if v in place])
+    sizes = iter(array.shape)
+    return array.reshape([next(sizes) if v in place else 1 for v in variables])
 
 
 def most_probable_back(buckets: Sequence[Bucket]) -> dict[str, int]:

@@ -29,6 +29,9 @@ __all__ = ["Evidence", "Interventions", "read_evidence"]
 Interventions = Mapping[str, Any]
 """Values that variables are set to, whatever their parents are."""
 
+GATE = "\0gate "
+"""How the names of gates begin, and no node's."""
+
 MOST_DENSE = 4096
 """A disjunction over no more cells than this is one table."""
 
@@ -51,6 +54,11 @@ class Evidence:
         """The variables of the network that it is about."""
         event = self.event.variables if self.event is not None else frozenset[str]()
         return {*self.fixed, *event, *self.done}
+
+    @property
+    def gates(self) -> set[str]:
+        """The variables that stand for parts of statements."""
+        return {v for f in self.factors for v in f.variables if v.startswith(GATE)}
 
     @property
     def is_certain(self) -> bool:
@@ -82,8 +90,9 @@ def read_evidence(
     do: Interventions | None,
     domains: Domains,
     ordered: Collection[str],
+    asked: bool = False,
 ) -> Evidence:
-    """Read what is known and what is set."""
+    """Read what is known and what is set; only if it is `asked` for may it be about what is set."""
     event = event_of(given, domains, ordered)
     done: Mapping[str, int] = {}
     text = event.text
@@ -97,7 +106,7 @@ def read_evidence(
             raise SettingError(f"do sets variables to values, not to likelihoods: {do!r:.60}.")
         done = setting.fixed
         both = [name for name in done if name in event.variables]
-        if both:
+        if both and not asked:
             raise SettingError(
                 f"{listing(both)} is both set, in do, and observed, in given; it can only be one."
             )
@@ -107,10 +116,11 @@ def read_evidence(
             text = f"{event.text}, do({setting.text})"
     names = count()
     factors = [Factor((name,), likelihood) for name, likelihood in event.soft.items()]
+    fixed = {name: code for name, code in event.fixed.items() if name not in done}
     for part in event.parts:
-        if not (isinstance(part, Leaf) and len(part.axes) == 1 and part.axes[0] in event.fixed):
+        if not (isinstance(part, Leaf) and len(part.axes) == 1 and part.axes[0] in fixed):
             factors += _true(part, domains, names)
-    return Evidence(text, event.fixed, tuple(factors), done, event)
+    return Evidence(text, fixed, tuple(factors), done, event)
 
 
 def _true(logic: Logic, domains: Domains, names: Iterator[int]) -> list[Factor]:
@@ -146,7 +156,7 @@ def _gate(logic: Logic, domains: Domains, names: Iterator[int]) -> tuple[str, li
 
 
 def _name(names: Iterator[int]) -> str:
-    return f"\0gate {next(names)}"  # no node has such a name
+    return f"{GATE}{next(names)}"
 
 
 def _size(logic: Logic, domains: Domains) -> int:

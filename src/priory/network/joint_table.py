@@ -199,11 +199,13 @@ class JointTable:
         >>> round(die.p("2 <= die < 5"), 3), round(die.p("die in (2, 4, 6)", given="die > 3"), 3)
         (0.5, 0.667)
         """
-        asked = self._where(event)
+        if (one := self._event(event)).soft:
+            raise SettingError("The event asked for cannot be soft evidence; give it as given=.")
+        asked = one(self._columns, len(self))
         if given is None:
             return float(self._p[asked].sum())
         known, total = self._known(given)
-        return min(1.0, float(self._p[asked & known].sum() / total))
+        return min(1.0, float(known[asked].sum() / total))
 
     def marginal(self, variables: Variables) -> JointTable:
         """Sum out all but some of the variables.
@@ -234,9 +236,10 @@ class JointTable:
         0.4444444444444445
         """
         known, total = self._known(event)
-        counts = None if self._counts is None else self._counts[known]
-        codes = self._cells.codes[known]
-        p = self._p[known] / total
+        kept = self._where(event)
+        soft = bool(self._event(event).soft)  # then the rows are no longer whole ones
+        counts = None if self._counts is None or soft else self._counts[kept]
+        codes, p = self._cells.codes[kept], known[kept] / total
         return self._of(Cells(self.values, codes, p, counts, self._cells.ordered))
 
     def independent(
@@ -348,12 +351,15 @@ class JointTable:
     def _where(self, event: EventLike) -> BoolArray:
         return self._event(event)(self._columns, len(self))
 
-    def _known(self, event: EventLike) -> tuple[BoolArray, float]:
-        """Find the cells in which an event holds, and its probability, which must not be 0."""
-        known = self._where(event)
-        total = float(self._p[known].sum())
+    def _known(self, event: EventLike) -> tuple[FloatArray, float]:
+        """Compute P(cell, what is known), and P(what is known), which must not be 0."""
+        given = self._event(event)
+        known = np.where(given(self._columns, len(self)), self._p, 0.0)
+        for name, likelihood in given.soft.items():
+            known *= likelihood[self._columns[name]]
+        total = float(known.sum())
         if total <= 0:
-            text = self._event(event).text
+            text = given.text
             hint = " No row has it; a smoothing above 0 makes it possible."
             raise ZeroProbabilityError(
                 f"{text!r} has probability 0, so it cannot be conditioned on."

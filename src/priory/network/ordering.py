@@ -2,7 +2,8 @@
 
 Finding the best order is NP-hard. Three greedy rules are tried, and the order that multiplies the
 fewest numbers is taken: the variable next that joins the fewest neighbours (min-fill), that joins
-those of the fewest values (weighted min-fill), or whose table is the smallest (min-size).
+those of the fewest values (weighted min-fill), or whose table is the smallest (min-size). The
+order in which the variables were named is tried as well: for a grid it is the best.
 """
 
 from __future__ import annotations
@@ -58,9 +59,11 @@ def best_order(
     others = [v for v in near if v not in kept]
     groups = [[v for v in others if v not in late], [v for v in others if v in late]]
     best = _greedy(near, sizes, groups, _size)
-    for rule in (_weighted_fill, _fill):
+    assert best is not None
+    for rule in (_weighted_fill, _fill, _as_given):
         if best.total > ENOUGH:
-            best = min(best, _greedy(near, sizes, groups, rule), key=lambda order: order.total)
+            most = min(best.total, MOST_PRODUCTS)
+            best = _greedy(near, sizes, groups, rule, most) or best
     return best
 
 
@@ -93,29 +96,39 @@ def check_cost(order: Order, most_numbers: int, kept: int = 1, remembered: bool 
 
 
 def _greedy(
-    neighbours: Neighbours, sizes: Mapping[str, int], groups: Sequence[Sequence[str]], rule: Rule
-) -> Order:
-    """Eliminate group after group, the variable of the lowest price first."""
+    neighbours: Neighbours,
+    sizes: Mapping[str, int],
+    groups: Sequence[Sequence[str]],
+    rule: Rule,
+    most: int | None = None,
+) -> Order | None:
+    """Eliminate group after group, the variable of the lowest price first.
+
+    None if it multiplies as many numbers as `most`, or more.
+    """
     near = {name: set(others) for name, others in neighbours.items()}
     order: list[str] = []
     largest = total = 1
     for group in groups:
         price = {v: rule(v, near, sizes) for v in group}
-        heap = [(cost, v) for v, cost in price.items()]
+        place = {v: i for i, v in enumerate(group)}  # of ties the first
+        heap = [(cost, place[v], v) for v, cost in price.items()]
         heapify(heap)
         while heap:
-            cost, v = heappop(heap)
+            cost, _, v = heappop(heap)
             if price.get(v) != cost:
                 continue  # it changed, or it is gone
             del price[v]
             table = sizes[v] * prod(sizes[w] for w in near[v])
             largest, total = max(largest, table), total + table
+            if most is not None and total > most:
+                return None
             for w in _eliminate(v, near):
                 if w in price:
                     now = rule(w, near, sizes)
                     if now != price[w]:
                         price[w] = now
-                        heappush(heap, (now, w))
+                        heappush(heap, (now, place[w], w))
             order.append(v)
     return Order(tuple(order), largest, total - 1)
 
@@ -135,6 +148,10 @@ def _eliminate(v: str, near: Neighbours) -> set[str]:
                 changed |= mine & near[x]
             mine |= new
     return changed
+
+
+def _as_given(v: str, near: Neighbours, sizes: Mapping[str, int]) -> float:
+    return 0.0
 
 
 def _size(v: str, near: Neighbours, sizes: Mapping[str, int]) -> float:

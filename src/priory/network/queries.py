@@ -163,7 +163,8 @@ class NetworkQueries:
         below = (1.0, 0.0) if known.is_certain else self._log_z(known)
         if below[0] <= 0:
             raise _impossible(known.text)
-        above = self._log_z(read_evidence([known.event, asked], do, self.values, self._ordered))
+        both = [known.event, asked]
+        above = self._log_z(read_evidence(both, do, self.values, self._ordered, asked=True))
         return min(1.0, float(above[0] / below[0] * np.exp(above[1] - below[1])))
 
     def log_p(self, given: EventLike, do: Interventions | None = None) -> float:
@@ -275,7 +276,11 @@ class NetworkQueries:
         """
         names = self.nodes if variables is None else find_variables(variables, self.values)
         known = self._evidence(given, do)
-        found = most_probable_back(self._eliminated(known, names))
+        # A gate follows from its variables: it is maximised with them if all of them are.
+        all_of_them = len(names) == len(self.nodes)
+        found = most_probable_back(
+            self._eliminated(known, {*names, *(known.gates if all_of_them else ())})
+        )
         found = {**found, **known.fixed, **known.done}
         return {name: self.values[name][found[name]] for name in names}
 
