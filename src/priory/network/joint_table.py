@@ -235,9 +235,10 @@ class JointTable:
         >>> table.condition("a or b").p("a and b")
         0.4444444444444445
         """
-        known, total = self._known(event)
-        kept = self._where(event)
-        soft = bool(self._event(event).soft)  # then the rows are no longer whole ones
+        given = self._event(event)
+        known, total = self._known(given)
+        kept = given(self._columns, len(self))
+        soft = bool(given.soft)  # then the rows are no longer whole ones
         counts = None if self._counts is None or soft else self._counts[kept]
         codes, p = self._cells.codes[kept], known[kept] / total
         return self._of(Cells(self.values, codes, p, counts, self._cells.ordered))
