@@ -17,10 +17,10 @@ from priory.data.reading import read_weights
 from priory.families.priors import DiscretePrior
 from priory.network.counts import NetworkCounts
 from priory.network.elimination import Plans
-from priory.network.exchange import NetworkExchange
 from priory.network.expectation import Filling, fill_gaps
 from priory.network.factors import (
     NetworkPrior,
+    Smoothing,
     TablePrior,
     given_domain,
     given_table,
@@ -28,7 +28,8 @@ from priory.network.factors import (
 )
 from priory.network.graphs import graph_of
 from priory.network.ordering import MOST_NUMBERS
-from priory.network.structure import Edges, FamilyScore, Score, chow_liu, hill_climbing, tan
+from priory.network.structure import Edges
+from priory.network.structure_learning import StructureLearning
 from priory.network.variables import (
     Coded,
     Domain,
@@ -41,10 +42,8 @@ from priory.network.variables import (
 
 __all__ = ["BeliefNetwork"]
 
-Smoothing = float | NetworkPrior
 
-
-class BeliefNetwork(NetworkExchange):
+class BeliefNetwork(StructureLearning):
     """Model variables that depend on each other along a graph.
 
         P(x_1, …, x_n) = Π_i P(x_i | parents of x_i)
@@ -414,59 +413,8 @@ class BeliefNetwork(NetworkExchange):
             )
         return coded, weight
 
-    # Learning the structure
-
     @classmethod
-    def chow_liu(
-        cls, data: Any, root: str | None = None, smoothing: Smoothing = 1.0
-    ) -> BeliefNetwork:
-        """Learn the most likely tree: every node has one parent at most.
-
-        It is the tree of greatest total mutual information (Chow and Liu 1968). Edges lead away
-        from the root, by default the first column.
-
-        >>> data = {"a": [0, 0, 1, 1], "b": [0, 0, 1, 1], "c": [0, 1, 1, 1]}
-        >>> BeliefNetwork.chow_liu(data).edges
-        (('a', 'b'), ('a', 'c'))
-        """
-        return cls._of_structure(chow_liu(read_coded(data), root), data, smoothing)
-
-    @classmethod
-    def tan(cls, data: Any, target: str, smoothing: Smoothing = 1.0) -> BeliefNetwork:
-        """Learn the tree-augmented naive Bayes network of one node (Friedman et al. 1997).
-
-        The target is a parent of every other node. These also form the tree of greatest mutual
-        information given the target, without edges that chance explains: the tree that
-        `NaiveBayes(structure="tan")` finds.
-        """
-        return cls._of_structure(tan(read_coded(data), target), data, smoothing)
-
-    @classmethod
-    def hill_climbing(
-        cls,
-        data: Any,
-        score: Score = "bic",
-        start: Edges = (),
-        required: Edges = (),
-        forbidden: Edges = (),
-        max_parents: int | None = None,
-        patience: int = 10,
-        smoothing: Smoothing = 1.0,
-    ) -> BeliefNetwork:
-        """Learn a structure by adding, removing and reversing edges while the score grows.
-
-        `score` is "bic" (the log-likelihood less ½ log n for each parameter, which is the
-        description length, so "mdl" is the same), "bdeu" or `BDeu(ess)` (the marginal likelihood
-        under that prior), or "k2" (under Laplace's). Where no single change helps, up to
-        `patience` changes are made that do not, never back to a recent structure (tabu search);
-        the best structure on the way is the result.
-        """
-        scored = FamilyScore(read_coded(data), score)
-        graph = hill_climbing(scored, start, required, forbidden, max_parents, patience)
-        return cls._of_structure(graph, data, smoothing)
-
-    @classmethod
-    def _of_structure(cls, graph: Graph, data: Any, smoothing: Smoothing) -> BeliefNetwork:
+    def _of_structure(cls, graph: Graph, data: Any, smoothing: Smoothing) -> Self:
         return cls(graph.edges, nodes=graph.nodes, smoothing=smoothing).update(data)
 
 

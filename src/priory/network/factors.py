@@ -19,6 +19,7 @@ __all__ = [
     "BDeu",
     "Factor",
     "NetworkPrior",
+    "Smoothing",
     "TablePrior",
     "given_domain",
     "given_table",
@@ -85,6 +86,7 @@ class TablePrior:
 
 
 NetworkPrior: TypeAlias = DiscretePrior | BDeu | TablePrior
+Smoothing: TypeAlias = float | NetworkPrior
 
 
 def read_priors(smoothing: Any, graph: Graph) -> dict[str, NetworkPrior]:
