@@ -6,6 +6,7 @@ from priory.network.binning import binned
 from priory.network.factors import BDeu
 from priory.network.hypotheses import Hypotheses
 from priory.network.joint_table import JointTable
+from priory.network.mixed_network import MixedNetwork
 
 __all__ = [
     "BDeu",
@@ -15,6 +16,7 @@ __all__ = [
     "GammaPoisson",
     "Hypotheses",
     "JointTable",
+    "MixedNetwork",
     "Normal",
     "binned",
 ]
