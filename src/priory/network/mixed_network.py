@@ -305,8 +305,8 @@ class MixedNetwork:
                     f"variance), not {key!r} to {row!r:.40}."
                 )
             domains = [self.discrete.values[p] for p in parents]
-            codes = tuple(map(code_of, place, parents, domains))
-            found[:, *codes] = row
+            codes: tuple[Any, ...] = (slice(None), *map(code_of, place, parents, domains))
+            found[codes] = row
         means, variances = found.reshape(2, -1)
         if not np.isfinite(found).all() or not (variances > 0).all():
             raise InputError(
