@@ -45,10 +45,16 @@ def test_types_and_odd_names_survive(tmp_path):
         again.values == network.values == {"petal width": (1, 2.5, "a; b"), "is it?": (False, True)}
     )
     assert again.table("is it?") == network.table("is it?")
-    with pytest.raises(errors.InputError, match="cannot be written"):
-        BeliefNetwork(tables={'a"b': 0.5}).to_bif()
+    strange = BeliefNetwork(
+        {"network": ['a"b']},
+        {'a"b': {1: 0.5, "1": 0.25, "[0, 1)": 0.25}, "network": [[0.5, 0.5]] * 3},
+        values={"network": ["table", "ä\n}"]},
+    )
+    again = BeliefNetwork.from_bif(strange.to_bif("network"))
+    assert again.values == strange.values
+    assert again.edges == strange.edges
     with pytest.raises(errors.InputError, match="written alike"):
-        BeliefNetwork(tables={"a": {1: 0.5, "1": 0.5}}).to_bif()
+        BeliefNetwork(tables={"a b": 0.5, "a_b": 0.5}).to_bif()
 
 
 HEAD = """// a comment

@@ -1,7 +1,10 @@
 """Pictures: every node and edge is there, parents above children, no box over another."""
 
+import re
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
+import numpy as np
 from hypothesis import given, settings
 
 from priory import BeliefNetwork
@@ -38,6 +41,40 @@ def test_a_picture_shows_the_graph(network):
     width, height = (float(root.get(k)) for k in ("width", "height"))
     assert all(x >= 0 and y >= 0 and x + w <= width + 1 and y + h <= height + 1
                for x, y, w, h in found.values())  # fmt: skip
+
+
+def test_edges_do_not_run_behind_boxes():
+    """With bars, edges of the alarm network crossed the boxes of nodes that they pass."""
+    network = example("alarm")
+    found, root = boxes(network.to_svg(given={"HRBP": "HIGH"}))
+    ends = {name: (x + w / 2, y, y + h) for name, (x, y, w, h) in found.items()}
+    for path in root.iter(f"{SVG}path"):
+        if path.get("class") != "edge":
+            continue
+        points = along(path.get("d"))
+        for name, (x, y, w, h) in found.items():
+            inside = [(a, b) for a, b in points if x + 1 < a < x + w - 1 and y + 1 < b < y + h - 1]
+            assert not inside, (name, ends[name], path.get("d"))
+
+
+def along(d):
+    """List points along a path of M, L and C."""
+    numbers = [float(n) for n in re.findall(r"-?[0-9.]+", d)]
+    points, at, place = [], (numbers[0], numbers[1]), 2
+    for kind in re.findall(r"[LC]", d):
+        size = 2 if kind == "L" else 6
+        values = numbers[place : place + size]
+        place += size
+        controls = [at, *zip(values[::2], values[1::2], strict=True)]
+        for t in np.linspace(0, 1, 40):
+            now = controls
+            while len(now) > 1:
+                now = [
+                    (a * (1 - t) + c * t, b * (1 - t) + d * t) for (a, b), (c, d) in pairwise(now)
+                ]
+            points.append(now[0])
+        at = controls[-1]
+    return points
 
 
 def test_large_networks_show_names_alone():

@@ -1,5 +1,6 @@
 """Tables of probabilities: the laws of probability, independence, information."""
 
+import time
 from itertools import product
 
 import numpy as np
@@ -286,7 +287,7 @@ def test_independence_is_asked_clearly():
     table = JointTable([[0.25, 0.25], [0.25, 0.25]], ["a", "b"])
     with pytest.raises(errors.SettingError, match="method must be"):
         table.independent("a", "b", method="chi")
-    with pytest.raises(errors.SettingError, match="A G-test needs rows"):
+    with pytest.raises(errors.SettingError, match=r"method=.g-test. needs rows that were counted"):
         table.independent("a", "b", method="g-test")
     with pytest.raises(errors.ExpressionError, match="There is no variable 'c'"):
         table.independent("a", ["b", "c"])
@@ -296,8 +297,18 @@ def test_independence_is_asked_clearly():
         table.independent("a", "b", given="a and not a")
 
 
+def test_four_million_cells():
+    """They took 4.5 seconds, and 700 MB, to be listed."""
+    p = np.random.default_rng(0).random([2] * 22)
+    names = [f"v{i}" for i in range(22)]
+    start = time.process_time()
+    table = JointTable(p / p.sum(), names)
+    assert table.p("v0 and not v21") == pytest.approx(0.25, abs=0.01)
+    assert time.process_time() - start < 2.0
+
+
 def test_too_many_combinations_are_refused():
-    data = {"u": np.arange(8000), "v": np.arange(8000)}
+    data = {"u": np.arange(8000).astype(str), "v": np.arange(8000).astype(str)}
     table = JointTable.from_data(data)
     with pytest.raises(errors.TooLargeError, match="64,000,000 combinations"):
         table.independent("u", "v")

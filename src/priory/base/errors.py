@@ -19,12 +19,14 @@ __all__ = [
     "NoLikelihoodError",
     "NoPosteriorError",
     "NoProbabilitiesError",
+    "NotConvergedWarning",
     "NotFittedError",
     "NotLinearError",
     "PrioryError",
     "PrioryWarning",
     "SchemaError",
     "SettingError",
+    "SparseTestWarning",
     "StaleTuningWarning",
     "TooLargeError",
     "UnknownFamilyError",
@@ -129,6 +131,14 @@ class DriftWarning(PrioryWarning):
 
 class IdentifierWarning(PrioryWarning):
     """Issued if a column is a unique identifier and is left out."""
+
+
+class NotConvergedWarning(PrioryWarning):
+    """Issued if an iteration ends before its result has settled."""
+
+
+class SparseTestWarning(PrioryWarning):
+    """Issued if a table is too sparse for the distribution that a test compares it with."""
 
 
 class StaleTuningWarning(PrioryWarning):

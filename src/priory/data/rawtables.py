@@ -78,6 +78,15 @@ class RawTable:
         lists = isinstance(column, Labels) and why.endswith(("category", "categories"))
         return column.labels if lists else ()  # type: ignore[union-attr]
 
+    def order(self, name: str) -> tuple[Label, ...]:
+        """List the values of a column whose type declares their order, least first.
+
+        >>> import pandas as pd
+        >>> open_table({"x": pd.Categorical(["a"], ["b", "a"], ordered=True)}).order("x")
+        ('b', 'a')
+        """
+        return self._seen[name].order if self.declared(name) else ()
+
     def read_columns(self, names: Sequence[str]) -> None:
         """Bring columns into their natural form, several at a time where that is sooner."""
         unread = [name for name in names if name not in self._seen]

@@ -7,7 +7,23 @@ import numpy as np
 from priory.base.typing import FloatArray, IntArray
 from priory.statistics.tables import CellsTable
 
-__all__ = ["between_cells", "equal_frequency", "mdl", "mdl_of_counts"]
+__all__ = ["between_cells", "equal_frequency", "even_bins", "even_cuts", "mdl", "mdl_of_counts"]
+
+FEWEST_BINS, MOST_BINS = 5, 8
+"""A column of numbers has about n^¼ bins of equal frequency, but not fewer and not more."""
+
+
+def even_cuts(cells: CellsTable) -> FloatArray:
+    """Find the numbers at which to cut a column that is counted together with others.
+
+    About n^¼ bins of equal frequency, at least five and at most eight.
+    """
+    return between_cells(cells, equal_frequency(cells, even_bins(float(cells.weight.sum()))))
+
+
+def even_bins(n: float) -> int:
+    """Find how many bins a column of n numbers has that is counted together with others."""
+    return int(np.clip(round(n**0.25), FEWEST_BINS, MOST_BINS))
 
 
 def equal_frequency(cells: CellsTable, bins: int) -> IntArray:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NoReturn, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -17,8 +18,21 @@ from priory.network.variables import Domain, Domains
 __all__ = ["parse", "text"]
 
 TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|"[^"\n]*"|[{}()\[\],;|]|[^\s{}()\[\],;|"]+""", re.DOTALL)
-WORD = re.compile(r"[A-Za-z0-9_.+-]+")
-LABELS = "labels ="
+WORD = re.compile(r"-?[0-9]+|[A-Za-z_][A-Za-z0-9_.-]*")
+"""What every reader of the format takes for a word."""
+
+KEYWORDS = {
+    "network",
+    "variable",
+    "probability",
+    "property",
+    "type",
+    "discrete",
+    "table",
+    "default",
+}
+COMMENTS = ("//", "/*")
+LABELS, NAME = "labels =", "name ="
 
 
 Parsed: TypeAlias = tuple[dict[str, tuple[str, ...]], Domains, dict[str, FloatArray]]
@@ -31,33 +45,49 @@ def parse(source: str) -> Parsed:
 
 def text(name: str, graph: Graph, domains: Domains, tables: Mapping[str, FloatArray]) -> str:
     """Write a network as text; numbers keep all their digits."""
-    lines = [f"network {_word(name)} {{", "}"]
+    lines = [f"network {safe_word(name)} {{", "}"]
+    names = {node: safe_word(node) for node in graph.nodes}
+    if len(set(names.values())) < len(names):
+        raise InputError(f"Variables would be written alike: {listing(names)}.")
+    words = {node: safe_words(map(str, domains[node])) for node in graph.nodes}
     for node in graph.nodes:
-        words = [_word(str(value)) for value in domains[node]]
-        if len(set(words)) < len(words):
-            raise InputError(f"Variable {node!r} has values that would be written alike: {words}.")
         lines += [
-            f"variable {_word(node)} {{",
-            f"  type discrete [ {len(words)} ] {{ {', '.join(words)} }};",
+            f"variable {names[node]} {{",
+            f"  type discrete [ {len(words[node])} ] {{ {', '.join(words[node])} }};",
         ]
-        if not all(isinstance(value, str) for value in domains[node]):
-            # Other programs read words; this line tells us which were numbers or booleans.
-            labels = json.dumps(list(domains[node])).replace(";", "\\u003b")
-            lines.append(f"  property {LABELS} {labels} ;")
+        # Other programs read words; these lines tell us what the words stand for.
+        if words[node] != domains[node]:
+            lines.append(f"  property {LABELS} {_quoted(list(domains[node]))} ;")
+        if names[node] != node:
+            lines.append(f"  property {NAME} {_quoted(node)} ;")
         lines.append("}")
     for node in graph.nodes:
-        lines += _table(node, graph.parents[node], domains, tables[node])
+        lines += _table(names[node], graph.parents[node], names, words, tables[node])
     return "\n".join(lines) + "\n"
 
 
-def _table(node: str, parents: Sequence[str], domains: Domains, table: FloatArray) -> Iterator[str]:
+def _quoted(value: Any) -> str:
+    """Write a value as JSON, without the signs that end a property or a block."""
+    text = json.dumps(value)
+    for sign in ";{}|":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _table(
+    node: str,
+    parents: Sequence[str],
+    names: Mapping[str, str],
+    words: Mapping[str, tuple[str, ...]],
+    table: FloatArray,
+) -> Iterator[str]:
     if not parents:
-        yield f"probability ( {_word(node)} ) {{"
+        yield f"probability ( {node} ) {{"
         yield f"  table {_numbers(table)};"
     else:
-        yield f"probability ( {_word(node)} | {', '.join(map(_word, parents))} ) {{"
+        yield f"probability ( {node} | {', '.join(names[p] for p in parents)} ) {{"
         for place in np.ndindex(table.shape[:-1]):
-            values = [_word(str(domains[p][i])) for p, i in zip(parents, place, strict=True)]
+            values = [words[p][i] for p, i in zip(parents, place, strict=True)]
             yield f"  ({', '.join(values)}) {_numbers(table[place])};"
     yield "}"
 
@@ -66,25 +96,55 @@ def _numbers(row: FloatArray) -> str:
     return ", ".join(map(repr, row.tolist()))
 
 
-def _word(name: str) -> str:
-    if WORD.fullmatch(name):
-        return name
-    if '"' in name or "\n" in name:
-        raise InputError(f"{name!r} cannot be written: BIF cannot quote quotes or line breaks.")
-    return f'"{name}"'
+def safe_word(name: str) -> str:
+    """Make a word that every reader of the format understands.
+
+    >>> safe_word("petal width"), safe_word("1.5"), safe_word("network")
+    ('petal_width', '_1.5', 'network_')
+    """
+    word = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+    if not WORD.fullmatch(word):
+        word = f"_{word}"
+    return f"{word}_" if word in KEYWORDS else word
+
+
+def safe_words(values: Iterable[str]) -> tuple[str, ...]:
+    """Make a different word of each value."""
+    found: list[str] = []
+    for value in values:
+        word, n = safe_word(value), 2
+        while word in found:
+            word, n = f"{safe_word(value)}_{n}", n + 1
+        found.append(word)
+    return tuple(found)
+
+
+def _is_number(token: str) -> bool:
+    try:
+        float(token)
+    except ValueError:
+        return False
+    return True
 
 
 class _Parser:
     def __init__(self, source: str) -> None:
         self.source = source
-        matches = [m for m in TOKEN.finditer(source) if not m[0].startswith(("//", "/*"))]
-        self.tokens = [m[0] for m in matches]
-        self.places = [m.start() for m in matches]
+        self.tokens: list[str] = TOKEN.findall(source)
+        if "//" in source or "/*" in source:
+            self.tokens = [token for token in self.tokens if not token.startswith(COMMENTS)]
         self.at = 0
+        self.names: dict[str, str] = {}
         self.domains: dict[str, Domain] = {}
         self.words: dict[str, tuple[str, ...]] = {}
         self.parents: dict[str, tuple[str, ...]] = {}
         self.tables: dict[str, FloatArray] = {}
+
+    @cached_property
+    def places(self) -> list[int]:
+        """Where each token begins, for errors and properties."""
+        found = TOKEN.finditer(self.source)
+        return [m.start() for m in found if not m[0].startswith(COMMENTS)]
 
     def read(self) -> Parsed:
         while self.at < len(self.tokens):
@@ -102,26 +162,39 @@ class _Parser:
         missing = [name for name in self.domains if name not in self.tables]
         if missing:
             raise InputError(f"The text holds no probability of variable {listing(missing)}.")
-        return {name: self.parents[name] for name in self.domains}, self.domains, self.tables
+        full = self.names
+        if len(set(full.values())) < len(full):
+            raise InputError(f"Two variables have the same name among {listing(full.values())}.")
+        return (
+            {full[name]: tuple(full[p] for p in self.parents[name]) for name in self.domains},
+            {full[name]: domain for name, domain in self.domains.items()},
+            {full[name]: table for name, table in self.tables.items()},
+        )
 
     def _variable(self) -> None:
         name = self._name()
         self._expect("{")
         words: tuple[str, ...] = ()
         labels: Domain | None = None
+        title = name
         while (token := self._next()) != "}":
             if token == "type":
                 words = self._type()
             elif token == "property":
-                labels = self._property() or labels
+                kept = self._property()
+                if isinstance(kept, str):
+                    title = kept
+                elif kept is not None:
+                    labels = tuple(kept)
             else:
                 self._fail(f"expected type or property, not {token!r}")
         if not words:
             self._fail(f"variable {name!r} has no values")
         if name in self.domains:
             self._fail(f"variable {name!r} is given twice")
-        if labels is not None and tuple(map(str, labels)) != words:
+        if labels is not None and safe_words(map(str, labels)) != words:
             labels = None
+        self.names[name] = title if safe_word(title) == name else name
         self.words[name], self.domains[name] = words, labels or words
 
     def _type(self) -> tuple[str, ...]:
@@ -138,17 +211,18 @@ class _Parser:
             self._fail(f"a value is given twice: {listing(words)}")
         return words
 
-    def _property(self) -> Domain | None:
-        """Skip a property, but for the one in which `text` keeps the types of values."""
+    def _property(self) -> Any:
+        """Skip a property, but for those in which `text` keeps a name, or the types of values."""
         start = self.places[self.at]
         self._until(";")
         written = self.source[start : self.places[self.at - 1]].strip()
-        if not written.startswith(LABELS):
+        kind = next((kind for kind in (LABELS, NAME) if written.startswith(kind)), None)
+        if kind is None:
             return None
         try:
-            return tuple(json.loads(written.removeprefix(LABELS)))
+            return json.loads(written.removeprefix(kind))
         except ValueError:
-            self._fail(f"the property {written!r} holds no list of values")
+            self._fail(f"the property {written!r} cannot be read")
 
     def _probability(self) -> None:
         self._expect("(")
@@ -195,14 +269,15 @@ class _Parser:
         return np.moveaxis(np.array(numbers).reshape(shape[-1], *shape[:-1]), 0, -1).copy()
 
     def _row(self, size: int) -> list[float]:
-        start, numbers = self.at, []
-        while (token := self._next()) != ";":
-            if token == ",":
-                continue
-            try:
-                numbers.append(float(token))
-            except ValueError:
-                self._fail(f"expected a number, not {token!r}")
+        start, numbers = self.at, list[float]()
+        try:
+            end = self.tokens.index(";", start)
+            numbers = [float(token) for token in self.tokens[start:end] if token != ","]
+            self.at = end + 1
+        except ValueError:
+            while (token := self._next()) != ";":
+                if token != "," and not _is_number(token):
+                    self._fail(f"expected a number, not {token!r}")
         if len(numbers) != size:
             self.at = start + 1
             self._fail(f"expected {size} numbers, found {len(numbers)}")

@@ -15,19 +15,27 @@ from priory.data.combinations import distinct_combinations
 from priory.families.priors import DiscretePrior, Laplace, MEstimate
 from priory.network.variables import Coded, Domain, Domains, as_label, numbers, places
 
-__all__ = ["Cells", "cell_labels", "check_size", "count_cells", "read_cells"]
+__all__ = ["Cells", "cell_labels", "check_size", "count_cells", "every_cell", "read_cells"]
 
 MOST_LISTED = 20_000_000
 """The most cells that a table may list: with their codes, about a gigabyte."""
 
 
+MANY = 100_000
+"""From so many cells on, sums in pairs are exact enough, and much faster."""
+
+
 class Cells(NamedTuple):
-    """Hold cells × variables as codes, their probabilities and, if they were counted, counts."""
+    """Hold cells × variables as codes, their probabilities and, if they were counted, counts.
+
+    `ordered` are the variables whose values are in an order that was declared.
+    """
 
     domains: Domains
     codes: IntArray
     p: FloatArray
     counts: FloatArray | None = None
+    ordered: frozenset[str] = frozenset()
 
 
 def read_cells(given: Any, variables: Sequence[str] | None, declared: Domains) -> Cells:
@@ -42,7 +50,7 @@ def read_cells(given: Any, variables: Sequence[str] | None, declared: Domains) -
         raise InputError(
             f"Probabilities must be numbers of at least 0; one is {wrong[0].item()!r}."
         )
-    total = math.fsum(cells.p)
+    total = float(cells.p.sum()) if len(cells.p) > MANY else math.fsum(cells.p)
     if abs(total - 1.0) > 1e-6:
         raise InputError(f"The probabilities must add up to 1, but add up to {total:.9g}.")
     return cells if abs(total - 1.0) <= 1e-15 else cells._replace(p=cells.p / total)
@@ -55,13 +63,13 @@ def count_cells(coded: Coded, weights: FloatArray | None, prior: DiscretePrior) 
     counts = np.bincount(where, weights=weights, minlength=len(codes)).astype(np.float64)
     codes, counts = codes[counts > 0], counts[counts > 0]
     if isinstance(prior, Laplace) and prior.alpha == 0:
-        return Cells(domains, codes, counts / counts.sum(), counts)
+        return Cells(domains, codes, counts / counts.sum(), counts, coded.ordered)
     check_size(domains, "Without smoothing=0 every combination of values is a cell, and there")
     dense = np.zeros(sizes)
     dense[tuple(codes.T)] = counts
-    codes, counts = _every_cell(sizes), dense.ravel()
+    codes, counts = every_cell(sizes), dense.ravel()
     p = counts + _pseudo_counts(prior, domains, codes, counts)
-    return Cells(domains, codes, p / p.sum(), counts)
+    return Cells(domains, codes, p / p.sum(), counts, coded.ordered)
 
 
 def cell_labels(domains: Domains, codes: IntArray) -> list[Any]:
@@ -136,11 +144,16 @@ def _from_array(given: Any, variables: Sequence[str] | None, declared: Domains) 
             raise InputError(
                 f"Variable {name!r} has {len(domains[name])} values, but its axis is {size} long."
             )
-    return Cells(domains, _every_cell(array.shape), array.ravel())
+    return Cells(domains, every_cell(array.shape), array.ravel())
 
 
-def _every_cell(shape: Sequence[int]) -> IntArray:
-    return np.indices(shape, dtype=np.int64).reshape(len(shape), -1).T
+def every_cell(shape: Sequence[int]) -> IntArray:
+    """List the codes of every cell of an array, cells × axes, in as few bytes as they fit."""
+    kind = np.int8 if max(shape, default=0) < 128 else np.int32
+    codes = np.empty((len(shape), *shape), dtype=kind)
+    for axis, size in enumerate(shape):
+        codes[axis] = np.arange(size).reshape([-1, *[1] * (len(shape) - 1 - axis)])
+    return codes.reshape(len(shape), -1).T
 
 
 def _check_names(variables: Sequence[str] | None, width: int, what: str) -> tuple[str, ...]:

@@ -38,6 +38,8 @@ class _Box:
     down: list[_Box] = field(default_factory=list)
     x: float = 0.0
     y: float = 0.0
+    layer_top: float = 0.0
+    layer_bottom: float = 0.0
 
 
 def svg(graph: Graph, bars: Mapping[str, Mapping[Label, float]], known: set[str]) -> str:
@@ -138,6 +140,7 @@ def _place(layers: Sequence[Sequence[_Box]]) -> float:
         x = float(PAD)
         for box in layer:
             box.x, box.y = x + box.width / 2, y + tallest / 2
+            box.layer_top, box.layer_bottom = y, y + tallest
             x += box.width + GAP
         y += tallest + LAYER_GAP
     for sweep in range(SWEEPS * 2):
@@ -167,13 +170,19 @@ def _settle(layer: Sequence[_Box], wanted: Sequence[float]) -> None:
 
 
 def _curve(path: Sequence[_Box]) -> str:
-    points = [(box.x, box.y) for box in path]
-    points[0] = path[0].x, path[0].y + path[0].height / 2
-    points[-1] = path[-1].x, path[-1].y - path[-1].height / 2
-    text = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
-    for (x, y), (to_x, to_y) in pairwise(points):
+    """Draw an edge: straight through the layers that it passes, bent only between them.
+
+    So it never runs behind a box, however tall the boxes beside its way are.
+    """
+    first, last = path[0], path[-1]
+    text = f"M{first.x:.1f} {first.y + first.height / 2:.1f}"
+    for above, below in pairwise(path):
+        y, to_y = above.layer_bottom, below.layer_top
         bend = (to_y - y) / 2
-        text += f" C{x:.1f} {y + bend:.1f} {to_x:.1f} {to_y - bend:.1f} {to_x:.1f} {to_y:.1f}"
+        text += f" L{above.x:.1f} {y:.1f}"
+        text += f" C{above.x:.1f} {y + bend:.1f} {below.x:.1f} {to_y - bend:.1f}"
+        text += f" {below.x:.1f} {to_y:.1f}"
+    text += f" L{last.x:.1f} {last.y - last.height / 2:.1f}"
     return f'<path class="edge" marker-end="url(#tip)" d="{text}"/>'
 
 

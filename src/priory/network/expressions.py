@@ -7,19 +7,26 @@ names, values, comparisons, `in`, `and`, `or` and `not`. Nothing is ever evaluat
 from __future__ import annotations
 
 import ast
+import keyword
 import operator
 import re
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from priory.base.errors import ExpressionError, did_you_mean, listing
+from priory.base.errors import (
+    ExpressionError,
+    ZeroProbabilityError,
+    check_number,
+    did_you_mean,
+    listing,
+)
 from priory.base.labels import label_key, union
-from priory.base.typing import AnyArray, BoolArray, Label
+from priory.base.typing import FloatArray, Label
+from priory.network.events import Event, Junction, Leaf, Logic
 from priory.network.variables import (
     Domain,
     Domains,
@@ -29,40 +36,22 @@ from priory.network.variables import (
     true_and_false,
 )
 
-__all__ = ["Event", "EventLike", "event_of"]
+__all__ = ["EventLike", "event_of"]
 
 LONGEST = 20_000
 DEEPEST = 60
 
-EventLike: TypeAlias = "str | Mapping[str, Label] | Event"
-Shape: TypeAlias = int | tuple[int, ...]
-Holds: TypeAlias = Callable[[Mapping[str, AnyArray], Shape], BoolArray]
-"""Tell for each of n cells, given as codes by variable, whether the event holds.
-
-Codes may also be the axes of a table of some shape: then the answer has as many axes.
-"""
+EventLike: TypeAlias = "str | Mapping[str, Any] | Event | Sequence[Any]"
 
 
-@dataclass(frozen=True, eq=False)
-class Event:
-    """Hold what an expression means: its variables, and in which cells it holds.
-
-    `fixed` are the values that it fixes, as codes; `only_fixed`: it does nothing else.
-    """
-
-    text: str
-    variables: frozenset[str]
-    holds: Holds
-    fixed: Mapping[str, int] = field(default_factory=dict)
-    only_fixed: bool = False
-
-    def __call__(self, codes: Mapping[str, AnyArray], shape: Shape) -> BoolArray:
-        """Tell in which cells the event holds."""
-        return self.holds(codes, shape)
-
-
-def event_of(what: EventLike | None, domains: Domains) -> Event:
+def event_of(
+    what: EventLike | None, domains: Domains, ordered: Collection[str] = frozenset()
+) -> Event:
     """Read the event that a text, or a mapping of variables to values, describes.
+
+    `ordered` are the variables whose values were declared in their order. In a mapping, {value:
+    likelihood} instead of a value is soft evidence: how probable what was seen is with each value.
+    Of several events in a sequence each must hold.
 
     >>> event = event_of("rain and sky != blue", {"rain": (0, 1), "sky": ("blue", "grey")})
     >>> event({"rain": np.array([1, 1]), "sky": np.array([0, 1])}, 2).tolist()
@@ -72,21 +61,61 @@ def event_of(what: EventLike | None, domains: Domains) -> Event:
         return what
     if what is None or isinstance(what, Mapping):
         return _assignment(what or {}, domains)
-    if not isinstance(what, str):
-        raise ExpressionError(
-            "An event is an expression such as 'rain and not wind', or a mapping of variables to "
-            f"values, not {what!r:.60}."
+    if isinstance(what, str):
+        return _Reader(what, domains, ordered).read()
+    if isinstance(what, list | tuple):
+        return _together([event_of(part, domains, ordered) for part in what])
+    raise ExpressionError(
+        "An event is an expression such as 'rain and not wind', or a mapping of variables to "
+        f"values, not {what!r:.60}."
+    )
+
+
+def _together(events: Sequence[Event]) -> Event:
+    soft: dict[str, FloatArray] = {}
+    for event in events:
+        for name, likelihood in event.soft.items():
+            soft[name] = likelihood * soft.get(name, 1.0)
+    text = " and ".join(f"({event.text})" for event in events) if events else "True"
+    return Event(text, Junction(True, tuple(event.logic for event in events)), soft)
+
+
+def _assignment(given: Mapping[str, Any], domains: Domains) -> Event:
+    parts, soft, texts = [], {}, []
+    for name, value in given.items():
+        domain = domains[find_variable(name, domains)]
+        if isinstance(value, Mapping):
+            soft[name] = _likelihoods(name, value, domain)
+            texts.append(f"{name} is {dict(value)!r}")
+        else:
+            parts.append(_fixing(name, code_of(value, name, domain), domain))
+            texts.append(f"{name} == {value!r}")
+    return Event(" and ".join(texts) or "True", Junction(True, tuple(parts)), soft)
+
+
+def _likelihoods(name: str, given: Mapping[Any, Any], domain: Domain) -> FloatArray:
+    """Read soft evidence; a value that it does not name was impossible."""
+    result = np.zeros(len(domain))
+    for value, likelihood in given.items():
+        check_number(f"The likelihood of {name} == {value!r}", likelihood)
+        result[code_of(value, name, domain)] = float(likelihood)
+    if not result.any():
+        raise ZeroProbabilityError(
+            f"The soft evidence of {name!r}, {dict(given)!r}, makes every value impossible."
         )
-    return _Reader(what, domains).read()
+    return result
 
 
-def _assignment(given: Mapping[str, Label], domains: Domains) -> Event:
-    parts = [
-        _fixing(find_variable(name, domains), code_of(value, name, domains[name]))
-        for name, value in given.items()
-    ]
-    text = " and ".join(f"{name} == {value!r}" for name, value in given.items()) or "True"
-    return replace(_joined(parts, True), text=text)
+def _fixing(name: str, code: int, domain: Domain) -> Leaf:
+    """Make the statement that a variable has a value; with the code −1, that of no value."""
+    return Leaf((name,), np.arange(len(domain)) == code)
+
+
+BOOLEAN, NUMBER = 0, 1
+"""The kinds of labels, as `label_key` has them."""
+
+KEYWORDS = {*keyword.kwlist} - {"and", "or", "not", "in", "is", "True", "False", "None"}
+"""Words that may name a variable or a value, although Python keeps them for itself."""
 
 
 class _Variable(NamedTuple):
@@ -118,9 +147,10 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 class _Reader:
     """Turn one text into an event."""
 
-    def __init__(self, text: str, domains: Domains) -> None:
-        self.text, self.domains = text, domains
+    def __init__(self, text: str, domains: Domains, ordered: Collection[str]) -> None:
+        self.text, self.domains, self.ordered = text, domains, ordered
         self.quoted: dict[str, str] = {}
+        self.words: dict[str, str] = {}
 
     def read(self) -> Event:
         if len(self.text) > LONGEST:
@@ -129,10 +159,10 @@ class _Reader:
             )
         if not self.text.strip():
             raise ExpressionError("The expression is empty.")
-        return replace(self._event(self._parse(), 0), text=self.text)
+        return Event(self.text, self._event(self._parse(), 0))
 
     def _parse(self) -> ast.expr:
-        source = self._without_backticks()
+        source = self._without_keywords()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about literals
@@ -150,37 +180,53 @@ class _Reader:
         except (RecursionError, MemoryError):
             raise self._error("it is nested too deeply.") from None
 
-    def _without_backticks(self) -> str:
-        """Replace names in backticks by names that Python can read."""
+    def _without_keywords(self) -> str:
+        """Replace names in backticks, and Python's keywords, by names that Python can read."""
+
+        def stand_in(found: re.Match[str]) -> str:
+            word = found.group()
+            if word not in KEYWORDS or word not in self._known():
+                return word
+            self.words[f"_keyword_{len(self.words)}_"] = word
+            return f" _keyword_{len(self.words) - 1}_ "
+
         pieces = re.split(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)""", self.text)
         for i, piece in enumerate(pieces):
             if piece.startswith("`"):
-                stand_in = f"_backticked_{len(self.quoted)}_"
-                self.quoted[stand_in] = piece[1:-1]
-                pieces[i] = f" {stand_in} "
+                quoted = f"_backticked_{len(self.quoted)}_"
+                self.quoted[quoted] = piece[1:-1]
+                pieces[i] = f" {quoted} "
+            elif not piece.startswith(("'", '"')):
+                pieces[i] = re.sub(r"\w+", stand_in, piece)
         return "".join(pieces)
 
-    def _event(self, node: ast.expr, depth: int) -> Event:
+    def _known(self) -> set[Label]:
+        """Collect what may be meant by a word: every variable, and every value of one."""
+        return {*self.domains}.union(*self.domains.values())
+
+    def _named(self, node: ast.Name) -> str:
+        return self.quoted.get(node.id) or self.words.get(node.id, node.id)
+
+    def _event(self, node: ast.expr, depth: int) -> Logic:
         if depth > DEEPEST:
             raise self._error(f"it is nested more than {DEEPEST} deep.")
         if isinstance(node, ast.BoolOp):
-            parts = [self._event(value, depth + 1) for value in node.values]
-            return _joined(parts, isinstance(node.op, ast.And))
+            parts = tuple(self._event(value, depth + 1) for value in node.values)
+            return Junction(isinstance(node.op, ast.And), parts)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             if isinstance(node.operand, ast.Name):
                 return self._boolean(node.operand, negated=True)
-            return _not(self._event(node.operand, depth + 1))
+            return self._event(node.operand, depth + 1).negated()
         if isinstance(node, ast.Compare):
             return self._comparison(node)
         if isinstance(node, ast.Name):
             return self._boolean(node)
         if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-            value = node.value
-            return Event("", frozenset(), lambda _, n: np.full(n, value), {}, value)
+            return Leaf((), np.array(node.value))
         raise self._refusal(node)
 
-    def _boolean(self, node: ast.Name, negated: bool = False) -> Event:
-        name = self.quoted.get(node.id, node.id)
+    def _boolean(self, node: ast.Name, negated: bool = False) -> Leaf:
+        name = self._named(node)
         domain = self.domains[find_variable(name, self.domains)]
         codes = true_and_false(domain)
         if codes is None:
@@ -190,10 +236,11 @@ class _Reader:
                 if domain
                 else f"{name!r} has no values."
             )
-        return _fixing(name, codes[negated])
+        return _fixing(name, codes[negated], domain)
 
-    def _comparison(self, node: ast.Compare) -> Event:
-        sides, parts = [node.left, *node.comparators], []
+    def _comparison(self, node: ast.Compare) -> Logic:
+        sides = [node.left, *node.comparators]
+        parts: list[Logic] = []
         for left, op, right in zip(sides, node.ops, sides[1:], strict=False):
             if isinstance(op, ast.In | ast.NotIn):
                 parts.append(self._membership(left, right, isinstance(op, ast.NotIn)))
@@ -201,16 +248,20 @@ class _Reader:
                 parts.append(self._pair(self._operand(left), type(op), self._operand(right)))
             else:
                 raise self._error("'is' is not understood; write ==.")
-        return _joined(parts, True)
+        return parts[0] if len(parts) == 1 else Junction(True, tuple(parts))
 
-    def _membership(self, left: ast.expr, right: ast.expr, negated: bool) -> Event:
+    def _membership(self, left: ast.expr, right: ast.expr, negated: bool) -> Logic:
         if not isinstance(right, ast.Tuple | ast.List | ast.Set):
             raise self._error("'in' needs values in brackets, such as sky in ('grey', 'blue').")
         item = self._operand(left)
         parts = [self._pair(item, ast.Eq, self._operand(value)) for value in right.elts]
-        return _not(_joined(parts, False)) if negated else _joined(parts, False)
+        if parts and len({part.axes for part in parts}) == 1:  # of one variable: its values
+            truth = reduce(np.logical_or, (part.truth for part in parts))
+            return Leaf(parts[0].axes, np.asarray(truth != negated))
+        either = Junction(False, tuple(parts))
+        return either.negated() if negated else either
 
-    def _pair(self, left: _Operand, op: type[ast.cmpop], right: _Operand) -> Event:
+    def _pair(self, left: _Operand, op: type[ast.cmpop], right: _Operand) -> Leaf:
         """Compare two operands."""
         left, right = self._resolved(left, right), self._resolved(right, left)
         if isinstance(left, _Value) and isinstance(right, _Value):
@@ -229,41 +280,60 @@ class _Reader:
 
     def _with_value(
         self, left: _Variable, op: type[ast.cmpop], value: Label, ordered: bool
-    ) -> Event:
-        name, compare = left.name, COMPARISONS[op]
+    ) -> Leaf:
+        name, domain, compare = left.name, left.domain, COMPARISONS[op]
         if not ordered:
-            event = _fixing(name, code_of(value, name, left.domain))
-            return event if op is ast.Eq else _not(event)
-        self._check_order(name, left.domain, repr(value), (value,))
-        holds = np.array([bool(compare(known, value)) for known in left.domain], dtype=np.bool_)
-        return Event("", frozenset([name]), lambda c, _: holds[c[name]])
+            equal = _fixing(name, code_of(value, name, domain), domain)
+            return equal if op is ast.Eq else equal.negated()
+        if {label_key(v)[0] for v in (*domain, value)} == {NUMBER}:
+            return Leaf((name,), np.array([bool(compare(v, value)) for v in domain]))
+        self._check_order(name, domain, repr(value), value)
+        codes = np.arange(len(domain))
+        return Leaf((name,), np.asarray(compare(codes, code_of(value, name, domain))))
 
     def _two_variables(
         self, left: _Variable, op: type[ast.cmpop], right: _Variable, ordered: bool
-    ) -> Event:
-        if ordered:
-            self._check_order(left.name, left.domain, repr(right.name), right.domain)
-        elif not {*map(label_key, left.domain)} & {*map(label_key, right.domain)}:
-            raise self._error(
-                f"{left.name!r} and {right.name!r} have no value in common: {listing(left.domain)} "
-                f"and {listing(right.domain)}."
-            )
-        _, here, there = union(left.domain, right.domain)
-        a, b, compare = left.name, right.name, COMPARISONS[op]
-        return Event("", frozenset([a, b]), lambda c, _: compare(here[c[a]], there[c[b]]))
+    ) -> Leaf:
+        a, b, compare = left.domain, right.domain, COMPARISONS[op]
+        if ordered and {label_key(value)[0] for value in (*a, *b)} != {NUMBER}:
+            self._check_order(left.name, a, repr(right.name))
+            self._check_order(right.name, b, repr(left.name))
+            if a != b:
+                raise self._error(
+                    f"{left.name!r} and {right.name!r} are ordered differently: {listing(a)} and "
+                    f"{listing(b)}; < and > compare values of the same order."
+                )
+            here = there = np.arange(len(a))
+        else:
+            _, here, there = union(a, b)
+            if not ordered and not set(here.tolist()) & set(there.tolist()):
+                raise self._error(
+                    f"{left.name!r} and {right.name!r} have no value in common: {listing(a)} "
+                    f"and {listing(b)}."
+                )
+        if left.name == right.name:  # a comparison with itself is the same for all its values
+            return Leaf((left.name,), np.asarray(compare(here, there)))
+        return Leaf((left.name, right.name), np.asarray(compare(here[:, None], there)))
 
-    def _check_order(self, name: str, domain: Domain, what: str, others: Domain) -> None:
-        """Refuse to order booleans, or strings and numbers among each other."""
-        kinds = {label_key(value)[0] for value in (*domain, *others)}
-        if len(kinds) > 1 or kinds == {0}:
-            raise self._error(
-                f"{name!r}, with the values {listing(domain)}, and {what} have no order between "
-                "them; < and > compare numbers with numbers, or strings with strings."
+    def _check_order(self, name: str, domain: Domain, what: str, value: Label = "") -> None:
+        """Refuse to order values whose order was not declared."""
+        if name in self.ordered and {label_key(v)[0] for v in domain} != {BOOLEAN}:
+            return
+        strings = all(isinstance(v, str) for v in (*domain, value))
+        raise self._error(
+            f"{name!r}, with the values {listing(domain)}, and {what} have no order between them; "
+            "< and > compare numbers, or labels whose order was declared"
+            + (
+                f": values={{{name!r}: [...]}} from the least to the greatest, or an ordered "
+                "categorical."
+                if strings
+                else "."
             )
+        )
 
     def _operand(self, node: ast.expr) -> _Operand:
         if isinstance(node, ast.Name):
-            name = self.quoted.get(node.id, node.id)
+            name = self._named(node)
             if name in self.domains or node.id in self.quoted:
                 domain = self.domains[find_variable(name, self.domains)]
                 return _Variable(name, domain, node.id in self.quoted)
@@ -325,32 +395,3 @@ class _Reader:
     def _error(self, what: str) -> ExpressionError:
         shown = self.text if len(self.text) <= 80 else self.text[:77] + "..."
         return ExpressionError(f"In {shown!r}: {what}")
-
-
-def _fixing(name: str, code: int) -> Event:
-    """Make the event that a variable has a value; with the code −1, that of no value."""
-    fixed = {name: code} if code >= 0 else {}
-    return Event("", frozenset([name]), lambda c, _: c[name] == code, fixed, bool(fixed))
-
-
-def _not(event: Event) -> Event:
-    return Event("", event.variables, lambda c, n: ~event(c, n))
-
-
-def _joined(parts: list[Event], every: bool) -> Event:
-    """Join events by `and` if every one must hold, otherwise by `or`."""
-    if len(parts) == 1:
-        return parts[0]
-    variables = frozenset[str]().union(*(part.variables for part in parts))
-    join = np.logical_and if every else np.logical_or
-
-    def holds(codes: Mapping[str, AnyArray], shape: Shape) -> BoolArray:
-        return reduce(join, (part(codes, shape) for part in parts), np.full(shape, every))
-
-    fixed: dict[str, int] = {}
-    clear = every
-    for part in parts:
-        for name, code in part.fixed.items():
-            clear &= fixed.setdefault(name, code) == code  # else they contradict each other
-    only_fixed = clear and all(part.only_fixed for part in parts)
-    return Event("", variables, holds, fixed if clear else {}, only_fixed)

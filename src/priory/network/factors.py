@@ -13,12 +13,14 @@ from priory.base.graph import Graph
 from priory.base.typing import FloatArray
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.priors import DiscretePrior, Laplace, as_prior
-from priory.network.variables import Domain, Domains, code_of, numbers
+from priory.network.variables import Domain, Domains, code_of, numbers, places
 
 __all__ = [
     "BDeu",
     "Factor",
     "NetworkPrior",
+    "Smoothing",
+    "TablePrior",
     "given_domain",
     "given_table",
     "log_evidence",
@@ -57,7 +59,34 @@ class BDeu:
         return self.ess / (q * r)
 
 
-NetworkPrior: TypeAlias = DiscretePrior | BDeu
+@dataclass(frozen=True, eq=False)
+class TablePrior:
+    """Believe a given table, each of its rows as if it had been counted in so many rows.
+
+    a = strength · P(value | parents)
+    """
+
+    table: FloatArray
+    domain: Domain
+    strength: float
+
+    def of(self, domain: Domain, shape: tuple[int, ...]) -> FloatArray:
+        """Compute the pseudo-counts of every cell; the values must be those of the table."""
+        if domain != self.domain or shape != self.table.shape:
+            new = [
+                v for v, place in zip(domain, places(domain, self.domain), strict=True) if place < 0
+            ]
+            raise InputError(
+                f"A node with a given table has the values {listing(self.domain)}; the rows also "
+                f"hold {listing(new)}."
+                if new
+                else "The given table of a node does not fit the values of its parents in the rows."
+            )
+        return self.strength * self.table
+
+
+NetworkPrior: TypeAlias = DiscretePrior | BDeu | TablePrior
+Smoothing: TypeAlias = float | NetworkPrior
 
 
 def read_priors(smoothing: Any, graph: Graph) -> dict[str, NetworkPrior]:
@@ -79,6 +108,8 @@ def read_priors(smoothing: Any, graph: Graph) -> dict[str, NetworkPrior]:
 def pseudo_counts(prior: NetworkPrior, domain: Domain, counts: FloatArray) -> FloatArray:
     """Compute the pseudo-counts of a table, parents × values, as far as they differ."""
     r = len(domain)
+    if isinstance(prior, TablePrior):
+        return prior.of(domain, counts.shape)
     if isinstance(prior, BDeu):
         return np.full(r, prior.of(max(counts.size // max(r, 1), 1), max(r, 1)))
     if isinstance(prior, Laplace) and isinstance(prior.alpha, tuple):

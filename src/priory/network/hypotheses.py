@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import fsum, inf, log
-from typing import Any
+from collections.abc import Mapping, Sequence
+from math import exp, fsum, inf, log
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,10 +16,19 @@ from priory.base.errors import (
     listing,
 )
 from priory.base.formatting import aligned
+from priory.base.html import html_table, html_together
 from priory.base.typing import FloatArray
 from priory.kernels.score import argmax_rows
 from priory.model.description import DescriptionLength
-from priory.network.likelihoods import Likelihood, likelihood_of
+from priory.network.likelihoods import (
+    Believing,
+    Likelihood,
+    Single,
+    check_comparable,
+    likelihood_of,
+    predict_rows,
+)
+from priory.network.observations import Observations
 
 __all__ = ["DescriptionLength", "Hypotheses"]
 
@@ -31,8 +40,9 @@ class Hypotheses:
 
     A hypothesis gives the probability of an observation: a table {observation: P}, a function
     of one observation (giving its logarithm, with `log=True`), a frozen distribution of
-    scipy.stats, or a fitted model (anything with `score_samples`). `prior` is P(h), None the same
-    for all. `lengths` gives the description length of each hypothesis instead, in bits,
+    scipy.stats, a belief that observations update (`Beta`, `Dirichlet`, `Normal`,
+    `GammaPoisson`), or a fitted model (anything with `score_samples`). `prior` is P(h), None the
+    same for all. `lengths` gives the description length of each hypothesis instead, in bits,
     L(h) = −log2 P(h).
 
     Observations are independent given the hypothesis, so P(D | h) is the product over them. For
@@ -67,6 +77,8 @@ class Hypotheses:
         if prior is not None and lengths is not None:
             raise SettingError("Give prior or lengths, not both: L(h) = −log2 P(h).")
         self.names = tuple(likelihoods)
+        if learning:
+            check_comparable(likelihoods)
         self._likelihoods: tuple[Likelihood, ...] = tuple(
             likelihood_of(name, given, log, learning) for name, given in likelihoods.items()
         )
@@ -83,6 +95,7 @@ class Hypotheses:
         >>> round(coin.update(["h", "h", "h"]).posterior["two heads"], 6)
         0.888889
         """
+        data = self._read(data)
         results = [likelihood(data, y) for likelihood in self._likelihoods]
         after = object.__new__(Hypotheses)
         after.names, after._log_prior, after._bits = self.names, self._log_prior, self._bits
@@ -171,17 +184,78 @@ class Hypotheses:
         >>> round(coin.update(["h"]).p("h"), 6)
         0.833333
         """
+        data = self._read(data)
         further = np.array([likelihood(data, y)[0] for likelihood in self._likelihoods])
         return fsum(np.exp(further + self._log_joint - self.log_evidence))
 
+    def predict(
+        self,
+        rows: Any = None,
+        method: Literal["optimal", "gibbs", "map"] = "optimal",
+        values: Sequence[Any] | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> Any:
+        """Predict the next observation, or the classes of rows if hypotheses are classifiers.
+
+            argmax_d Σ_h P(d | h) P(h | D)
+
+        "optimal" averages over the hypotheses, which no other choice beats on average; "gibbs"
+        lets one that is drawn by its posterior decide, which errs at most twice as often
+        (Haussler et al. 1994); "map" the most probable one. `values` are the observations to
+        choose from, by default those that the hypotheses list.
+
+        >>> coin = Hypotheses({"fair": {"h": 0.5, "t": 0.5}, "two heads": {"h": 1.0, "t": 0.0}})
+        >>> coin.update("h").predict()
+        'h'
+        """
+        if method not in ("optimal", "gibbs", "map"):
+            raise SettingError(f"method must be 'optimal', 'gibbs' or 'map', not {method!r}.")
+        weight = np.exp(self._log_joint - self.log_evidence)
+        if method == "map":
+            weight = (np.arange(len(weight)) == self.names.index(self.map)).astype(np.float64)
+        rng = np.random.default_rng(random_state)
+        if rows is not None:
+            return predict_rows(self.names, self._likelihoods, rows, weight, method, rng)
+        known = [value for one in self._likelihoods for value in one.values()]
+        choices = [*dict.fromkeys(known if values is None else values)]
+        if not choices:
+            raise SettingError("values must list what may be observed: the hypotheses do not.")
+        if method == "gibbs":
+            drawn = rng.choice(len(weight), p=weight / weight.sum())
+            weight = (np.arange(len(weight)) == drawn).astype(np.float64)
+        some = [(one, w) for one, w in zip(self._likelihoods, weight, strict=True) if w > 0]
+        scores = [
+            fsum(w * exp(one(Observations([choice]), None)[0]) for one, w in some)
+            for choice in choices
+        ]
+        return choices[_first_largest(np.array(scores))]
+
+    def plot(self) -> Any:
+        """Plot P(h) and P(h | D) of each hypothesis; return the matplotlib figure."""
+        from priory.network.plots import plot_posterior
+
+        return plot_posterior(self.prior, self.posterior)
+
+    def _read(self, data: Any) -> Any:
+        """List the observations once for all hypotheses; models read tables themselves."""
+        tables = any(not isinstance(one, Single | Believing) for one in self._likelihoods)
+        return data if tables else Observations.of(data)
+
     def __repr__(self) -> str:
+        return aligned(self._rows())
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._rows()
+        return html_together(html_table(head, rows))
+
+    def _rows(self) -> list[tuple[str, ...]]:
         head = ("hypothesis", "P(h)", "P(h | D)", "L(h)", "L(D | h)", "bits")
         prior, posterior = self.prior, self.posterior
         rows: list[tuple[str, ...]] = [head]
         for name, length in self.description_lengths.items():
             bits = (f"{n:.3f}" for n in (length.hypothesis, length.data, length.total))
             rows.append((name, f"{prior[name]:.6g}", f"{posterior[name]:.6g}", *bits))
-        return aligned(rows)
+        return rows
 
     @property
     def _log_joint(self) -> FloatArray:

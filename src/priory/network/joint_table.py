@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -17,8 +17,16 @@ from priory.data.combinations import distinct_combinations, joined_codes
 from priory.data.reading import read_weights
 from priory.families.priors import DiscretePrior, as_prior
 from priory.kernels.labels import encode_integers
-from priory.network.cells import Cells, cell_labels, check_size, count_cells, read_cells
-from priory.network.expressions import Event, EventLike, event_of
+from priory.network.cells import (
+    Cells,
+    cell_labels,
+    check_size,
+    count_cells,
+    every_cell,
+    read_cells,
+)
+from priory.network.events import Event
+from priory.network.expressions import EventLike, event_of
 from priory.network.independence import (
     Independence,
     Partition,
@@ -30,6 +38,7 @@ from priory.network.variables import (
     check_rows,
     declared_domains,
     find_variables,
+    ordered_names,
     read_coded,
 )
 from priory.statistics.information import shared
@@ -72,7 +81,8 @@ class JointTable:
         variables: Sequence[str] | None = None,
         values: Mapping[str, Iterable[Label]] | None = None,
     ) -> None:
-        self._take(read_cells(probabilities, variables, declared_domains(values)))
+        cells = read_cells(probabilities, variables, declared_domains(values))
+        self._take(cells._replace(ordered=ordered_names(values)))
 
     def _take(self, cells: Cells) -> Self:
         self.values: Domains = dict(cells.domains)
@@ -94,13 +104,14 @@ class JointTable:
             P(cell) = (rows in the cell + a) / (rows + Σa)
 
         `smoothing` is a number or a prior, and 0 gives relative frequencies; `values` declares
-        values that are possible beside those seen. Rows with missing values are left out.
+        values that are possible beside those seen, in their order. Rows with missing values are
+        left out. Measurements, of which hardly two are the same, are put into bins (`binned`).
 
         >>> table = JointTable.from_data({"a": [1, 1, 0, 0], "b": [1, 1, 1, 0]}, smoothing=1)
         >>> table.p("a and b")
         0.375
         """
-        coded = read_coded(data, variables, declared_domains(values))
+        coded = read_coded(data, variables, declared_domains(values), bins=True)
         prior = as_prior(smoothing)
         if not isinstance(prior, DiscretePrior):
             raise SettingError(f"smoothing must be a prior over values, not {prior!r}.")
@@ -110,6 +121,17 @@ class JointTable:
         if not coded.n_rows:
             raise InputError("There are no rows without missing values to count.")
         return cls._of(count_cells(coded, weights, prior))
+
+    @classmethod
+    def from_array(
+        cls, p: FloatArray, values: Domains, ordered: Collection[str] = ()
+    ) -> JointTable:
+        """Make a table of an array that is known to be a distribution, an axis for each variable.
+
+        >>> JointTable.from_array(np.array([0.25, 0.75]), {"a": ("x", "y")}).p("a == y")
+        0.75
+        """
+        return cls._of(Cells(values, every_cell(p.shape), p.ravel(), None, frozenset(ordered)))
 
     @classmethod
     def from_network(
@@ -177,11 +199,13 @@ class JointTable:
         >>> round(die.p("2 <= die < 5"), 3), round(die.p("die in (2, 4, 6)", given="die > 3"), 3)
         (0.5, 0.667)
         """
-        asked = self._where(event)
+        if (one := self._event(event)).soft:
+            raise SettingError("The event asked for cannot be soft evidence; give it as given=.")
+        asked = one(self._columns, len(self))
         if given is None:
             return float(self._p[asked].sum())
         known, total = self._known(given)
-        return min(1.0, float(self._p[asked & known].sum() / total))
+        return min(1.0, float(known[asked].sum() / total))
 
     def marginal(self, variables: Variables) -> JointTable:
         """Sum out all but some of the variables.
@@ -201,7 +225,8 @@ class JointTable:
             return np.bincount(where, cells, len(codes)).astype(np.float64)
 
         counts = None if self._counts is None else summed(self._counts)
-        return self._of(Cells(domains, codes, summed(self._p), counts))
+        ordered = self._cells.ordered.intersection(names)
+        return self._of(Cells(domains, codes, summed(self._p), counts, ordered))
 
     def condition(self, event: EventLike) -> JointTable:
         """Condition on an event: keep the cells in which it holds, and all the variables.
@@ -210,17 +235,20 @@ class JointTable:
         >>> table.condition("a or b").p("a and b")
         0.4444444444444445
         """
-        known, total = self._known(event)
-        counts = None if self._counts is None else self._counts[known]
-        codes = self._cells.codes[known]
-        return self._of(Cells(self.values, codes, self._p[known] / total, counts))
+        given = self._event(event)
+        known, total = self._known(given)
+        kept = given(self._columns, len(self))
+        soft = bool(given.soft)  # then the rows are no longer whole ones
+        counts = None if self._counts is None or soft else self._counts[kept]
+        codes, p = self._cells.codes[kept], known[kept] / total
+        return self._of(Cells(self.values, codes, p, counts, self._cells.ordered))
 
     def independent(
         self,
         a: Side,
         b: Side,
         given: Side | None = None,
-        method: str | None = None,
+        method: Literal["exact", "g-test", "permutation"] | None = None,
         level: float = 0.05,
         tolerance: float = 1e-9,
     ) -> Independence:
@@ -231,8 +259,9 @@ class JointTable:
         A name, or a sequence of names, means variables with all their values; any other
         expression the event that it is true. `given` variables condition on each of their values,
         a `given` event on itself. A table of probabilities is checked exactly, to the
-        `tolerance`; a counted one by a G-test of its rows, where "independent" means not rejected
-        at the `level`. `method` ("exact", "g-test") chooses.
+        `tolerance`; a counted one by a test of its rows, where "independent" means not rejected
+        at the `level`: a G-test, or one of permutations where few rows are expected in some
+        cell. `method` ("exact", "g-test", "permutation") chooses.
 
         >>> coins = JointTable([[0.25, 0.25], [0.25, 0.25]], variables=["a", "b"])
         >>> bool(coins.independent("a", "b"))
@@ -240,23 +269,22 @@ class JointTable:
         >>> bool(coins.independent("a", "a or b"))
         False
         """
-        if method not in (None, "exact", "g-test"):
-            raise SettingError(f"method must be 'exact' or 'g-test', not {method!r}.")
+        if method not in (None, "exact", "g-test", "permutation"):
+            raise SettingError(
+                f"method must be 'exact', 'g-test' or 'permutation', not {method!r}."
+            )
         check_number("level", level, above=0)
         check_number("tolerance", tolerance)
-        if method is None:
-            method = "exact" if self._counts is None else "g-test"
-        if method == "g-test" and self._counts is None:
+        if method not in (None, "exact") and self._counts is None:
             raise SettingError(
-                "A G-test needs rows that were counted; this table holds probabilities alone. "
-                "Use method='exact', or JointTable.from_data."
+                f"method={method!r} needs rows that were counted; this table holds probabilities "
+                "alone. Use method='exact', or JointTable.from_data."
             )
         table, strata = self._stratified(given)
         one, two = table._partition(a), table._partition(b)
-        if method == "exact":
+        if method == "exact" or table._counts is None:
             return exact_independence(table._p, one, two, strata, tolerance)
-        assert table._counts is not None
-        return g_test(table._counts, one, two, strata, level)
+        return g_test(table._counts, one, two, strata, level, method)
 
     def entropy(self, of: Side | None = None, given: Side | None = None) -> float:
         """Compute the entropy of the variables, or of some given others, in bits.
@@ -318,15 +346,21 @@ class JointTable:
     def _of(cls, cells: Cells) -> JointTable:
         return cls.__new__(cls)._take(cells)
 
-    def _where(self, event: EventLike) -> BoolArray:
-        return event_of(event, self.values)(self._columns, len(self))
+    def _event(self, event: EventLike) -> Event:
+        return event_of(event, self.values, self._cells.ordered)
 
-    def _known(self, event: EventLike) -> tuple[BoolArray, float]:
-        """Find the cells in which an event holds, and its probability, which must not be 0."""
-        known = self._where(event)
-        total = float(self._p[known].sum())
+    def _where(self, event: EventLike) -> BoolArray:
+        return self._event(event)(self._columns, len(self))
+
+    def _known(self, event: EventLike) -> tuple[FloatArray, float]:
+        """Compute P(cell, what is known), and P(what is known), which must not be 0."""
+        given = self._event(event)
+        known = np.where(given(self._columns, len(self)), self._p, 0.0)
+        for name, likelihood in given.soft.items():
+            known *= likelihood[self._columns[name]]
+        total = float(known.sum())
         if total <= 0:
-            text = event_of(event, self.values).text
+            text = given.text
             hint = " No row has it; a smoothing above 0 makes it possible."
             raise ZeroProbabilityError(
                 f"{text!r} has probability 0, so it cannot be conditioned on."
@@ -339,7 +373,7 @@ class JointTable:
         names = None if given is None else self._as_variables(given)
         if names is not None:
             return self, self._groups(names)
-        table = self if given is None else self.condition(given)  # type: ignore[arg-type]
+        table = self if given is None else self.condition(given)
         return table, (np.zeros(len(table), dtype=np.int64), 1)
 
     def _partition(self, what: Side) -> Partition:
@@ -347,7 +381,7 @@ class JointTable:
         names = self._as_variables(what)
         if names is not None:
             return self._groups(names)
-        return self._where(what).astype(np.int64), 2  # type: ignore[arg-type]
+        return self._where(what).astype(np.int64), 2
 
     def _as_variables(self, what: object) -> tuple[str, ...] | None:
         if isinstance(what, str):

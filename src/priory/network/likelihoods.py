@@ -2,99 +2,199 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from functools import partial
+from dataclasses import dataclass, replace
 from math import fsum, inf, isfinite, log
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 
 from priory.base.errors import InputError, SettingError, did_you_mean, listing
-from priory.base.labels import label_key
-from priory.base.typing import FloatArray
+from priory.base.labels import label_array
+from priory.base.typing import AnyArray, FloatArray
 from priory.data.rawtables import open_table
 from priory.data.reading import read_labels
+from priory.network.beliefs import Belief, Beta, Dirichlet
+from priory.network.observations import Observations, observation_key
 from priory.network.variables import places
 
-__all__ = ["Likelihood", "likelihood_of"]
+__all__ = [
+    "Believing",
+    "Likelihood",
+    "Single",
+    "check_comparable",
+    "likelihood_of",
+    "predict_rows",
+]
 
 
-Likelihood: TypeAlias = Callable[[Any, Any], "tuple[float, Likelihood]"]
-"""Compute log P(D | h) of data and y; give with it the likelihood of the data that follow."""
+class Likelihood(Protocol):
+    """Compute log P(D | h) of data and y; give with it the likelihood of the data that follow."""
+
+    def __call__(self, data: Any, y: Any) -> tuple[float, Likelihood]:
+        """Compute it."""
+        ...
+
+    def values(self) -> tuple[Any, ...]:
+        """List the observations that the hypothesis knows, if it has a list."""
+        ...
+
+    def model(self) -> Any:
+        """Give the classifier that predicts rows, or None."""
+        ...
 
 
 def likelihood_of(name: str, given: Any, log_space: bool, learning: bool) -> Likelihood:
-    """Read a hypothesis: a table, a function, a distribution or a model."""
+    """Read a hypothesis: a table, a function, a distribution, a belief or a model."""
+    if isinstance(given, Belief):
+        return Believing(name, given)
     model = hasattr(given, "score_samples")
     if learning and not model:
         raise SettingError(
             f"learning=True is for models that learn; hypothesis {name!r} is {given!r:.60}."
         )
     if model:
-        return partial(_learning if learning else _fitted, name, given)
+        return _Learning(name, given) if learning else _Fitted(name, given)
     if isinstance(given, Mapping):
-        return partial(_single, name, _table(name, given))
+        return Single(name, _table(name, given), tuple(given))
     for method in ("logpmf", "logpdf"):  # a frozen distribution of scipy.stats
         if callable(getattr(given, method, None)):
-            return partial(_single, name, getattr(given, method))
+            return Single(name, getattr(given, method), vectorised=True)
     if not callable(given):
         raise SettingError(
             f"Hypothesis {name!r} must be a function of one observation, a table "
-            f"{{observation: probability}}, a scipy.stats distribution or a fitted model, not "
-            f"{given!r:.60}."
+            f"{{observation: probability}}, a scipy.stats distribution, a belief or a fitted "
+            f"model, not {given!r:.60}."
         )
-    return partial(_single, name, given if log_space else _logarithm(name, given))
+    return Single(name, given if log_space else _logarithm(name, given))
 
 
-def _single(
-    name: str, log_p: Callable[[Any], float], data: Any, y: Any
-) -> tuple[float, Likelihood]:
-    """Add up the observations: log P(D | h) = Σ log P(d | h)."""
-    if y is not None:
-        raise SettingError(f"y is for hypotheses that are classifiers; {name!r} is none.")
-    values = []
-    for observation in _observations(data):
-        value = float(log_p(observation))
-        if value != value or value == inf:
-            raise InputError(
-                f"Hypothesis {name!r} gives {observation!r} the log-likelihood {value!r}."
+def check_comparable(given: Mapping[str, Any]) -> None:
+    """Refuse networks that are not over the same nodes: their evidence is of different data."""
+    networks = {name: set(model.nodes) for name, model in given.items() if hasattr(model, "nodes")}
+    if not networks:
+        return
+    first = next(iter(networks))
+    for name, nodes in networks.items():
+        if nodes != networks[first]:
+            more = sorted(nodes - networks[first])
+            raise SettingError(
+                "Networks that learn are hypotheses about the same data if they have the same "
+                f"nodes; {name!r} "
+                + (f"also has {listing(more)}." if more else "lacks ")
+                + ("" if more else f"{listing(sorted(networks[first] - nodes))}.")
             )
-        values.append(value)
-    return (-inf if -inf in values else fsum(values)), partial(_single, name, log_p)
 
 
-def _fitted(name: str, model: Any, data: Any, y: Any) -> tuple[float, Likelihood]:
+@dataclass(frozen=True, eq=False)
+class Single:
+    """Add up the observations: log P(D | h) = Σ log P(d | h), each distinct one worked out once."""
+
+    name: str
+    log_p: Callable[[Any], Any]
+    known: tuple[Any, ...] = ()
+    vectorised: bool = False
+
+    def __call__(self, data: Any, y: Any) -> tuple[float, Likelihood]:
+        """Compute log P(D | h)."""
+        _without_classes(self.name, y)
+        pairs = Observations.of(data).pairs
+        values = self._values([observation for observation, _ in pairs])
+        for (observation, _), value in zip(pairs, values, strict=True):
+            if value != value or value == inf:
+                raise InputError(
+                    f"Hypothesis {self.name!r} gives {observation!r} the log-likelihood {value!r}."
+                )
+        if -inf in values:
+            return -inf, self
+        return fsum(n * value for (_, n), value in zip(pairs, values, strict=True)), self
+
+    def _values(self, observations: list[Any]) -> list[float]:
+        if self.vectorised and all(isinstance(x, int | float | np.number) for x in observations):
+            return list(np.asarray(self.log_p(np.array(observations)), dtype=np.float64).tolist())
+        return [float(self.log_p(observation)) for observation in observations]
+
+    def values(self) -> tuple[Any, ...]:
+        """List the observations that it knows."""
+        return self.known
+
+    def model(self) -> Any:
+        """Give None: it is no classifier."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Believing:
+    """Integrate over what is believed, and believe anew: log P(D | h) in closed form."""
+
+    name: str
+    belief: Belief
+
+    def __call__(self, data: Any, y: Any) -> tuple[float, Likelihood]:
+        """Compute log P(D | h)."""
+        _without_classes(self.name, y)
+        try:
+            seen = Observations.of(data)
+            return self.belief.log_evidence(seen), replace(self, belief=self.belief.update(seen))
+        except InputError as error:
+            raise InputError(f"Hypothesis {self.name!r}: {error}") from None
+
+    def values(self) -> tuple[Any, ...]:
+        """List the observations that it knows."""
+        if isinstance(self.belief, Beta):
+            return self.belief.values
+        return tuple(self.belief.counts) if isinstance(self.belief, Dirichlet) else ()
+
+    def model(self) -> Any:
+        """Give None: it is no classifier."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
     """Add up log P(x), or log P(x, y), of the rows by a fixed model."""
-    return float(_log_p_rows(name, model, data, y).sum()), partial(_fitted, name, model)
+
+    name: str
+    fitted: Any
+
+    def __call__(self, data: Any, y: Any) -> tuple[float, Likelihood]:
+        return float(_log_p_rows(self.name, self.fitted, data, y).sum()), self
+
+    def values(self) -> tuple[Any, ...]:
+        return ()
+
+    def model(self) -> Any:
+        return self.fitted if hasattr(self.fitted, "predict_log_proba") else None
 
 
-def _learning(name: str, model: Any, data: Any, y: Any) -> tuple[float, Likelihood]:
+@dataclass(frozen=True, eq=False)
+class _Learning(_Fitted):
     """Let the model learn each row: log P(D | h) = Σ log P(row | the rows before it).
 
     For a belief network the sum has a closed form, the marginal likelihood.
     """
-    model = deepcopy(model)
-    if hasattr(model, "log_evidence") and not hasattr(model, "predict_log_proba"):
-        if y is not None:
-            raise SettingError("A belief network takes all its variables as data, without y.")
-        before = model.log_evidence() if model.n_rows else 0.0
-        return model.update(data).log_evidence() - before, partial(_learning, name, model)
-    if y is None:
-        raise SettingError(f"Hypothesis {name!r} learns with classes: update(X, y).")
-    learn = model.partial_fit if hasattr(model, "partial_fit") else model.update
-    total = 0.0
-    for row, label in _rows(data, y):
-        total += float(_log_p_rows(name, model, row, [label])[0])
-        learn(row, [label])
-    return total, partial(_learning, name, model)
+
+    def __call__(self, data: Any, y: Any) -> tuple[float, Likelihood]:
+        model = deepcopy(self.fitted)
+        if hasattr(model, "log_evidence") and not hasattr(model, "predict_log_proba"):
+            if y is not None:
+                raise SettingError("A belief network takes all its variables as data, without y.")
+            before = model.log_evidence() if model.n_rows else 0.0
+            return model.update(data).log_evidence() - before, replace(self, fitted=model)
+        if y is None:
+            raise SettingError(f"Hypothesis {self.name!r} learns with classes: update(X, y).")
+        learn = model.partial_fit if hasattr(model, "partial_fit") else model.update
+        total = 0.0
+        for row, label in _rows(data, y):
+            total += float(_log_p_rows(self.name, model, row, [label])[0])
+            learn(row, [label])
+        return total, replace(self, fitted=model)
 
 
-def _observations(data: Any) -> Iterable[Any]:
-    """List the observations; a string, a number or a mapping is a single one."""
-    if isinstance(data, str | bytes | Mapping) or not hasattr(data, "__iter__"):
-        return [data]
-    return data if not isinstance(data, np.ndarray) else data.tolist()
+def _without_classes(name: str, y: Any) -> None:
+    if y is not None:
+        raise SettingError(f"y is for hypotheses that are classifiers; {name!r} is none.")
 
 
 def _table(name: str, given: Mapping[Any, float]) -> Callable[[Any], float]:
@@ -104,11 +204,11 @@ def _table(name: str, given: Mapping[Any, float]) -> Callable[[Any], float]:
             f"The probabilities of hypothesis {name!r} must be at least 0 and add up to 1; "
             f"they add up to {total!r}."
         )
-    known = {_key(value): log(p) if p > 0 else -inf for value, p in given.items()}
+    known = {observation_key(value): log(p) if p > 0 else -inf for value, p in given.items()}
 
     def log_p(observation: Any) -> float:
         try:
-            return known[_key(observation)]
+            return known[observation_key(observation)]
         except (KeyError, TypeError):
             raise InputError(
                 f"Hypothesis {name!r} does not know {observation!r}. It knows "
@@ -116,11 +216,6 @@ def _table(name: str, given: Mapping[Any, float]) -> Callable[[Any], float]:
             ) from None
 
     return log_p
-
-
-def _key(value: Any) -> Any:
-    value = value.item() if isinstance(value, np.generic) else value
-    return label_key(value) if isinstance(value, bool | int | float | str) else value
 
 
 def _logarithm(name: str, function: Callable[[Any], float]) -> Callable[[Any], float]:
@@ -166,3 +261,34 @@ def _rows(data: Any, y: Any) -> Iterable[tuple[dict[str, list[Any]], Any]]:
     for i in range(raw.n_rows):
         row = {name: [column.value(i)] for name, column in zip(raw.names, columns, strict=True)}
         yield row, labels.value(i)
+
+
+def predict_rows(
+    names: Sequence[str],
+    likelihoods: Sequence[Likelihood],
+    rows: Any,
+    weight: FloatArray,
+    method: str,
+    rng: np.random.Generator,
+) -> AnyArray:
+    """Predict the class of every row by the classifiers together, or each by one that is drawn."""
+    models = [likelihood.model() for likelihood in likelihoods]
+    if None in models:
+        raise SettingError(
+            f"rows are predicted by classifiers; {names[models.index(None)]!r} is none."
+        )
+    classes, all_p = list[Any](), []
+    for model in models:
+        found = getattr(model, "classes_", None)
+        known = np.asarray(model.classes if found is None else found, dtype=object).tolist()
+        classes += [
+            k for k, place in zip(known, places(known, tuple(classes)), strict=True) if place < 0
+        ]
+        all_p.append((known, np.exp(np.asarray(model.predict_log_proba(rows), dtype=np.float64))))
+    n = len(all_p[0][1])
+    drawn = rng.choice(len(weight), size=n, p=weight / weight.sum()) if method == "gibbs" else None
+    total = np.zeros((n, len(classes)))
+    for i, (known, p) in enumerate(all_p):
+        share = weight[i] if drawn is None else (drawn == i)[:, None]
+        total[:, places(known, tuple(classes))] += share * p
+    return label_array(classes)[total.argmax(axis=1)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from priory.base.errors import (
 from priory.base.graph import Graph
 from priory.base.labels import label_array
 from priory.base.typing import AnyArray, FloatArray, Label
-from priory.data.combinations import joined_codes
 from priory.data.reading import open_table
 from priory.families.base import log
 from priory.kernels.score import log_normalize, softmax
@@ -27,18 +26,24 @@ from priory.network.cells import check_size
 from priory.network.elimination import (
     Bucket,
     Plans,
-    draw_rows,
     eliminate,
     marginals_back,
     most_probable_back,
     sample_back,
-    sliced,
 )
-from priory.network.expressions import Event, EventLike, event_of
-from priory.network.factors import Factor
+from priory.network.events import Event
+from priory.network.evidence import Evidence, Interventions, read_evidence
+from priory.network.expressions import EventLike, event_of
 from priory.network.joint_table import JointTable, Variables
 from priory.network.rows import Conditionals, log_joint_rows, log_p_rows
-from priory.network.variables import Domains, check_rows, find_variables, read_coded
+from priory.network.sampling import Weighted, draw_forward, likelihood_weighting
+from priory.network.variables import (
+    Domains,
+    check_rows,
+    find_variables,
+    read_coded,
+    true_and_false,
+)
 
 __all__ = ["NetworkQueries"]
 
@@ -66,6 +71,10 @@ class NetworkQueries:
         return self._tables
 
     def _check_ready(self) -> None:
+        raise NotImplementedError
+
+    @property
+    def _ordered(self) -> frozenset[str]:
         raise NotImplementedError
 
     # The graph
@@ -120,53 +129,81 @@ class NetworkQueries:
             rows[key] = dict(zip(self.values[name], table[place].tolist(), strict=True))
         return rows if parents else rows[()]
 
-    def p(self, event: EventLike, given: EventLike | None = None) -> float:
+    def p(
+        self,
+        event: EventLike,
+        given: EventLike | None = None,
+        do: Interventions | None = None,
+        approximate: int | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> float:
         """Compute the probability of an event, or that given another, exactly.
 
-        Events are expressions or mappings, as in `JointTable.p`. Only the variables that they name
-        and their ancestors are looked at; values that `given` fixes cost nothing.
+        Events are expressions or mappings, as in `JointTable.p`. In `given`, {variable: {value:
+        likelihood}} is soft evidence, and a list holds several pieces of evidence. Variables in
+        `do` are set to a value, whatever their parents are: P(event | do(x)). Only what is named
+        and its ancestors are looked at; values that `given` fixes cost nothing. `approximate` is
+        a number of samples to weight by their likelihood instead; the answer, a float, then has a
+        `standard_error`.
+
+        >>> from priory import BeliefNetwork
+        >>> network = BeliefNetwork("rain->wet", {"rain": 0.2, "wet": {True: 0.9, False: 0.1}})
+        >>> round(network.p("rain", given="wet"), 4), network.p("rain", do={"wet": True})
+        (0.6923, 0.2)
+        >>> round(network.p("rain", given={"wet": {True: 0.8, False: 0.4}}), 4)
+        0.3016
         """
-        asked, known = event_of(event, self.values), event_of(given, self.values)
-        if asked.only_fixed and known.only_fixed:
-            return self._p_fixed(asked, known)
-        # What is fixed by both must not be asked for; what `given` leaves open must be.
-        open_names = (asked.variables | known.variables) - set(known.fixed)
-        names = tuple(name for name in self.nodes if name in open_names)
-        table, _ = self._joint(names, known.fixed, known.text)
-        codes: dict[str, AnyArray] = dict(
-            zip(names, np.indices(table.shape, sparse=True), strict=True)
-        )
-        codes |= {name: np.full((1,) * len(names), code) for name, code in known.fixed.items()}
-        possible = table
-        if not known.only_fixed:
-            possible = np.where(known(codes, table.shape), table, 0.0)
-        total = possible.sum()
-        if total <= 0:
+        asked = self._event(event)
+        if asked.soft:
+            raise SettingError("The event asked for cannot be soft evidence; give it as given=.")
+        known = self._evidence(given, do)
+        if approximate is not None:
+            rows = self._weighted(known, approximate, random_state)
+            return rows.share(asked(rows.drawn, rows.n))
+        below = (1.0, 0.0) if known.is_certain else self._log_z(known)
+        if below[0] <= 0:
             raise _impossible(known.text)
-        return min(1.0, float(np.where(asked(codes, table.shape), possible, 0.0).sum() / total))
+        both = [known.event, asked]
+        above = self._log_z(read_evidence(both, do, self.values, self._ordered, asked=True))
+        return min(1.0, float(above[0] / below[0] * np.exp(above[1] - below[1])))
 
-    def _p_fixed(self, asked: Event, known: Event) -> float:
-        """Compute P(asked | known) of values alone: no table over them is needed."""
-        _, below = self._joint((), known.fixed, known.text)
-        if any(known.fixed.get(name, code) != code for name, code in asked.fixed.items()):
-            return 0.0
-        try:
-            _, above = self._joint((), {**known.fixed, **asked.fixed}, "")
-        except ZeroProbabilityError:
-            return 0.0
-        return min(1.0, float(np.exp(above - below)))
-
-    def log_p(self, given: EventLike) -> float:
-        """Compute the logarithm of the probability of a mapping of variables to values.
+    def log_p(self, given: EventLike, do: Interventions | None = None) -> float:
+        """Compute the logarithm of the probability of an event, or of soft evidence.
 
         It is finite even where the probability itself would be too small for a float.
         """
-        known = event_of(given, self.values)
-        if not known.only_fixed:
-            return float(np.log(self.p(known)))
-        return self._joint((), known.fixed, known.text)[1]
+        known = self._evidence(given, do)
+        p, log_scale = self._log_z(known)
+        if p <= 0:
+            raise _impossible(known.text)
+        return float(np.log(p) + log_scale)
 
-    def marginal(self, variables: Variables, given: EventLike | None = None) -> JointTable:
+    def causal_effect(self, cause: str, event: EventLike, given: EventLike | None = None) -> float:
+        """Compute how much setting a boolean variable changes the probability of an event.
+
+            P(event | do(cause)) − P(event | do(not cause))
+
+        >>> from priory import BeliefNetwork
+        >>> network = BeliefNetwork("rain->wet", {"rain": 0.2, "wet": {True: 0.9, False: 0.1}})
+        >>> round(network.causal_effect("rain", "wet"), 4), network.causal_effect("wet", "rain")
+        (0.8, 0.0)
+        """
+        cause = self.graph.find(cause)
+        codes = true_and_false(self.values[cause])
+        if codes is None or -1 in codes:
+            raise SettingError(
+                f"cause must be a boolean variable; {cause!r} has the values "
+                f"{listing(self.values[cause])}. Compare p(..., do={{{cause!r}: value}}) of two."
+            )
+        one, other = (self.p(event, given, {cause: self.values[cause][code]}) for code in codes)
+        return one - other
+
+    def marginal(
+        self,
+        variables: Variables,
+        given: EventLike | None = None,
+        do: Interventions | None = None,
+    ) -> JointTable:
         """Compute the joint distribution of some variables, given what is known.
 
         >>> from priory import BeliefNetwork
@@ -177,33 +214,56 @@ class NetworkQueries:
         True   0.818182
         """
         names = find_variables(variables, self.values)
-        known = event_of(given, self.values)
-        if not known.only_fixed:
-            others = [v for v in self.nodes if v in known.variables and v not in names]
-            return self.marginal((*names, *others)).condition(known).marginal(names)
+        known = self._evidence(given, do)
         domains = {name: self.values[name] for name in names}
         check_size(domains, "The table of these variables")
-        free = tuple(name for name in names if name not in known.fixed)
-        table, _ = self._joint(free, known.fixed, known.text)
+        fixed = {**known.fixed, **known.done}
+        free = tuple(name for name in names if name not in fixed)
+        factors = known.problem(self.graph, self.tables, names)
+        table, log_scale = eliminate(factors, self._plans, free, remember=False)[1:]
+        total = float(table.sum())
+        if np.isneginf(log_scale) or total <= 0:
+            raise _impossible(known.text)
         full = np.zeros([*map(len, domains.values())])
-        full[tuple(known.fixed.get(name, slice(None)) for name in names)] = table
-        return JointTable(full, names, domains)
+        full[tuple(fixed.get(name, slice(None)) for name in names)] = table / total
+        return JointTable.from_array(full, domains, self._ordered.intersection(names))
 
-    def marginals(self, given: EventLike | None = None) -> dict[str, dict[Label, float]]:
-        """Compute {value: P} of every variable, given what is known, all in two passes."""
-        known = event_of(given, self.values)
-        if not known.only_fixed:
-            return {name: self.marginal(name, known).to_dict() for name in self.nodes}
-        found = marginals_back(self._eliminated(known, "sum"))
-        for name, code in known.fixed.items():
+    def marginals(
+        self,
+        given: EventLike | None = None,
+        do: Interventions | None = None,
+        approximate: int | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> dict[str, dict[Label, float]]:
+        """Compute {value: P} of every variable, given what is known, all in two passes.
+
+        With `approximate`, so many samples are weighted by their likelihood instead, and every
+        probability has a `standard_error`.
+        """
+        known = self._evidence(given, do)
+        if approximate is not None:
+            rows = self._weighted(known, approximate, random_state)
+            return {
+                name: {v: rows.share(rows.drawn[name] == i) for i, v in enumerate(domain)}
+                for name, domain in self.values.items()
+            }
+        found = marginals_back(self._eliminated(known))
+        for name, code in {**known.fixed, **known.done}.items():
             found[name] = (np.arange(len(self.values[name])) == code).astype(np.float64)
         return {
             name: dict(zip(self.values[name], found[name].tolist(), strict=True))
             for name in self.nodes
         }
 
-    def most_probable(self, given: EventLike | None = None) -> dict[str, Label]:
-        """Find the most probable values of all the variables together, given what is known.
+    def most_probable(
+        self,
+        given: EventLike | None = None,
+        variables: Variables | None = None,
+        do: Interventions | None = None,
+    ) -> dict[str, Label]:
+        """Find the most probable values of some variables together, of all of them by default.
+
+            argmax over their values of Σ over the other variables P(everything | given)
 
         These need not be the most probable values of each by itself.
 
@@ -211,16 +271,25 @@ class NetworkQueries:
         >>> network = BeliefNetwork([("a", "b")], {"a": 0.5, "b": {(True,): 0.9, (False,): 0.2}})
         >>> network.most_probable()
         {'a': True, 'b': True}
+        >>> network.most_probable("not b", variables="a")
+        {'a': False}
         """
-        known = self._fixed(given, "most_probable")
-        found = {**most_probable_back(self._eliminated(known, "max")), **known.fixed}
-        return {name: self.values[name][found[name]] for name in self.nodes}
+        names = self.nodes if variables is None else find_variables(variables, self.values)
+        known = self._evidence(given, do)
+        # A gate follows from its variables: it is maximised with them if all of them are.
+        all_of_them = len(names) == len(self.nodes)
+        found = most_probable_back(
+            self._eliminated(known, {*names, *(known.gates if all_of_them else ())})
+        )
+        found = {**found, **known.fixed, **known.done}
+        return {name: self.values[name][found[name]] for name in names}
 
     def sample(
         self,
         n: int,
         given: EventLike | None = None,
         random_state: int | np.random.Generator | None = None,
+        do: Interventions | None = None,
     ) -> dict[str, AnyArray]:
         """Draw n rows, as columns; with `given`, exactly from the conditional distribution.
 
@@ -229,16 +298,12 @@ class NetworkQueries:
         """
         n = check_rows(n)
         rng = np.random.default_rng(random_state)
-        known = self._fixed(given, "sample")
-        drawn: dict[str, AnyArray] = {}
-        if not known.fixed:
-            for name in self.graph.order:
-                table, parents = self.tables[name], self.graph.parents[name]
-                rows = joined_codes([drawn[p] for p in parents], table.shape[:-1], n)
-                drawn[name] = draw_rows(table.reshape(-1, table.shape[-1])[rows], rng)
+        known = self._evidence(given, do)
+        if known.is_certain:
+            drawn = draw_forward(self._conditionals, n, rng, known.done)
         else:
-            drawn |= sample_back(self._eliminated(known, "sum"), n, rng)
-            drawn |= {name: np.full(n, code) for name, code in known.fixed.items()}
+            drawn = sample_back(self._eliminated(known), n, rng)
+            drawn |= {name: np.full(n, c) for name, c in {**known.fixed, **known.done}.items()}
         return {name: label_array(self.values[name])[drawn[name]] for name in self.nodes}
 
     # Rows of a table
@@ -321,38 +386,38 @@ class NetworkQueries:
     def _conditionals(self) -> Conditionals:
         return Conditionals(self.graph, self.tables, self._plans)
 
-    def _fixed(self, given: EventLike | None, what: str) -> Event:
-        known = event_of(given, self.values)
-        if not known.only_fixed:
-            raise SettingError(
-                f"{what} takes values that are known, such as {{'a': True}} or 'a and b == 2', not "
-                f"{known.text!r}."
-            )
-        return known
+    def _event(self, what: EventLike) -> Event:
+        return event_of(what, self.values, self._ordered)
 
-    def _factors(self, fixed: Mapping[str, int], names: Iterable[str]) -> list[Factor]:
-        return sliced((Factor(self.graph.family(n), self.tables[n]) for n in names), fixed)
+    def _evidence(self, given: EventLike | None, do: Interventions | None = None) -> Evidence:
+        return read_evidence(given, do, self.values, self._ordered)
 
-    def _eliminated(self, known: Event, how: Literal["sum", "max"]) -> list[Bucket]:
-        factors = self._factors(known.fixed, self.nodes)
-        buckets, log_scale = eliminate(factors, how, self._plans.most_numbers)
+    def _eliminated(self, known: Evidence, maximize: Collection[str] = ()) -> list[Bucket]:
+        factors = known.problem(self.graph, self.tables, self.nodes)
+        buckets, _, log_scale = eliminate(factors, self._plans, maximize=maximize)
         if np.isneginf(log_scale):
             raise _impossible(known.text)
         return buckets
 
-    def _joint(
-        self, out: Sequence[str], fixed: Mapping[str, int], text: str
-    ) -> tuple[FloatArray, float]:
-        """Compute P(out | fixed) and log P(fixed) from the ancestors of both."""
-        needed = self.graph.ancestors([*out, *fixed])
-        names = [name for name in self.nodes if name in needed]
-        if not names:
-            return np.ones(()), 0.0
-        table, log_scale = self._plans.contract(self._factors(fixed, names), out)
-        total = float(table.sum())
-        if total <= 0:
-            raise _impossible(text)
-        return table / total, float(log_scale[0] + np.log(total))
+    def _log_z(self, known: Evidence) -> tuple[float, float]:
+        """Compute P(what is known) = p · exp(log scale)."""
+        factors = known.problem(self.graph, self.tables, ())
+        if not factors:
+            return 1.0, 0.0
+        _, p, log_scale = eliminate(factors, self._plans, remember=False)
+        return (0.0, 0.0) if np.isneginf(log_scale) else (float(p), log_scale)
+
+    def _weighted(
+        self, known: Evidence, n: int, random_state: int | np.random.Generator | None
+    ) -> Weighted:
+        rng = np.random.default_rng(random_state)
+        found = likelihood_weighting(self._conditionals, known, check_rows(n), rng)
+        if not found.weight.any():
+            raise ZeroProbabilityError(
+                f"{known.text!r} was never met in {found.n:,} samples; it may have probability 0. "
+                "Draw more, or ask for the exact answer."
+            )
+        return found
 
 
 def _impossible(text: str) -> ZeroProbabilityError:

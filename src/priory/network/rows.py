@@ -24,7 +24,14 @@ from priory.network.elimination import Plans
 from priory.network.factors import Factor
 from priory.network.variables import Coded
 
-__all__ = ["Conditionals", "batched", "log_joint_rows", "log_p_rows", "row_groups", "stretches"]
+__all__ = [
+    "Conditionals",
+    "batched",
+    "components",
+    "log_joint_rows",
+    "log_p_rows",
+    "row_groups",
+]
 
 TOGETHER = 2**22
 """The most numbers that are worked out together: more rows at once would not be faster."""
@@ -117,14 +124,14 @@ def _sums(
         here = {v: int(status[v][rows[0]]) for v in incomplete}
         summed = {v for v, how in here.items() if how == SUMMED}
         barren = {v for v, how in here.items() if how == BARREN}
-        for factors, together in _components(summed, barren, graph):
+        for factors, together in components(summed, barren, graph):
             if target is None or any(target in graph.family(name) for name in factors):
                 found.setdefault((factors, together), []).append(rows)
     for (factors, together), parts in found.items():
         yield factors, together, np.concatenate(parts)
 
 
-def _components(
+def components(
     summed: Collection[str], barren: Collection[str], graph: Graph
 ) -> Iterator[tuple[tuple[str, ...], frozenset[str]]]:
     """Give the missing variables that meet in factors, with all those factors.
@@ -158,13 +165,13 @@ def _sum_out(
     """Add the logarithm of a product of factors, missing values summed out, for some rows."""
     known = frozenset(v for name in factors for v in network.graph.family(name)) - summed
     kept = () if target is None else (target,)
-    for some in stretches(rows, factors, network):
+    for some in _stretches(rows, factors, network):
         parts = [some]
         while parts:
             part = parts.pop()
             given = batched(coded, part, known.difference(kept), factors, network)
             try:
-                p, log_scale = network.plans.contract(given, kept, batched=True)
+                p, log_scale = network.plans.contract(given, kept)
             except TooLargeError:
                 if len(part) == 1:
                     raise
@@ -181,7 +188,7 @@ def row_groups(keys: AnyArray) -> Iterator[IntArray]:
     yield from np.split(order, ends[:-1])
 
 
-def stretches(rows: IntArray, names: Sequence[str], network: Conditionals) -> Iterator[IntArray]:
+def _stretches(rows: IntArray, names: Sequence[str], network: Conditionals) -> Iterator[IntArray]:
     """Give the rows in stretches small enough to be worked out together."""
     largest = max((network.tables[name].size for name in names), default=1)
     height = max(1, TOGETHER // (64 * largest))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from math import prod
 from typing import Literal
 
@@ -16,7 +17,7 @@ from priory.network.counts import count_family
 from priory.network.factors import BDeu, log_evidence, pseudo_counts
 from priory.network.variables import Coded, find_variable
 from priory.statistics.information import beyond_chance, bic, mutual_information
-from priory.tuning.climbing import climb
+from priory.tuning.climbing import LEAST_GAIN, Parents, climb
 from priory.tuning.trees import spanning_tree, worthy_edges
 
 __all__ = ["Edges", "FamilyScore", "Score", "chow_liu", "hill_climbing", "tan"]
@@ -63,8 +64,16 @@ def hill_climbing(
     forbidden: Edges,
     max_parents: int | None,
     patience: int,
+    restarts: int = 0,
+    random_state: int = 0,
 ) -> Graph:
-    """Find the best graph by changing one edge at a time."""
+    """Find the best graph by changing one edge at a time, then again from others as good.
+
+    Another start is a graph that says the same, found by turning covered edges (Chickering 1995),
+    with a few edges taken away, or turned; the search ends when so many `restarts` in a row found
+    nothing better.
+    """
+    check_number("restarts", restarts)
     if max_parents is not None:
         check_number("max_parents", max_parents)
     check_number("patience", patience)
@@ -73,14 +82,24 @@ def hill_climbing(
         raise SettingError(f"The edge {min(must & never)!r} is both required and forbidden.")
     first = Graph.of([*dict.fromkeys([*_edges(start, score, "start"), *must])], score.names)
     place = {name: i for i, name in enumerate(score.names)}
-    found = climb(
-        lambda child, of: score(score.names[child], frozenset(score.names[p] for p in of)),
-        [frozenset(place[p] for p in first.parents[name]) for name in score.names],
-        [(place[a], place[b]) for a, b in must],
-        [(place[a], place[b]) for a, b in never],
-        max_parents,
-        int(patience),
-    )
+    required_, forbidden_ = ({(place[a], place[b]) for a, b in edges} for edges in (must, never))
+
+    @cache
+    def of_node(child: int, of: frozenset[int]) -> float:
+        return score(score.names[child], frozenset(score.names[p] for p in of))
+
+    def from_(graph: Parents) -> tuple[Parents, float]:
+        best = climb(of_node, graph, required_, forbidden_, max_parents, int(patience))
+        return best, sum(of_node(child, of) for child, of in enumerate(best))
+
+    found, total = from_([frozenset(place[p] for p in first.parents[name]) for name in score.names])
+    rng = np.random.default_rng(random_state)
+    failed = 0
+    while failed < restarts:
+        other, other_total = from_(_another(found, required_, forbidden_, max_parents, rng, failed))
+        failed += 1
+        if other_total > total + LEAST_GAIN:
+            found, total, failed = other, other_total, 0
     edges = [
         (score.names[p], name)
         for name, of in zip(score.names, found, strict=True)
@@ -89,8 +108,54 @@ def hill_climbing(
     return Graph.of(edges, score.names)
 
 
+def _another(
+    graph: Parents,
+    must: set[tuple[int, int]],
+    never: set[tuple[int, int]],
+    most: int | None,
+    rng: np.random.Generator,
+    turn: int,
+) -> Parents:
+    """Walk to a graph that says the same, then in turn take edges of it away, or turn them."""
+    parents = list(graph)
+    for _ in range(3 * sum(map(len, parents))):
+        covered = [
+            (p, child)
+            for child, of in enumerate(parents)
+            for p in of
+            if of - {p} == parents[p] and (p, child) not in must and (child, p) not in never
+            if most is None or len(parents[p]) < most
+        ]
+        if not covered:
+            break
+        p, child = covered[int(rng.integers(len(covered)))]
+        parents[child], parents[p] = parents[child] - {p}, parents[p] | {child}
+    edges = [(p, c) for c, of in enumerate(parents) for p in sorted(of) if (p, c) not in must]
+    some = int(rng.integers(2, 12)) if turn % 2 else 3 * (turn // 2 % 6)
+    for i in rng.permutation(len(edges))[:some].tolist():
+        p, child = edges[i]
+        parents[child] = parents[child] - {p}
+        full = most is not None and len(parents[p]) >= most
+        if turn % 2 and not full and (child, p) not in never and not _leads(p, child, parents):
+            parents[p] = parents[p] | {child}
+    return parents
+
+
+def _leads(start: int, end: int, parents: Parents) -> bool:
+    """Tell whether a path leads from one node to another."""
+    waiting, seen = [end], set[int]()
+    while waiting:
+        node = waiting.pop()
+        if node == start:
+            return True
+        if node not in seen:
+            seen.add(node)
+            waiting.extend(parents[node])
+    return False
+
+
 class FamilyScore:
-    """Score a node with its parents by the complete rows."""
+    """Score a node with its parents by the complete rows: higher is better."""
 
     def __init__(self, coded: Coded, score: Score, weight: FloatArray | None = None) -> None:
         self.coded = _complete(coded)

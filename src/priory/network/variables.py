@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import compress
@@ -18,6 +18,7 @@ from priory.data.coding import integer_labels
 from priory.data.columns import Labels
 from priory.data.rawtables import RawTable, open_table
 from priory.kernels.labels import narrow_codes
+from priory.network.binning import Bins, is_measured
 
 __all__ = [
     "WORTH_A_THREAD",
@@ -32,6 +33,7 @@ __all__ = [
     "find_variable",
     "find_variables",
     "numbers",
+    "ordered_names",
     "places",
     "read_coded",
     "true_and_false",
@@ -49,11 +51,15 @@ WORTH_A_THREAD = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Hold rows as codes into the domains of their variables; a negative code is missing."""
+    """Hold rows as codes into the domains of their variables; a negative code is missing.
+
+    `ordered` are the variables whose values are in an order that was declared.
+    """
 
     n_rows: int
     domains: Domains
     codes: Mapping[str, AnyArray]
+    ordered: frozenset[str] = frozenset()
     _missing: dict[str, bool] = field(default_factory=dict)
 
     def has_missing(self, name: str) -> bool:
@@ -76,7 +82,7 @@ class Coded:
         if mask.all():
             return self
         codes = {name: column[mask] for name, column in self.codes.items()}
-        return Coded(int(np.count_nonzero(mask)), self.domains, codes)
+        return Coded(int(np.count_nonzero(mask)), self.domains, codes, self.ordered)
 
     def within(self, domains: Domains) -> Coded:
         """Code the same rows by other domains; values that these lack are missing."""
@@ -84,7 +90,7 @@ class Coded:
             name: np.array([*places(self.domains[name], domains[name]), -1], dtype=np.int32)[column]
             for name, column in self.codes.items()
         }
-        return Coded(self.n_rows, domains, codes)
+        return Coded(self.n_rows, domains, codes, self.ordered)
 
 
 def read_coded(
@@ -93,13 +99,15 @@ def read_coded(
     declared: Domains | None = None,
     fixed: bool | Literal["or missing"] = False,
     as_they_came: bool = False,
+    bins: bool = False,
 ) -> Coded:
     """Read the columns of any table as codes into domains.
 
     A domain holds the values declared for it, in their order, then the others that occur, sorted;
     a boolean always has both of its values. With `fixed` domains any other value is an error, or
     with "or missing" a missing value. Domains `as_they_came` are in any order and may hold values
-    without rows, but cost nothing.
+    without rows, but cost nothing. Measurements, numbers of which hardly two are the same, are put
+    into `bins`, or refused.
 
     >>> coded = read_coded({"sky": ["grey", "blue", None], "rain": [True, True, False]})
     >>> coded.domains, coded.codes["sky"].tolist()
@@ -113,20 +121,41 @@ def read_coded(
                 f"Column {name!r} was not found. Columns: {listing(raw.names, 10)}."
                 f"{did_you_mean(name, raw.names)}"
             )
-    tasks = [partial(_labels, raw, name) for name in wanted]
+    how: Literal["bin", "refuse"] = "bin" if bins else "refuse"
+    tasks = [
+        partial(_labels, raw, name, "keep" if fixed or (declared or {}).get(name) else how)
+        for name in wanted
+    ]
     threads = thread_count() if raw.n_rows > WORTH_A_THREAD else 1
     columns = dict(zip(wanted, in_parallel(tasks, threads), strict=True))
     if as_they_came:
         came = {name: column.labels for name, column in columns.items()}
         return Coded(raw.n_rows, came, {name: c.codes for name, c in columns.items()})
-    domains, codes = {}, {}
+    domains, codes, ordered = {}, {}, set()
     for name, column in columns.items():
-        known = (declared or {}).get(name, ())
+        order = column.labels if isinstance(column, Bins) else raw.order(name)
+        known = (declared or {}).get(name) or order
         domains[name], codes[name] = _coded(column, name, known, fixed)
-    return Coded(raw.n_rows, domains, codes)
+        if domains[name] == known:
+            ordered.add(name)
+    return Coded(raw.n_rows, domains, codes, frozenset(ordered))
 
 
-def _labels(raw: RawTable, name: str) -> Labels:
+def _labels(raw: RawTable, name: str, measured: Literal["bin", "refuse", "keep"]) -> Labels:
+    """Read a column as labels; measurements are put into bins, refused, or labels as well."""
+    column = _as_labels(raw, name)
+    if measured == "keep" or not is_measured(column):
+        return column
+    if measured == "bin":
+        return Bins.of(column)
+    raise InputError(
+        f"Column {name!r} holds {len(column.labels):,} different numbers in {len(column):,} rows: "
+        "measurements, not labels. Bin them, priory.network.binned(data), or declare its values: "
+        f"values={{{name!r}: [...]}}."
+    )
+
+
+def _as_labels(raw: RawTable, name: str) -> Labels:
     """Read a column as labels, integers by the shortest way, codes in a byte if they fit."""
     values = raw.get(raw.places[name])
     if getattr(getattr(values, "dtype", None), "kind", "") == "i" and hasattr(values, "to_numpy"):
@@ -199,10 +228,17 @@ def declared_domains(values: Mapping[str, Iterable[Label]] | None) -> Domains:
                 f"not {given!r}."
             )
         domain = tuple(as_label(value, f"values[{name!r}]") for value in given)
+        if isinstance(given, Set):  # which is in no order
+            domain = sorted_labels(domain)
         if len(set(map(label_key, domain))) < len(domain):
             raise SettingError(f"values[{name!r}] holds a value twice: {listing(domain)}.")
         declared[str(name)] = domain
     return declared
+
+
+def ordered_names(values: Mapping[str, Iterable[Label]] | None) -> frozenset[str]:
+    """Find the variables whose values are declared in an order, that is, not as a set."""
+    return frozenset(name for name, given in (values or {}).items() if not isinstance(given, Set))
 
 
 def as_label(value: Any, what: str) -> Label:

@@ -11,6 +11,7 @@ from priory.base.typing import FloatArray
 from priory.data.pairing import Pairing
 from priory.data.schema import Block, Kind
 from priory.families.correction import CorrectionParameters
+from priory.families.cuts import even_bins
 from priory.kernels.additive import log_loss_residuals, sum_cells
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable, NumbersTable
@@ -23,9 +24,6 @@ __all__ = ["Corrected", "coded_columns", "correct", "correction_of", "pair_colum
 
 FEWEST_BINS, MOST_BINS = 8, 64
 """A column of numbers is corrected in about √n / 2 bins, but not fewer and not more."""
-
-FEWEST_OF_PAIRS, MOST_OF_PAIRS = 5, 8
-"""Of two columns each has about n^¼ bins."""
 
 MOST_LABELS = 300
 """So many of its labels, the commonest, a column is corrected for."""
@@ -72,10 +70,9 @@ def pair_columns(
     rows: FoldedRows, losses: Mapping[str, float], most: int = MOST_CORRECTED
 ) -> list[CodedColumn]:
     """Code the columns that may be in pairs, of many those that tell most by themselves."""
-    bins = int(np.clip(round(len(rows) ** 0.25), FEWEST_OF_PAIRS, MOST_OF_PAIRS))
     names = sorted(losses, key=lambda name: losses[name])[:most]
     kept = [name for name in losses if name in set(names)]
-    found = coded_columns(rows.statistics, kept, bins, MOST_PAIRED + 1)
+    found = coded_columns(rows.statistics, kept, even_bins(len(rows)), MOST_PAIRED + 1)
     return [column for column in found if column.size <= MOST_PAIRED]
 
 

@@ -21,6 +21,7 @@ from priory.data.columns import Frame, Labels
 from priory.data.combinations import count_combinations
 from priory.data.pairing import Pairing, every_pair
 from priory.data.schema import Block, Kind, Schema
+from priory.families.cuts import even_bins
 from priory.statistics.bottom_k import bottom_rows
 from priory.statistics.information import (
     HEIGHT,
@@ -38,9 +39,6 @@ from priory.tuning.settings import Settings
 from priory.tuning.trees import worthy_edges
 
 __all__ = ["choose_structure"]
-
-FEWEST_BINS, MOST_BINS = 5, 8
-"""A column of numbers has about n^¼ bins of equal frequency, but not fewer and not more."""
 
 MOST_VALUES = 60
 """Columns of more values stay alone: too few rows would share a pair of them."""
@@ -229,8 +227,7 @@ def _bins(table: Table) -> int:
     """Find how many bins a column of numbers has."""
     if not isinstance(table, NumbersTable):
         return 0
-    n = float(table.cells.weight.sum())
-    return int(np.clip(round(n**0.25), FEWEST_BINS, MOST_BINS))
+    return even_bins(float(table.cells.weight.sum()))
 
 
 def _blocks(
