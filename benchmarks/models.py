@@ -36,6 +36,7 @@ __all__ = [
     "PEERS",
     "Make",
     "absent",
+    "lightgbm",
     "tables",
     "texts",
     "threads",
@@ -68,7 +69,7 @@ PEERS: Mapping[str, tuple[str, Make]] = {
     "histogram gradient boosting": (
         "sklearn", lambda: make_pipeline(_ordinal(), HistGradientBoostingClassifier(random_state=0))
     ),
-    "LightGBM": ("lightgbm", lambda: make_pipeline(FunctionTransformer(_categories), _lightgbm())),
+    "LightGBM": ("lightgbm", lambda: make_pipeline(FunctionTransformer(_categories), lightgbm())),
     "EBM, interactions=0": ("interpret", lambda: _ebm(interactions=0)),
     "EBM": ("interpret", lambda: _ebm()),
     "CatBoost": ("catboost", lambda: CatBoost()),
@@ -160,7 +161,8 @@ def _categories(X: Any) -> Any:
     return X.set_axis([f"column{i}" for i in range(X.shape[1])], axis=1)
 
 
-def _lightgbm() -> Any:
+def lightgbm() -> Any:
+    """Return LightGBM's classifier with its defaults, silent."""
     from lightgbm import LGBMClassifier
 
     return LGBMClassifier(n_jobs=threads(), verbose=-1)
