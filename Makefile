@@ -3,8 +3,8 @@
 # make style  set up and check the style, the types and the imports alone
 # make docs   set up and build the documentation into site/
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
-# make quality  judge the defaults beside other models, into benchmarks/quality.md (some minutes)
-# make honesty  compare the figures that the default reports with true ones, into benchmarks/honesty.md (some minutes)
+# make quality  judge the defaults beside other models, into benchmarks/quality.md (hours; QUALITY=--jobs=2: untimed)
+# make honesty  compare the figures that the default reports with true ones, into benchmarks/honesty.md (half an hour)
 # make bench  set up and compare with other libraries, into benchmarks/results.md (two hours; PART=texts: a part of it)
 # All need only python3, a C compiler and make. PYTHON=... chooses another interpreter.
 
