@@ -88,7 +88,7 @@ $(VENV)/.installed-test $(VENV)/.installed-docs: $(VENV)/.installed-%: pyproject
 	@touch $@
 
 # A peer that cannot be installed is left out, and none may change the versions of what is there.
-$(VENV)/.installed-bench: pyproject.toml | $(VENV)/.installed
+$(VENV)/.installed-bench: pyproject.toml Makefile | $(VENV)/.installed
 	@$(BIN)/python -m pip install --quiet --group bench
 	@$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/constraints.txt
 	@for peer in $(PEERS); do \
