@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from rich.console import Console
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -97,6 +98,7 @@ def peers(X: Any) -> dict[str, Callable[[], Any]]:
 
 def measured(data: str, X: Any, y: np.ndarray, options: Options) -> tuple[list[Row], Any]:
     """Measure the fits on a table, and return the rows and the models that were fitted."""
+    Console(stderr=True).print(f"fits of {data} …", markup=False)
     makers = {**OURS, **peers(X)}
     calls = {name: lambda make=make: make().fit(X, y) for name, make in makers.items()}
     least, most = (1, 1) if options.quick else REPEATS
