@@ -40,8 +40,8 @@ drawn class by class in the proportion of the classes, and more rows contain the
 that would have fewer than two of {min(SIZES)} rows is left out. From {DRAWN:,} rows on there is
 one draw, below it is the mean of up to {MOST_DRAWS}. These are the tables of at least
 {LEAST:,} rows, without free text. P is no less than 2.2e-16 in a log-loss. EBM
-learns {SHOWN["EBM"]:,} rows and {models.MOST_CLASSES["EBM"]} classes at most: with more
-one fit takes minutes."""
+learns {SHOWN["EBM"]:,} rows at most, and no table of more than {models.MOST_TERMS["EBM"]} columns ×
+classes: with more one fit takes minutes."""
 
 Curves = dict[str, dict[str, dict[int, float]]]
 
@@ -52,7 +52,7 @@ def measure(sets: Iterable[Any], jobs: int = 1) -> Curves:
         (data.name, model, n, joblib.delayed(loss)(data.X, data.y, model, n))
         for data in sets
         if suits(data)
-        for model in models.tables(len(set(data.y)))
+        for model in data.models
         if model in SHOWN
         for n in sizes(len(data.y))
         if n <= SHOWN[model]

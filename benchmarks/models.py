@@ -31,7 +31,7 @@ import priory
 
 __all__ = [
     "DEFAULT",
-    "MOST_CLASSES",
+    "MOST_TERMS",
     "PAIRS",
     "PEERS",
     "Make",
@@ -76,17 +76,17 @@ PEERS: Mapping[str, tuple[str, Make]] = {
 }  # fmt: skip
 """The library of each model, and how the model is made."""
 
-MOST_CLASSES = {"EBM, interactions=0": 10, "EBM": 10}
-"""With more classes one fit of a few thousand rows takes many minutes: the model is left out."""
+MOST_TERMS = {"EBM, interactions=0": 400, "EBM": 60}
+"""The most columns × classes: with more one fit takes minutes, and the model is left out."""
 
 
-def tables(classes: int = 2) -> dict[str, Make]:
-    """Return the models of tables of so many classes, of the libraries that are installed."""
+def tables(terms: int = 1) -> dict[str, Make]:
+    """Return the models of tables of so many columns × classes, as far as they are installed."""
     peers = {name: make for name, (_, make) in PEERS.items() if name not in absent()}
     return {
         name: make
         for name, make in {**OURS, **peers}.items()
-        if classes <= MOST_CLASSES.get(name, classes)
+        if terms <= MOST_TERMS.get(name, terms)
     }
 
 

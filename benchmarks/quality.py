@@ -65,7 +65,9 @@ class DataSet(NamedTuple):
     @property
     def models(self) -> dict[str, Make]:
         """The models that are judged on it."""
-        return models.texts() if self.is_text else models.tables(len(set(self.y)))
+        if self.is_text:
+            return models.texts()
+        return models.tables(self.X.shape[1] * len(set(self.y)))
 
 
 def data_sets(folder: Path, full: bool, only: set[str] | None = None) -> Iterator[DataSet]:
@@ -259,9 +261,8 @@ def _page(scores: Scores, rows: Mapping[str, int], timed: bool) -> Iterator[str]
     yield f"Mean (mean rank) over {len(scores)} data sets.\n"
     yield from _means({n: {m: s[m] for m in everywhere} for n, s in scores.items()}, timed)
     if whole and len(whole) < len(scores):
-        most = max(models.MOST_CLASSES.values())
-        less = " and ".join(m for m in names if m not in everywhere)
-        yield f"With more than {most} classes a fit of {less} takes many minutes, and is left out."
+        limits = " and ".join(f"{m} with more than {n}" for m, n in models.MOST_TERMS.items())
+        yield f"Where one fit takes minutes a model is left out, by columns × classes: {limits}."
         yield f"Over the {len(whole)} data sets of all models:\n"
         yield from _means(whole, timed)
     large = [of_set for name, of_set in scores.items() if rows[name] > LARGE]

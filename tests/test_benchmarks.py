@@ -311,7 +311,7 @@ def test_a_peer_that_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(models, "PEERS", {"here": make, "gone": ("no_such_library", make[1])})
     assert models.absent() == {"gone": "no_such_library"}
     assert "here" in models.tables() and "gone" not in models.tables()
-    monkeypatch.setattr(models, "MOST_CLASSES", {"here": 10})
+    monkeypatch.setattr(models, "MOST_TERMS", {"here": 10})
     assert "here" in models.tables(10) and "here" not in models.tables(11)
 
 
