@@ -84,7 +84,7 @@ def data_sets(folder: Path, full: bool, only: set[str] | None = None) -> Iterato
             table = pd.read_csv(path, keep_default_na=False, na_values=[""])
         if "target" not in table or (not full and table.shape[1] > COLUMNS + 2):
             continue
-        table = table.drop(columns=[c for c in ("split", "group") if c in table])
+        table = table.drop(columns=[c for c in ("split", "group", "fold") if c in table])
         target = table["target"].astype(str)
         table = table[target.map(target.value_counts()) >= FEWEST]
         is_text = [c for c in table if c != "target"] == ["text"]
