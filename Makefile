@@ -3,8 +3,8 @@
 # make style  set up and check the style, the types and the imports alone
 # make docs   set up and build the documentation into site/
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
-# make quality  judge the defaults beside other models, into benchmarks/quality.md (some minutes)
-# make honesty  compare the figures that the default reports with true ones, into benchmarks/honesty.md (some minutes)
+# make quality  judge the defaults beside other models, into benchmarks/quality.md (hours; QUALITY=--jobs=2: untimed)
+# make honesty  compare the figures that the default reports with true ones, into benchmarks/honesty.md (half an hour)
 # make bench  set up and compare with other libraries, into benchmarks/results.md (two hours; PART=texts: a part of it)
 # All need only python3, a C compiler and make. PYTHON=... chooses another interpreter.
 
@@ -14,8 +14,8 @@ BIN := $(VENV)/bin
 BUILD_TOOLS := "pip>=25.1" "setuptools>=77" "cython>=3.2" "numpy>=2.0"
 # When one of these changes the package is installed again, and what changed of the kernels is compiled again.
 SOURCES := pyproject.toml setup.py $(wildcard src/priory/kernels/*.pyx src/priory/kernels/*.pxd src/priory/kernels/*.h)
-# What `make bench` compares with, beside scikit-learn, as far as it can be installed.
-PEERS := mlpack river wnb polars vowpalwabbit fasttext
+# What `make bench` and `make quality` compare with, beside scikit-learn, as far as it can be installed.
+PEERS := mlpack river wnb polars vowpalwabbit fasttext lightgbm interpret-core catboost
 
 # Python compiles a module when it is first imported; pip would compile all that are there.
 export PIP_NO_COMPILE := 1
@@ -88,7 +88,7 @@ $(VENV)/.installed-test $(VENV)/.installed-docs: $(VENV)/.installed-%: pyproject
 	@touch $@
 
 # A peer that cannot be installed is left out, and none may change the versions of what is there.
-$(VENV)/.installed-bench: pyproject.toml | $(VENV)/.installed
+$(VENV)/.installed-bench: pyproject.toml Makefile | $(VENV)/.installed
 	@$(BIN)/python -m pip install --quiet --group bench
 	@$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/constraints.txt
 	@for peer in $(PEERS); do \

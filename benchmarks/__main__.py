@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
-from benchmarks import files, leave_one_out, networks, structures
+from benchmarks import files, leave_one_out, networks, speed, structures
 from benchmarks.measure import Measured, Options, available_memory, fit_memory, in_turn
 from benchmarks.report import (
     READING,
@@ -165,8 +165,9 @@ MEASURES: Mapping[str, Callable[[Options], dict[str, Any] | None]] = {
     "leave-one-out": leave_one_out.measure,
     "networks": networks.measure,
     "structures": structures.measure,
+    "speed": speed.measure,
 }
-COMPARED = frozenset({"numbers", "texts"})
+COMPARED = frozenset({"numbers", "texts", "speed"})
 """The parts that are rows of works and peers."""
 
 PARTS: Mapping[str, tuple[str, Section]] = {
@@ -176,6 +177,7 @@ PARTS: Mapping[str, tuple[str, Section]] = {
     "leave-one-out": ("What leave-one-out costs", leave_one_out.section),
     "networks": ("Learning the tables of a belief network", networks.section),
     "structures": ("Structures, judged by five folds", structures.section),
+    "speed": ("The tuned default beside boosting", speed.section),
 }
 """The sections of the page: their titles, and how they are written."""
 

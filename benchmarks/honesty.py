@@ -1,46 +1,54 @@
 """Whether the figures that the default reports are true: `python -m benchmarks.honesty [FOLDER]`.
 
-What leave-one-out says of the rows that were learned, beside what rows that were not learned say,
-without weights and with several; and how the default fares with very few rows. The page is
-`benchmarks/honesty.md`.
+What leave-one-out says of the rows that were learned, beside what rows that were not learned say:
+with and without pairs, with weights of several kinds, with every row twice, with columns of noise;
+and how the default fares with very few rows. The page is `benchmarks/honesty.md`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+import joblib
 import numpy as np
+import pandas as pd
 from rich.console import Console
-from rich.progress import Progress
 from sklearn.model_selection import StratifiedKFold
 
 import priory
+from benchmarks import models
+from benchmarks.measure import in_processes
 from benchmarks.quality import DATA, data_sets
+from benchmarks.report import markdown, reached
+from benchmarks.store import load_average, machine
 from priory.evaluation.losses import log_losses
 
 __all__ = ["main"]
 
 HERE = Path(__file__).parent
-ROWS, FOLDS = 3_000, 5
-SIZES, DRAWS, SETS = (5, 10, 19, 20, 40, 80), 20, 12
+ROWS, FOLDS, NOISE, BIAS = 3_000, 5, 100, 0.005
+"""The most rows of a set, the folds, the columns of noise, and the bias allowed of the log-loss."""
+SIZES, DRAWS, SETS = (5, 10, 20, 40, 70, 100), 20, 12
 HELD_OUT, LEAST_HELD_OUT = 500, 50
 PARTS = ("figures", "few")
+CORRELATED = "correlated_60"
 
 REPORTED = f"""\
-{FOLDS} stratified folds of at most {{rows:,}} rows. In each fold the default is fitted on the other
+{FOLDS} stratified folds of at most {{rows:,}} rows. In each fold the model is fitted on the other
 four; `priory.leave_one_out` of that model reports the log-loss and the accuracy of the rows that it
 learned; and the rows of the fold, which it did not learn, tell the true ones. With sample weights
-both figures are weighted by the rows' own. Figures are means over the folds; a difference is
-reported minus held-out: below 0 in the log-loss, above 0 in the accuracy, what is reported is too
-good to be true."""
+both figures are weighted by the rows' own. Where every row is there twice, both copies of a row are
+learned or both are held out. Figures are means over the folds; a difference is reported minus
+held-out: below 0 in the log-loss, above 0 in the accuracy, what is reported is too good to be true.
+A bias, the mean difference, of at most {BIAS:g} in the log-loss is required. `{CORRELATED}` is
+drawn: 208 rows of 60 columns, each near the next, and two classes."""
 
 FEW = """\
 {draws} draws of n rows from each of {sets} sets, at random and not by class, the same for every
@@ -49,30 +57,45 @@ rows of classes that were not drawn are left out for every model alike, since no
 The class prior is each class's share of the draw. Figures are means over the draws, then over the
 sets; P is no less than 2.2e-16 in a log-loss."""
 
+Weights = Callable[[np.random.Generator, int], np.ndarray | None]
+
 
 @dataclass(frozen=True)
 class Case:
-    """A way to learn: the options of the model, and weights for the rows."""
+    """A way to learn: weights for the rows, how often each row is there, columns of noise."""
 
-    options: dict[str, Any]
-    weights: Callable[[np.random.Generator, int], np.ndarray | None]
+    weights: Weights = lambda rng, n: None
+    copies: int = 1
+    noise: int = 0
+    pairs: str | None = None
 
 
+WAYS: Mapping[str, Case] = {
+    "unweighted": Case(),
+    "all weights 10": Case(lambda rng, n: np.full(n, 10.0)),
+    "weights 1 to 5": Case(lambda rng, n: rng.integers(1, 6, n).astype(float)),
+    "exponential weights": Case(lambda rng, n: rng.exponential(size=n)),
+    "every row twice": Case(copies=2),
+    f"{NOISE} columns of noise": Case(noise=NOISE),
+}
 CASES = {
-    "unweighted": Case({}, lambda rng, n: None),
-    "all weights 10": Case({}, lambda rng, n: np.full(n, 10.0)),
-    "weights 1 to 5": Case({}, lambda rng, n: rng.integers(1, 6, n).astype(float)),
-    "exponential weights": Case({}, lambda rng, n: rng.exponential(size=n)),
-    'unweighted, pairs="auto"': Case({"pairs": "auto"}, lambda rng, n: None),
+    name + given: replace(case, pairs=pairs)
+    for given, pairs in (("", None), (", pairs", "auto"))
+    for name, case in WAYS.items()
 }
 
-MODELS = ("default", "class prior", "textbook")
+FEW_MODELS: Mapping[str, models.Make | None] = {
+    "default": lambda: priory.NaiveBayes(),
+    "logistic regression": models.PEERS["logistic regression"][1],
+    "class prior": None,
+    "textbook": lambda: priory.NaiveBayes.textbook(1),
+}
 
 Figures = dict[str, dict[str, np.ndarray]]
-"""By case and data set: log-loss reported and held out, accuracy reported and held out."""
+Set = tuple[str, Any, np.ndarray]
 
 
-def tables(folder: Path, rows: int, only: set[str] | None) -> Iterator[tuple[str, Any, np.ndarray]]:
+def tables(folder: Path, rows: int, only: set[str] | None) -> Iterator[Set]:
     """Give name, table and classes of the sets without texts and images."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     names = {name for name, about in manifest.items() if _is_table(about)}
@@ -83,6 +106,24 @@ def tables(folder: Path, rows: int, only: set[str] | None) -> Iterator[tuple[str
         yield name, X.iloc[some].reset_index(drop=True), y[some]
 
 
+def correlated(rows: int = 208, columns: int = 60) -> Set:
+    """Draw a table of few rows and many columns, each near the next, as a spectrum has them.
+
+    The second class is a little higher in one stretch of the columns and a little wider in another.
+    """
+    rng = np.random.default_rng(20_240_229)
+    y = rng.integers(0, 2, rows)
+    x = rng.normal(size=(rows, columns))
+    for j in range(1, columns):
+        x[:, j] = 0.9 * x[:, j - 1] + np.sqrt(1 - 0.9**2) * x[:, j]
+    places = np.arange(columns)
+    higher = 1.2 * np.exp(-(((places - columns / 4) / 5) ** 2))
+    wider = 0.8 * np.exp(-(((places - 3 * columns / 4) / 5) ** 2))
+    x = x * (1 + np.outer(y, wider)) + np.outer(y, higher)
+    table = pd.DataFrame(x, columns=[f"band{j}" for j in places])
+    return CORRELATED, table, y.astype(str).astype(object)
+
+
 def _is_table(about: dict[str, Any]) -> bool:
     texts = about["n_text"] or "free text" in about["note"]
     return not texts and about["features"] <= 100
@@ -90,16 +131,20 @@ def _is_table(about: dict[str, Any]) -> bool:
 
 def judge(case: Case, name: str, X: Any, y: np.ndarray) -> np.ndarray:
     """Return log-loss reported and held out, accuracy reported and held out, over the folds."""
-    weights = case.weights(np.random.default_rng(crc32(name.encode())), len(y))
+    rng = np.random.default_rng(crc32(name.encode()))
+    weights = case.weights(rng, len(y))
+    noise = rng.normal(size=(len(y), case.noise))
+    X = X.join(pd.DataFrame(noise, columns=[f"noise{j}" for j in range(case.noise)]))
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=1)
     found = []
     for train, test in folds.split(np.zeros(len(y)), y):
+        train = np.tile(train, case.copies)
         w, v = (None if weights is None else weights[rows] for rows in (train, test))
-        known = X.iloc[train]
-        model = priory.NaiveBayes(**case.options).fit(known, y[train], w)
-        reported = priory.leave_one_out(model, known, y[train], w)
+        known = X.iloc[train].reset_index(drop=True)
+        model = priory.NaiveBayes(pairs=case.pairs).fit(known, y[train], w)
+        said = priory.leave_one_out(model, known, y[train], w)
         true = priory.evaluate(model, X.iloc[test], y[test], v)
-        found.append((reported.log_loss, true.log_loss, reported.accuracy, true.accuracy))
+        found.append((said.log_loss, true.log_loss, said.accuracy, true.accuracy))
     return np.mean(found, axis=0)
 
 
@@ -115,13 +160,13 @@ def few_rows(X: Any, y: np.ndarray, n: int, draws: int) -> np.ndarray:
         if len(classes) < 2 or not len(test):
             continue
         gold = np.searchsorted(classes, y[test])
-        prior = np.broadcast_to(counts / n, (len(test), len(classes)))
         losses = []
-        for model in (priory.NaiveBayes(), None, priory.NaiveBayes.textbook(1)):
-            if model is None:
-                p = prior
+        for make in FEW_MODELS.values():
+            if make is None:
+                p = np.broadcast_to(counts / n, (len(test), len(classes)))
             else:
-                p = model.fit(X.iloc[train], y[train]).predict_proba(X.iloc[test])
+                model = make().fit(X.iloc[train], y[train])
+                p = model.predict_proba(X.iloc[test])
                 assert model.classes_.tolist() == classes.tolist()
             losses.append(log_losses(gold, p).mean())
         found.append(losses)
@@ -137,46 +182,53 @@ def main() -> int:
     parser.add_argument("--case", choices=CASES, help="one way to learn alone")
     parser.add_argument("--rows", type=int, default=ROWS, help="of a set, at most")
     parser.add_argument("--draws", type=int, default=DRAWS, help="of few rows from each set")
-    parser.add_argument("--output", type=Path, default=HERE / "honesty.md")
+    parser.add_argument("--jobs", type=int, default=1, help="judged at a time")
+    parser.add_argument(
+        "--output", type=Path, help="the page; of a whole run benchmarks/honesty.md"
+    )
     arguments = parser.parse_args()
     if not (arguments.folder / "manifest.json").is_file():
         print(f"Skipped: there is no manifest.json in {arguments.folder.name}; name a folder.")
         return 0
     warnings.simplefilter("ignore")
-    start = time.process_time()
     parts = (arguments.part,) if arguments.part else PARTS
     only = set(arguments.only.split(",")) if arguments.only else None
     sets = list(tables(arguments.folder, arguments.rows, only))
+    if only is None or CORRELATED in only:
+        sets.append(correlated())
     lines = ["# Whether its figures are true\n"]
     lines += ["Written by `make honesty`; no figure is typed by hand.\n"]
-    with Progress(console=Console(stderr=True)) as progress:
-        if "figures" in parts:
-            cases = [arguments.case] if arguments.case else list(CASES)
-            figures: Figures = {case: {} for case in cases}
-            task = progress.add_task("figures", total=len(cases) * len(sets))
-            for name, X, y in sets:
-                for case in cases:
-                    figures[case][name] = judge(CASES[case], name, X, y)
-                    progress.advance(task)
-            lines += _figures(figures, {name: len(y) for name, _, y in sets}, arguments.rows)
-        if "few" in parts:
-            chosen = _smallest(sets)
-            task = progress.add_task("few rows", total=len(chosen) * len(SIZES))
-            losses = np.empty((len(chosen), len(SIZES), len(MODELS)))
-            for i, (_, X, y) in enumerate(chosen):
-                for j, n in enumerate(SIZES):
-                    losses[i, j] = few_rows(X, y, n, arguments.draws)
-                    progress.advance(task)
-            lines += _few([name for name, _, _ in chosen], losses, arguments.draws)
-    lines += [f"The run took {(time.process_time() - start) / 60:.1f} minutes of processor time."]
-    arguments.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    Console(width=150).print("\n".join(lines), markup=False, highlight=False)
+    lines += [*(f"- {line}" for line in machine(load_average())), ""]
+    if "figures" in parts:
+        cases = [arguments.case] if arguments.case else list(CASES)
+        works = [(case, found) for found in sets for case in cases]
+        calls = [joblib.delayed(judge)(CASES[case], *found) for case, found in works]
+        figures: Figures = {case: {} for case in cases}
+        judged = in_processes(calls, arguments.jobs)
+        for (case, (name, *_)), found in zip(works, judged, strict=True):
+            figures[case][name] = found
+        lines += _figures(figures, {name: len(y) for name, _, y in sets}, arguments.rows)
+    if "few" in parts:
+        chosen = _smallest(sets)
+        calls = [
+            joblib.delayed(few_rows)(X, y, n, arguments.draws) for _, X, y in chosen for n in SIZES
+        ]
+        losses = np.array(list(in_processes(calls, arguments.jobs)))
+        losses = losses.reshape(len(chosen), len(SIZES), len(FEW_MODELS))
+        lines += _few([name for name, _, _ in chosen], losses, arguments.draws)
+    page = "\n".join(lines).rstrip("\n") + "\n"
+    whole = not (arguments.part or arguments.case or only)
+    output = arguments.output or (HERE / "honesty.md" if whole else None)
+    if output is not None:
+        output.write_text(page, encoding="utf-8")
+    Console(width=150).print(page, markup=False, highlight=False)
     return 0
 
 
-def _smallest(sets: list[tuple[str, Any, np.ndarray]]) -> list[tuple[str, Any, np.ndarray]]:
-    """Return the smallest sets, which few rows are for, if enough are left to hold out."""
-    enough = [found for found in sets if len(found[2]) >= max(SIZES) + LEAST_HELD_OUT]
+def _smallest(sets: Sequence[Set]) -> list[Set]:
+    """Return the smallest real sets, which few rows are for, if enough are left to hold out."""
+    least = max(SIZES) + LEAST_HELD_OUT
+    enough = [found for found in sets if len(found[2]) >= least and found[0] != CORRELATED]
     return sorted(enough, key=lambda found: len(found[2]))[:SETS]
 
 
@@ -186,6 +238,7 @@ def _figures(figures: Figures, sizes: dict[str, int], rows: int) -> Iterator[str
     yield REPORTED.format(rows=rows) + "\n"
     heads = ("mean absolute difference", "bias", "largest")
     heads = tuple(f"{figure}: {head}" for figure in ("log-loss", "accuracy") for head in heads)
+    heads = (*heads, f"log-loss: bias ≤ {BIAS:g}")
     body = []
     for case, found in figures.items():
         off = np.array([_differences(found[name]) for name in sizes])
@@ -194,7 +247,7 @@ def _figures(figures: Figures, sizes: dict[str, int], rows: int) -> Iterator[str
             worst = int(np.abs(column).argmax())
             cells += [f"{np.abs(column).mean():.4f}", f"{column.mean():+.4f}"]
             cells += [f"{column[worst]:+.3f} ({list(sizes)[worst]})"]
-        body.append((case, *cells))
+        body.append((case, *cells, reached(bool(abs(off[:, 0].mean()) <= BIAS))))
     yield from _table((f"{len(sizes)} sets", *heads), body)
     for case, found in figures.items():
         yield f"### {case.capitalize()}\n"
@@ -219,18 +272,19 @@ def _differences(figures: np.ndarray) -> np.ndarray:
 
 
 def _few(names: Sequence[str], losses: np.ndarray, draws: int) -> Iterator[str]:
-    """Give the mean log-loss of each model over the number of rows, and each set of the default."""
+    """Give the mean log-loss of each model over the number of rows, then every set."""
     yield "## Few rows\n"
     yield FEW.format(draws=draws, sets=len(names), held_out=HELD_OUT) + "\n"
-    heads = ("rows", *MODELS, "sets in which the default is worse than the prior")
+    others = list(FEW_MODELS)[1:]
+    heads = ("rows", *FEW_MODELS, *(f"sets worse than {other}" for other in others))
     means = losses.mean(axis=0)
-    worse = (losses[:, :, 0] > losses[:, :, 1]).sum(axis=0)
+    worse = (losses[:, :, :1] > losses[:, :, 1:]).sum(axis=0)
     body = [
-        (str(n), *(f"{mean:.3f}" for mean in means[j]), f"{worse[j]} of {len(names)}")
+        (str(n), *(f"{mean:.3f}" for mean in means[j]), *(f"{w} of {len(names)}" for w in worse[j]))
         for j, n in enumerate(SIZES)
     ]
     yield from _table(heads, body)
-    yield "The default / the class prior / the textbook, set by set:\n"
+    yield f"{' / '.join(FEW_MODELS)}, set by set:\n".capitalize()
     body = [
         (name, *(" / ".join(f"{loss:.2f}" for loss in cell) for cell in row))
         for name, row in zip(names, losses, strict=True)
@@ -239,11 +293,7 @@ def _few(names: Sequence[str], losses: np.ndarray, draws: int) -> Iterator[str]:
 
 
 def _table(heads: Sequence[str], body: Sequence[Sequence[str]]) -> Iterator[str]:
-    yield "| " + " | ".join(heads) + " |"
-    yield "|---|" + "---:|" * (len(heads) - 1)
-    for row in body:
-        yield "| " + " | ".join(row) + " |"
-    yield ""
+    yield from (*markdown(heads, body, range(1, len(heads))), "")
 
 
 if __name__ == "__main__":

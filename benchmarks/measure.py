@@ -10,12 +10,16 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Measured", "Options", "available_memory", "fit_memory", "in_turn"]
+from rich.console import Console
+from rich.progress import Progress
+
+__all__ = ["Measured", "Options", "available_memory", "fit_memory", "in_processes", "in_turn"]
 
 MEGABYTE = 1e6
 
@@ -83,6 +87,28 @@ def _timed(name: str, call: Callable[[], Any], results: dict[str, Any]) -> float
         gc.enable()
     results[name] = result
     return elapsed
+
+
+def in_processes(calls: Sequence[Any], jobs: int) -> Iterator[Any]:
+    """Give the results of joblib's delayed calls in their order, so many running at a time.
+
+    More than one have a process each, with its share of the cores as threads; warnings are off.
+    """
+    import joblib
+
+    quiet = [joblib.delayed(_quietly)(call) for call in calls]
+    with Progress(console=Console(stderr=True)) as progress:
+        task = progress.add_task(f"{len(calls)} calls", total=len(calls))
+        for result in joblib.Parallel(jobs, return_as="generator")(quiet):
+            progress.advance(task)
+            yield result
+
+
+def _quietly(call: Any) -> Any:
+    function, args, kwargs = call
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*args, **kwargs)
 
 
 def fit_memory(name: str, size: int, repeats: int, words: int = 0) -> Measured | None:

@@ -1,125 +1,77 @@
 """How well the defaults predict, beside other models: `python -m benchmarks.quality [FOLDER]`.
 
 Five folds of every table and text in a folder of CSV files with a column `target`, the same for all
-models; log-loss, Brier score, calibration error, accuracy and the time of a fit.
+models; then adult on all its rows, and the log-loss against the number of rows. The page is
+`benchmarks/quality.md`.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 import pandas as pd
 from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
-from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from scipy.stats import rankdata
 from sklearn.model_selection import StratifiedKFold
-from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    KBinsDiscretizer,
-    OneHotEncoder,
-    OrdinalEncoder,
-    StandardScaler,
-)
 
-import priory
+from benchmarks import growth, models
+from benchmarks.measure import in_processes
+from benchmarks.models import DEFAULT, PAIRS, Make, absent
+from benchmarks.report import markdown, reached
+from benchmarks.store import load_average, machine
 from priory.evaluation import Evaluation
 
 HERE = Path(__file__).parent
 DATA = Path(__file__).parents[2] / "shared" / "data"
 ROWS, TEXTS, COLUMNS, FOLDS, FEWEST, LARGE = 5_000, 4_000, 100, 5, 10, 1_000
-FIGURES = ("log-loss", "Brier", "calibration error", "accuracy", "fit, s")
-LOWER = {"log-loss", "Brier", "calibration error", "fit, s"}
+LOSS, NORMALISED, CALIBRATION, AUC = "log-loss", "normalised log-loss", "calibration error", "AUC"
+SECONDS = "fit, s"
+FIGURES = (LOSS, NORMALISED, "Brier", CALIBRATION, "accuracy", AUC, SECONDS)
+HIGHER = {"accuracy", AUC}
+EACH = (LOSS, NORMALISED, "accuracy", AUC)
+"""The figures that the page has of each data set."""
+PARTS = ("tables", "texts", "adult", "growth")
+ADULT = (
+    DEFAULT, PAIRS, "priory, pairs=None", "logistic regression", "histogram gradient boosting",
+    "LightGBM", "EBM, interactions=0", "EBM", "CatBoost",
+)  # fmt: skip
+"""The models of adult on all its rows."""
+REQUIRED = (
+    (DEFAULT, ("EBM, interactions=0", "LightGBM", "histogram gradient boosting")),
+    (PAIRS, ("EBM", "CatBoost")),
+)
+"""Whose mean normalised log-loss may be no more than whose."""
+MOST_CALIBRATION, LEAST_AUC = 0.035, 0.925
 
 Scores = dict[str, dict[str, np.ndarray]]
+Requirement = tuple[str, str, str]
 
 
-def tables() -> dict[str, Callable[[], Any]]:
-    """Return the models of tables, each as a user would set it up."""
-    return {
-        "priory": lambda: priory.NaiveBayes(),
-        "priory, pairs=auto": lambda: priory.NaiveBayes(pairs="auto"),
-        "priory textbook": lambda: priory.NaiveBayes.textbook(),
-        "GaussianNB, one-hot": lambda: make_pipeline(_one_hot(False), GaussianNB()),
-        "CategoricalNB, 5 quantiles": lambda: make_pipeline(_quantiles(), CategoricalNB()),
-        "logistic regression": lambda: make_pipeline(
-            _one_hot(True), LogisticRegression(max_iter=1000)
-        ),
-        "random forest": lambda: make_pipeline(
-            _one_hot(False), RandomForestClassifier(random_state=0, n_jobs=-1)
-        ),
-        "histogram gradient boosting": lambda: make_pipeline(
-            _ordinal(), HistGradientBoostingClassifier(random_state=0)
-        ),
-    }
+class DataSet(NamedTuple):
+    """A table or texts, and the class of each row."""
+
+    name: str
+    X: Any
+    y: np.ndarray
+    is_text: bool
+
+    @property
+    def models(self) -> dict[str, Make]:
+        """The models that are judged on it."""
+        if self.is_text:
+            return models.texts()
+        return models.tables(self.X.shape[1] * len(set(self.y)))
 
 
-def texts() -> dict[str, Callable[[], Any]]:
-    """Return the models of texts."""
-    return {
-        "priory": lambda: priory.TextNB(),
-        "priory textbook": lambda: priory.TextNB.textbook(),
-        "MultinomialNB": lambda: make_pipeline(CountVectorizer(), MultinomialNB()),
-        "BernoulliNB": lambda: make_pipeline(CountVectorizer(), BernoulliNB()),
-        "ComplementNB": lambda: make_pipeline(CountVectorizer(), ComplementNB()),
-        "logistic regression, tf-idf": lambda: make_pipeline(
-            TfidfVectorizer(sublinear_tf=True), LogisticRegression(max_iter=1000)
-        ),
-    }
-
-
-def _one_hot(scaled: bool) -> Any:
-    numbers = [SimpleImputer(strategy="median"), *([StandardScaler()] if scaled else [])]
-    labels = make_pipeline(
-        SimpleImputer(strategy="constant", fill_value="missing"),
-        OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-    )
-    return _columns(make_pipeline(*numbers), labels)
-
-
-def _quantiles() -> Any:
-    codes = make_pipeline(  # a value never seen is the code 0, which no row had
-        OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
-        FunctionTransformer(_plus_one),
-    )
-    bins = KBinsDiscretizer(5, encode="ordinal", quantile_method="averaged_inverted_cdf")
-    labels = make_pipeline(SimpleImputer(strategy="constant", fill_value="missing"), codes)
-    return _columns(make_pipeline(SimpleImputer(strategy="median"), bins), labels)
-
-
-def _plus_one(codes: Any) -> Any:
-    return codes + 1
-
-
-def _ordinal() -> Any:
-    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
-    return _columns("passthrough", codes)
-
-
-def _columns(numbers: Any, labels: Any) -> Any:
-    is_number = make_column_selector(dtype_include="number")
-    return make_column_transformer(
-        (numbers, is_number), (labels, make_column_selector(dtype_exclude="number"))
-    )
-
-
-def data_sets(
-    folder: Path, full: bool, only: set[str] | None = None
-) -> Iterator[tuple[str, Any, np.ndarray, bool]]:
-    """Give name, data, classes, and whether they are texts, of every file in a folder, or some."""
+def data_sets(folder: Path, full: bool, only: set[str] | None = None) -> Iterator[DataSet]:
+    """Give every data set in a folder, or some."""
     for path in sorted(
         [*folder.glob("*.csv"), *folder.glob("*.csv.gz"), *folder.glob("*.parquet")]
     ):
@@ -132,7 +84,7 @@ def data_sets(
             table = pd.read_csv(path, keep_default_na=False, na_values=[""])
         if "target" not in table or (not full and table.shape[1] > COLUMNS + 2):
             continue
-        table = table.drop(columns=[c for c in ("split", "group") if c in table])
+        table = table.drop(columns=[c for c in ("split", "group", "fold") if c in table])
         target = table["target"].astype(str)
         table = table[target.map(target.value_counts()) >= FEWEST]
         is_text = [c for c in table if c != "target"] == ["text"]
@@ -142,10 +94,10 @@ def data_sets(
         target = table["target"].astype(str)
         table = table[target.map(target.value_counts()) >= FOLDS].reset_index(drop=True)
         y = table.pop("target").astype(str).to_numpy(dtype=object)
-        yield name, table, y, is_text
+        yield DataSet(name, table, y, is_text)
 
 
-def judge(make: Callable[[], Any], X: Any, y: np.ndarray, is_text: bool) -> np.ndarray:
+def judge(make: Make, X: Any, y: np.ndarray, is_text: bool) -> np.ndarray:
     """Return the figures of a model over what each fold says of the rows it has not learned."""
     labels, classes = np.array(y), sorted(set(y))
     probabilities, seconds = np.zeros((len(y), len(classes))), []
@@ -160,111 +112,211 @@ def judge(make: Callable[[], Any], X: Any, y: np.ndarray, is_text: bool) -> np.n
         places = [classes.index(label) for label in model.classes_]
         probabilities[np.ix_(test, places)] = model.predict_proba(new)
     found = Evaluation(labels, probabilities, classes, how="5-fold")
-    brier = float(((probabilities - (labels[:, None] == classes)) ** 2).sum(axis=1).mean())
-    return np.array(
-        [found.log_loss, brier, found.calibration_error, found.accuracy, np.mean(seconds)]
-    )
+    shares = np.unique(y, return_counts=True)[1] / len(y)
+    figures = {
+        LOSS: found.log_loss,
+        NORMALISED: found.log_loss / -(shares * np.log(shares)).sum(),
+        "Brier": ((probabilities - (labels[:, None] == classes)) ** 2).sum(axis=1).mean(),
+        CALIBRATION: found.calibration_error,
+        "accuracy": found.accuracy,
+        AUC: found.auc,
+        SECONDS: np.mean(seconds),
+    }
+    return np.array([figures[figure] for figure in FIGURES])
+
+
+def judge_all(sets: Sequence[DataSet], jobs: int, names: Sequence[str] | None = None) -> Scores:
+    """Judge all models, or some, on data sets, so many at a time."""
+    works = [
+        (data, model) for data in sets for model in data.models if names is None or model in names
+    ]
+    scores: Scores = {data.name: {} for data in sets}
+    calls = [joblib.delayed(_judged)(data, model) for data, model in works]
+    for (data, model), figures in zip(works, in_processes(calls, jobs), strict=True):
+        scores[data.name][model] = figures
+    return scores
+
+
+def _judged(data: DataSet, model: str) -> np.ndarray:
+    return judge(data.models[model], data.X, data.y, data.is_text)
 
 
 def main() -> int:
     """Judge all models on all data, and write the page."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=DATA)
-    parser.add_argument("--full", action="store_true", help="all rows and columns")
-    parser.add_argument("--only", help="names of data sets, with commas between them")
-    parser.add_argument(
-        "--keep", type=Path, help="a file of scores: what is in it is not judged again"
-    )
-    parser.add_argument("--output", type=Path, default=HERE / "quality.md")
-    arguments = parser.parse_args()
-    if not arguments.folder.is_dir():
-        raise SystemExit(f"There is no folder {arguments.folder}: name one that holds CSV files.")
+    arguments = _arguments()
+    only = set(arguments.only.split(",")) if arguments.only else None
+    whole = arguments.part is None and only is None
+    parts = (arguments.part,) if arguments.part else PARTS
     warnings.simplefilter("ignore")
-    scores: dict[bool, Scores] = {False: {}, True: {}}
-    rows: dict[str, int] = {}
-    kept = _kept(arguments.keep)
-    earlier = len(kept)
-    chosen = set(arguments.only.split(",")) if arguments.only else None
-    with Progress(console=Console(stderr=True)) as progress:
-        found = list(data_sets(arguments.folder, arguments.full, chosen))
-        task = progress.add_task("data sets", total=len(found))
-        for name, X, y, is_text in found:
-            for model, make in (texts() if is_text else tables()).items():
-                progress.update(task, description=f"{name}: {model}")
-                if (name, model) not in kept:
-                    kept[name, model] = judge(make, X, y, is_text)
-                    _keep(arguments.keep, name, model, kept[name, model])
-                scores[is_text].setdefault(name, {})[model] = kept[name, model]
-            rows[name] = len(y)
-            progress.advance(task)
     lines = ["# How well it predicts\n", "Written by `make quality`; no figure is typed by hand.\n"]
-    lines += [_protocol(arguments.full)]
-    if earlier:
-        lines += [f"{earlier} of {len(kept)} scores were kept from earlier runs, so that times of "
-                  "different models may have been measured under different load.\n"]  # fmt: skip
-    for is_text, title in ((False, "Tables"), (True, "Texts")):
-        if scores[is_text]:
-            lines += [f"## {title}\n", *_page(scores[is_text], title, rows)]
-    arguments.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    lines += [f"- {line}" for line in machine(load_average())]
+    lines += [
+        f"- {name}: left out, {library} is not installed" for name, library in absent().items()
+    ]
+    body, required = _measured(parts, only, arguments)
+    if required:
+        lines += ["", *markdown(("required", "it has", "reached"), required, (1,))]
+    page = "\n".join([*lines, "", *body]).rstrip("\n") + "\n"
+    Console(width=170).print(page, markup=False, highlight=False)
+    output = arguments.output or (HERE / "quality.md" if whole else None)
+    if output is not None:
+        output.write_text(page, encoding="utf-8")
     return 0
 
 
-def _kept(path: Path | None) -> dict[tuple[str, str], np.ndarray]:
-    """Return the scores that an earlier run has left."""
-    if path is None or not path.is_file():
-        return {}
-    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    return {(name, model): np.array(figures) for name, model, figures in lines}
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=DATA)
+    parser.add_argument("--full", action="store_true", help="all rows and columns")
+    parser.add_argument("--part", choices=PARTS, help="only this part; all otherwise")
+    parser.add_argument("--only", help="names of data sets, with commas between them")
+    parser.add_argument("--jobs", type=int, default=1, help="models at a time; above 1 untimed")
+    parser.add_argument(
+        "--output", type=Path, help="the page; of a whole run benchmarks/quality.md"
+    )
+    arguments = parser.parse_args()
+    if not arguments.folder.is_dir():
+        parser.error(f"there is no folder {arguments.folder}: name one that holds CSV files")
+    if arguments.jobs < 1:
+        parser.error(f"--jobs must be at least 1, not {arguments.jobs}")
+    return arguments
 
 
-def _keep(path: Path | None, name: str, model: str, figures: np.ndarray) -> None:
-    if path is not None:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps([name, model, figures.tolist()]) + "\n")
+def _measured(
+    parts: Sequence[str], only: set[str] | None, arguments: argparse.Namespace
+) -> tuple[list[str], list[Requirement]]:
+    """Return the lines of the parts, and what they say of the requirements."""
+    folder, full, jobs = arguments.folder, arguments.full, arguments.jobs
+    body: list[str] = []
+    required: list[Requirement] = []
+    sets = list(data_sets(folder, full, only)) if {"tables", "texts"} & set(parts) else []
+    for part, is_text in (("tables", False), ("texts", True)):
+        chosen = [data for data in sets if data.is_text == is_text]
+        if part in parts and chosen:
+            scores = judge_all(chosen, jobs)
+            body += [f"## {part.capitalize()}\n", _protocol(full)]
+            body += _page(scores, {data.name: len(data.y) for data in chosen}, jobs == 1)
+            required += [] if is_text else _losses(scores)
+    if "adult" in parts and (only is None or "adult" in only):
+        for data in data_sets(folder, True, {"adult"}):
+            figures = judge_all([data], jobs, ADULT)[data.name]
+            body += [f"## Adult, all {len(data.y):,} rows\n", "Five folds, as above.\n"]
+            body += _means({data.name: figures}, jobs == 1)
+            required += [_auc(figures)]
+    if "growth" in parts:
+        found = growth.measure(data_sets(folder, True, only), jobs)
+        growth.draw(found, (arguments.output or HERE / "quality.md").parent)
+        body += growth.section(found)
+    return body, required
 
 
 def _protocol(full: bool) -> str:
     limit = "all rows" if full else f"at most {ROWS:,} rows ({TEXTS:,} texts) and {COLUMNS} columns"
     return (
         f"{FOLDS} stratified folds, the same for all models, their predictions pooled; {limit}; "
-        f"classes of fewer than {FEWEST} rows are left out. The Brier score is the sum over the "
-        "classes, the calibration error that of the most probable class in 15 bins. Every model "
+        f"classes of fewer than {FEWEST} rows are left out. The normalised log-loss is the "
+        "log-loss over the entropy of the class shares: 1 is what the shares alone reach. The "
+        "Brier score is the sum over the classes, the calibration error that of the most probable "
+        "class in 15 bins, the AUC the mean over the classes, each against the rest. Every model "
         "has its defaults.\n"
     )
 
 
-def _page(scores: Scores, title: str, rows: dict[str, int]) -> Iterator[str]:
-    """Give the means and mean ranks over the data sets, then the log-loss of each."""
-    models = list(next(iter(scores.values())))
-    grid = np.array([[scores[name][model] for model in models] for name in scores])
-    signs = np.array([1.0 if figure in LOWER else -1.0 for figure in FIGURES])
-    ranks = np.argsort(np.argsort(grid * signs, axis=1), axis=1).mean(axis=0) + 1
-    means = grid.mean(axis=0)
-    shown = Table(title=f"{title}: mean (mean rank) over {len(scores)} data sets")
-    for heading in ("model", *FIGURES):
-        shown.add_column(heading, justify="left" if heading == "model" else "right")
+def _losses(scores: Scores) -> Iterator[Requirement]:
+    """Say whose mean normalised log-loss is at most whose, and whether both are calibrated."""
+    for ours, others in REQUIRED:
+        for other in others:
+            line = f"{ours}: mean {NORMALISED} at most that of {other}"
+            a, b = _both(scores, ours, other, NORMALISED)
+            if len(a):
+                cells = f"{a.mean():.4f}, {b.mean():.4f} ({len(a)} sets)"
+                yield line, cells, reached(bool(a.mean() <= b.mean()))
+            else:
+                yield line, "", reached(None)
+    for ours, _ in REQUIRED:
+        mean = _both(scores, ours, ours, CALIBRATION)[0].mean()
+        line = f"{ours}: mean {CALIBRATION} at most {MOST_CALIBRATION}"
+        yield line, f"{mean:.4f}", reached(bool(mean <= MOST_CALIBRATION))
+
+
+def _both(scores: Scores, a: str, b: str, figure: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return a figure of two models, of the sets on which both were judged."""
+    place = FIGURES.index(figure)
+    sets = [of_set for of_set in scores.values() if a in of_set and b in of_set]
+    return np.array([s[a][place] for s in sets]), np.array([s[b][place] for s in sets])
+
+
+def _auc(figures: Mapping[str, np.ndarray]) -> Requirement:
+    """Say whether the AUC of the default on adult is what is required."""
+    auc = figures[DEFAULT][FIGURES.index(AUC)]
+    line = f"{DEFAULT}: AUC of adult, all rows, at least {LEAST_AUC}"
+    return line, f"{auc:.4f}", reached(bool(auc >= LEAST_AUC))
+
+
+def _page(scores: Scores, rows: Mapping[str, int], timed: bool) -> Iterator[str]:
+    """Give the means and mean ranks over the data sets, the wins, then the figures of each."""
+    names = _models(scores)
+    everywhere = [m for m in names if all(m in of_set for of_set in scores.values())]
+    whole = {name: of_set for name, of_set in scores.items() if set(of_set) == set(names)}
     yield f"Mean (mean rank) over {len(scores)} data sets.\n"
-    yield "| model | " + " | ".join(FIGURES) + " |"
-    yield "|---|" + "---:|" * len(FIGURES)
-    for i, model in enumerate(models):
-        cells = [f"{m:.3f} ({r:.1f})" for m, r in zip(means[i], ranks[i], strict=True)]
-        shown.add_row(model, *cells)
-        yield f"| {model} | " + " | ".join(cells) + " |"
-    Console(width=150).print(shown)
-    large = [name for name in scores if rows[name] > LARGE]
-    if large:
-        times = {m: np.mean([scores[name][m][-1] for name in large]) for m in models}
-        seconds = ", ".join(f"{model} {times[model]:.2f}" for model in models)
-        yield f"\nMean seconds of a fit where there are more than {LARGE:,} rows: {seconds}."
-    for figure in ("log-loss", "accuracy"):
+    yield from _means({n: {m: s[m] for m in everywhere} for n, s in scores.items()}, timed)
+    if whole and len(whole) < len(scores):
+        limits = " and ".join(f"{m} with more than {n}" for m, n in models.MOST_TERMS.items())
+        yield f"Where one fit takes minutes a model is left out, by columns × classes: {limits}."
+        yield f"Over the {len(whole)} data sets of all models:\n"
+        yield from _means(whole, timed)
+    large = [of_set for name, of_set in scores.items() if rows[name] > LARGE]
+    if large and timed:
+        place = FIGURES.index(SECONDS)
+        times = [f"{m} {np.mean([s[m][place] for s in large]):.2f}" for m in everywhere]
+        yield f"Mean seconds of a fit with more than {LARGE:,} rows: {', '.join(times)}.\n"
+    yield from _wins(scores)
+    for figure in EACH:
         place = FIGURES.index(figure)
-        yield f"\n### {figure.capitalize()} of each\n"
-        yield "| data | " + " | ".join(models) + " |"
-        yield "|---|" + "---:|" * len(models)
-        for name in scores:
-            cells = [f"{scores[name][model][place]:.3f}" for model in models]
-            yield f"| {name} | " + " | ".join(cells) + " |"
-    yield ""
+        yield f"### {figure[0].upper()}{figure[1:]} of each\n"
+        cells = [
+            (name, *(f"{s[m][place]:.3f}" if m in s else "" for m in names))
+            for name, s in scores.items()
+        ]
+        yield from (*markdown(("data", *names), cells, range(1, 1 + len(names))), "")
+
+
+def _means(scores: Scores, timed: bool) -> Iterator[str]:
+    """Give the table of means, and of mean ranks where there are several sets."""
+    names = _models(scores)
+    grid = np.array([[of_set[model] for model in names] for of_set in scores.values()])
+    signs = np.array([-1.0 if figure in HIGHER else 1.0 for figure in FIGURES])
+    means, ranks = grid.mean(axis=0), rankdata(grid * signs, axis=1).mean(axis=0)
+    shown = [i for i, figure in enumerate(FIGURES) if timed or figure != SECONDS]
+    cells = []
+    for m, model in enumerate(names):
+        of_model = [f"{means[m, i]:.3f}" for i in shown]
+        if len(scores) > 1:
+            of_model = [f"{c} ({ranks[m, i]:.1f})" for c, i in zip(of_model, shown, strict=True)]
+        cells.append((model, *of_model))
+    heads = ("model", *(FIGURES[i] for i in shown))
+    yield from (*markdown(heads, cells, range(1, len(heads))), "")
+
+
+def _wins(scores: Scores) -> Iterator[str]:
+    """Give in how many sets the log-loss of priory's models is less than that of each other."""
+    names = _models(scores)
+    ours = [model for model in (DEFAULT, PAIRS) if model in names]
+    cells = [
+        (other, *("" if model == other else _won(scores, model, other) for model in ours))
+        for other in names
+    ]
+    yield "Data sets with less log-loss than the other, and with more:\n"
+    yield from (*markdown(("beside", *ours), cells, range(1, 1 + len(ours))), "")
+
+
+def _won(scores: Scores, ours: str, other: str) -> str:
+    a, b = _both(scores, ours, other, LOSS)
+    return f"{(a < b).sum()} / {(a > b).sum()}"
+
+
+def _models(scores: Scores) -> list[str]:
+    return list(max(scores.values(), key=len))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ __all__ = [
     "all_equal",
     "compared",
     "draw",
+    "draw_lines",
     "markdown",
     "page",
     "quantity",
@@ -28,6 +29,9 @@ __all__ = [
 
 Section = Callable[[Mapping[str, Any]], Iterator[str]]
 """Gives the lines that show what a part found."""
+
+Curves = Mapping[str, Mapping[str, Mapping[Any, float]]]
+"""A value of each panel, contender and number of rows."""
 
 HEADINGS = (
     "work", "data", "peer", "priory", "the peer", "ratio", "required", "reached",
@@ -159,21 +163,28 @@ def page(parts: Mapping[str, tuple[str, Section]], folder: Path) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def draw(curves: Mapping[str, Mapping[str, Mapping[str, float]]], path: Path) -> None:
+def draw(curves: Curves, path: Path) -> None:
     """Draw seconds against rows: of each work, contender and number of rows."""
+    draw_lines(curves, path, "rows of 30 float64", "seconds (median)")
+
+
+def draw_lines(curves: Curves, path: Path, x: str, y: str, columns: int = 2) -> None:
+    """Draw a panel for each title, with a line for each contender, on logarithmic axes."""
     import matplotlib
 
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "priory"
     import matplotlib.pyplot as plt
 
+    rows = max(-(-len(curves) // columns), 1)
+    across = min(columns, max(len(curves), 1))
     figure, axes = plt.subplots(
-        1, max(len(curves), 1), figsize=(10, 4), sharey=True, squeeze=False,
+        rows, across, figsize=(5 * across, 4 * rows), sharey=rows == 1, squeeze=False,
         layout="constrained",
     )  # fmt: skip
-    for axis, (work, lines) in zip(axes[0], curves.items(), strict=False):
+    for axis, (title, lines) in zip(axes.flat, curves.items(), strict=False):
         for name, points in lines.items():
-            wide = 2.5 if name == "priory" else 1.2
+            wide = 2.5 if name.startswith("priory") else 1.2
             axis.loglog(
                 [int(n) for n in points],
                 list(points.values()),
@@ -181,9 +192,12 @@ def draw(curves: Mapping[str, Mapping[str, Mapping[str, float]]], path: Path) ->
                 linewidth=wide,
                 label=name,
             )
-        axis.set(title=work, xlabel="rows of 30 float64", ylabel="seconds (median)")
+        axis.set(title=title, xlabel=x, ylabel=y)
         axis.grid(True, which="major", alpha=0.3)
         axis.legend(frameon=False)
+    for axis in axes.flat[len(curves) :]:
+        axis.set_axis_off()
+    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
 

@@ -18,6 +18,7 @@ RESULTS = Path(__file__).parent / "results"
 PACKAGES = (
     "priory", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "duckdb", "mlpack", "river",
     "wnb", "vowpalwabbit", "fasttext", "polars", "pgmpy", "pyagrum",
+    "lightgbm", "interpret-core", "catboost",
 )  # fmt: skip
 
 

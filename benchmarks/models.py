@@ -1,0 +1,203 @@
+"""The models that are judged: priory's, and its peers', each with its defaults as a user has them.
+
+`tables()` and `texts()` give them by name, those whose library is installed; `absent()` says which
+are not there.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
+
+import priory
+
+__all__ = [
+    "DEFAULT",
+    "MOST_TERMS",
+    "PAIRS",
+    "PEERS",
+    "Make",
+    "absent",
+    "lightgbm",
+    "tables",
+    "texts",
+    "threads",
+]
+
+Make = Callable[[], Any]
+
+DEFAULT, PAIRS = "priory", "priory, pairs=auto"
+"""The models that stand for priory where few are shown."""
+
+OURS: Mapping[str, Make] = {
+    DEFAULT: lambda: priory.NaiveBayes(),
+    PAIRS: lambda: priory.NaiveBayes(pairs="auto"),
+    "priory, pairs=None": lambda: priory.NaiveBayes(pairs=None),
+    "priory textbook": lambda: priory.NaiveBayes.textbook(),
+}
+
+PEERS: Mapping[str, tuple[str, Make]] = {
+    "GaussianNB, one-hot": ("sklearn", lambda: make_pipeline(_one_hot(False), GaussianNB())),
+    "CategoricalNB, 5 quantiles": ("sklearn", lambda: make_pipeline(_quantiles(), CategoricalNB())),
+    "logistic regression": (
+        "sklearn", lambda: make_pipeline(_one_hot(True), LogisticRegression(max_iter=1000)),
+    ),
+    "random forest": (
+        "sklearn",
+        lambda: make_pipeline(
+            _one_hot(False), RandomForestClassifier(random_state=0, n_jobs=threads())
+        ),
+    ),
+    "histogram gradient boosting": (
+        "sklearn", lambda: make_pipeline(_ordinal(), HistGradientBoostingClassifier(random_state=0))
+    ),
+    "LightGBM": ("lightgbm", lambda: make_pipeline(FunctionTransformer(_categories), lightgbm())),
+    "EBM, interactions=0": ("interpret", lambda: _ebm(interactions=0)),
+    "EBM": ("interpret", lambda: _ebm()),
+    "CatBoost": ("catboost", lambda: CatBoost()),
+}  # fmt: skip
+"""The library of each model, and how the model is made."""
+
+MOST_TERMS = {"EBM, interactions=0": 400, "EBM": 60}
+"""The most columns × classes: with more one fit takes minutes, and the model is left out."""
+
+
+def tables(terms: int = 1) -> dict[str, Make]:
+    """Return the models of tables of so many columns × classes, as far as they are installed."""
+    peers = {name: make for name, (_, make) in PEERS.items() if name not in absent()}
+    return {
+        name: make
+        for name, make in {**OURS, **peers}.items()
+        if terms <= MOST_TERMS.get(name, terms)
+    }
+
+
+def texts() -> dict[str, Make]:
+    """Return the models of texts."""
+    return {
+        DEFAULT: lambda: priory.TextNB(),
+        "priory textbook": lambda: priory.TextNB.textbook(),
+        "MultinomialNB": lambda: make_pipeline(CountVectorizer(), MultinomialNB()),
+        "BernoulliNB": lambda: make_pipeline(CountVectorizer(), BernoulliNB()),
+        "ComplementNB": lambda: make_pipeline(CountVectorizer(), ComplementNB()),
+        "logistic regression, tf-idf": lambda: make_pipeline(
+            TfidfVectorizer(sublinear_tf=True), LogisticRegression(max_iter=1000)
+        ),
+    }
+
+
+def absent() -> dict[str, str]:
+    """Return the peers that are not installed, and the library of each."""
+    libraries = {name: library for name, (library, _) in PEERS.items()}
+    return {name: found for name, found in libraries.items() if not importlib.util.find_spec(found)}
+
+
+def threads() -> int:
+    """Return how many threads a model may use: OMP_NUM_THREADS, or the cores."""
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    return int(given) if given.isdecimal() else len(os.sched_getaffinity(0))
+
+
+def _one_hot(scaled: bool) -> Any:
+    numbers = [SimpleImputer(strategy="median"), *([StandardScaler()] if scaled else [])]
+    labels = make_pipeline(
+        SimpleImputer(strategy="constant", fill_value="missing"),
+        OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+    )
+    return _columns(make_pipeline(*numbers), labels)
+
+
+def _quantiles() -> Any:
+    codes = make_pipeline(  # a value never seen is the code 0, which no row had
+        OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
+        FunctionTransformer(_plus_one),
+    )
+    bins = KBinsDiscretizer(5, encode="ordinal", quantile_method="averaged_inverted_cdf")
+    labels = make_pipeline(SimpleImputer(strategy="constant", fill_value="missing"), codes)
+    return _columns(make_pipeline(SimpleImputer(strategy="median"), bins), labels)
+
+
+def _plus_one(codes: Any) -> Any:
+    return codes + 1
+
+
+def _ordinal() -> Any:
+    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    return _columns("passthrough", codes)
+
+
+def _columns(numbers: Any, labels: Any) -> Any:
+    is_number = make_column_selector(dtype_include="number")
+    return make_column_transformer(
+        (numbers, is_number), (labels, make_column_selector(dtype_exclude="number"))
+    )
+
+
+def _labels(X: Any) -> list[str]:
+    return list(X.select_dtypes(exclude="number"))
+
+
+def _categories(X: Any) -> Any:
+    """Give the labels pandas' category, which LightGBM reads, and names that it accepts."""
+    X = X.astype(dict.fromkeys(_labels(X), "category"))
+    return X.set_axis([f"column{i}" for i in range(X.shape[1])], axis=1)
+
+
+def lightgbm() -> Any:
+    """Return LightGBM's classifier with its defaults, silent."""
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(n_jobs=threads(), verbose=-1)
+
+
+def _ebm(**options: Any) -> Any:
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    return ExplainableBoostingClassifier(n_jobs=threads(), **options)
+
+
+class CatBoost:
+    """CatBoost with its defaults, told which columns are labels; a gap in one is a label too."""
+
+    def fit(self, X: Any, y: np.ndarray) -> CatBoost:
+        """Learn a frame."""
+        from catboost import CatBoostClassifier
+
+        self.labels = _labels(X)
+        self.model = CatBoostClassifier(
+            cat_features=self.labels,
+            thread_count=threads(),
+            random_seed=0,
+            verbose=False,
+            allow_writing_files=False,
+        ).fit(self._filled(X), y)
+        self.classes_ = self.model.classes_
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the classes."""
+        return np.asarray(self.model.predict_proba(self._filled(X)))
+
+    def _filled(self, X: Any) -> Any:
+        filled = {
+            name: X[name].astype(object).fillna("missing").astype(str) for name in self.labels
+        }
+        return X.assign(**filled)
