@@ -99,7 +99,8 @@ def predict(
     """
     classifier = load(model)
     with from_stdin(data) as source, told(in_options):
-        as_lines = as_json or (output is None and str(source).endswith(".jsonl"))
+        is_json = getattr(source, "is_json", str(source).endswith((".jsonl", ".ndjson")))
+        as_lines = as_json or (output is None and is_json)
         with Output(output, as_lines) as out:
             for X, batch in rows_of(classifier, source, keep=keep, **opening):
                 p = classifier.predict_proba(X)
@@ -294,7 +295,7 @@ def _row(batches: Iterator[tuple[RawTable, Batch]], row: int) -> RawTable:
 
 
 def _only(X: RawTable, i: int) -> RawTable:
-    return RawTable(X.names, 1, X.named, lambda j: X.get(j)[i : i + 1])
+    return RawTable(X.names, 1, X.named, lambda j: X.get(j)[i : i + 1], tidy=X.tidy)
 
 
 def _report(path: Path, classifier: Classifier, more: dict[str, Any], as_json: bool) -> None:

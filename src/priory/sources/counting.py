@@ -191,7 +191,10 @@ class _Tally:
                 continue
             for row, value in zip(*odd, strict=True):
                 form = task.learned.get(name, task.forms[name])
-                firm.setdefault(row, not_fitting(name, form, value))
+                told = not_fitting(name, form, value)
+                if block.why == "declared":
+                    told += f"; or learn it as categories: families={{{name!r}: 'categorical'}}"
+                firm.setdefault(row, told)
         if not firm:
             return batch
         return without_rows(batch, firm, task.source)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, count
 from typing import Any
 
@@ -160,7 +161,8 @@ class FilteredSource(Source):
         import pyarrow as pa
 
         table = pa.table({**known.columns, ROW: np.arange(known.n_rows)})
-        source = of_table(self._connection, table, self.name, self.reading)
+        # A number of a row is no gap, whatever na_values are.
+        source = of_table(self._connection, table, self.name, replace(self.reading, na_values=()))
         found = [batch.columns[ROW].to_numpy() for batch in source.batches({ROW: Form.NATURAL})]
         return np.sort(np.concatenate(found))[:most] if found else np.zeros(0, np.int64)
 
@@ -308,7 +310,7 @@ def _typed(
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Number names that stand more than once, as a join may give them.
+    """Give names that stand more than once a number, as a join may have them.
 
     >>> _distinct(["id", "x", "id"])
     ('id', 'x', 'id_1')

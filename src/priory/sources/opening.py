@@ -94,7 +94,9 @@ def _open_files(source: Any, reading: Reading) -> Source:
     """Open files of one format."""
     paths = [source] if isinstance(source, str | os.PathLike) else list(source)
     files = [file for path in paths for file in find_files(path)]
-    name = os.fspath(paths[0]) if len(paths) == 1 else f"{files[0]} and others"
+    name = getattr(paths[0], "called", files[0] if len(files) == 1 else os.fspath(paths[0]))
+    if len(paths) > 1:
+        name = f"{files[0]} and others"
     formats = {format_of(file) for file in files}
     if len(formats) > 1:
         raise InputError(
