@@ -12,7 +12,7 @@ import typer
 
 from priory.cli.inputs import parse_pairs
 
-__all__ = ["AsJson", "Data", "Model", "Opening", "Out", "opens_source"]
+__all__ = ["AsJson", "Data", "Model", "NoNewClasses", "Opening", "Out", "opens_source"]
 
 Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Data = Annotated[
@@ -21,6 +21,9 @@ Data = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Out = Annotated[Path | None, typer.Option("--output", "-o", help="Write here.", show_default=False)]
+NoNewClasses = Annotated[
+    bool, typer.Option("--no-new-classes", help="Refuse a class that the model does not know.")
+]
 Opening: TypeAlias = dict[str, Any]
 """How a source is opened, as `priory.sources.open_source` takes it."""
 

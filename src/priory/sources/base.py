@@ -152,10 +152,11 @@ class Unread:
 
     def __str__(self) -> str:
         shown = ", ".join(f"{value!r:.40} ({n:,})" for value, n in self.commonest)
-        share = min(self.share, 0.9999) if self.share < 1 else 1.0
+        share = "more than 99.9%" if self.share > 0.999 else f"{self.share:.1%}"
+        form = Form.NUMBER if self.form is Form.INTEGER else self.form
         return (
-            f"Column {self.column!r} is read as labels, though {share:.4g} of its values are "
-            f"{self.form}; the others: {shown}. {self.mend}"
+            f"Column {self.column!r} is read as labels, though {share} of its values are {form}; "
+            f"the commonest others: {shown}. {self.mend}"
         )
 
 

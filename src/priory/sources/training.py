@@ -27,6 +27,7 @@ from priory.data.schema import Block, Kind, Schema
 from priory.evaluation.validation import trained
 from priory.sources.base import Batch, Form, Source, check_columns
 from priory.sources.counting import OtherClasses, Task, class_form, count, sample_schema
+from priory.sources.news import News, refuse_new_classes
 from priory.sources.opening import open_source
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
@@ -239,14 +240,19 @@ def _count_together(statistics: Statistics, task: Task, sample: Sample) -> Stati
     return statistics.beside(found)
 
 
-def update(classifier: Classifier, source: Any, **reading: Any) -> int:
+def update(classifier: Classifier, source: Any, *, new_classes: bool = True, **reading: Any) -> int:
     """Learn the rows of one more source, and count them; see `train` for the options.
+
+    Without `new_classes`, a class that the classifier does not know is refused, and nothing is
+    learned.
 
     >>> classifier = train("examples/play_tennis.csv", "play")
     >>> update(classifier, "examples/play_tennis.csv")
     14
     """
-    new, sample, name = _count_for(classifier, source, **reading)
+    new, sample, name = _count_for(classifier, source, is_new=True, **reading)
+    if not new_classes:
+        refuse_new_classes(classifier.statistics, new, name)
     classifier.update_statistics(new, sample)
     classifier.provenance = classifier.provenance.with_source(name, new.n_rows)
     return new.n_rows
@@ -273,6 +279,7 @@ def _count_for(
     target: str | None = None,
     weight: str | None = None,
     progress: bool | None = None,
+    is_new: bool = False,
     **opening: Any,
 ) -> tuple[Statistics, Sample | None, str]:
     """Count a source under the schema of a classifier; the last result is the source's name."""
@@ -285,6 +292,10 @@ def _count_for(
         features = known_features(classifier, opened)
         check_columns([] if weight is None else [weight], opened.columns, "The weight column")
         statistics, settings = classifier.statistics, classifier.settings
+        roles = {target, weight, *classifier.provenance.dropped, *statistics.schema.columns}
+        strange = [column for column in opened.columns if column not in roles]
+        if strange and is_new:
+            warn(f"{opened.name}: {News(columns=strange).lines()[0]}.", PrioryWarning)
         task = Task(
             *(opened, target, features, weight, settings, forms_for(statistics, opened)),
             known=classifier.classes,
