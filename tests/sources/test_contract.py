@@ -1,4 +1,4 @@
-"""One contract for rows: a column that is absent, one too many, a bad value, the order of columns."""
+"""One contract for rows: an absent column, one too many, a bad value, the order of columns."""
 
 import json
 

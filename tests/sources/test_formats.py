@@ -58,9 +58,11 @@ def test_json_that_is_none(tmp_path, text, message):
 
 
 def test_json_says_what_a_string_is(tmp_path):
-    rows = [{"zip": "10115", "n": 1, "when": "2024-01-05", "mixed": 1, "y": "a"},
-            {"zip": "20095", "n": "NA", "when": "2024-01-06", "mixed": "?", "y": "b"},
-            {"zip": "80331", "n": 2.5, "when": None, "mixed": 3, "y": "a", "deep": [1, {"k": 2}]}]  # fmt: skip
+    rows = [
+        {"zip": "10115", "n": 1, "when": "2024-01-05", "mixed": 1, "y": "a"},
+        {"zip": "20095", "n": "NA", "when": "2024-01-06", "mixed": "?", "y": "b"},
+        {"zip": "80331", "n": 2.5, "when": None, "mixed": 3, "y": "a", "deep": [1, {"k": 2}]},
+    ]
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     forms = open_source(path).forms()

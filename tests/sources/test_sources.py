@@ -332,7 +332,7 @@ def test_json_lines_widen_too(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps({"x": x, "y": "ab"[i % 2]}) + "\n"
                             for i, x in enumerate([1, 2, 3, "x", None, True])))  # fmt: skip
-    with pytest.warns(PrioryWarning, match=r"Column 'x' is read as labels, though 0.6 of its"):
+    with pytest.warns(PrioryWarning, match=r"Column 'x' is read as labels, though 60.0% of its"):
         found = train(path, "y").statistics
     assert found.tables["x"].labels == ("1", "2", "3", "true", "x")
 

@@ -7,7 +7,6 @@ length are left out or refused with their line.
 
 from __future__ import annotations
 
-import codecs
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,12 +26,13 @@ from priory.sources.casting import (
     spellings,
     without_gaps,
 )
+from priory.sources.lines import Lines, reader, skipped
 from priory.sources.packed import open_bytes, reading
 from priory.sources.tables import CsvHead
 
 __all__ = ["CsvSource"]
 
-PIECE = 1 << 24
+PIECE = 1 << 23
 """The number of bytes parsed at a time."""
 
 FIRST_PIECE = 1 << 22
@@ -43,8 +43,6 @@ BLOCK = PIECE // 4
 
 LONGEST = 1 << 28
 """The longest line."""
-
-UTF8 = ("utf-8", "utf8", "utf-8-sig")
 
 
 class CsvSource(Source):
@@ -136,10 +134,10 @@ class CsvSource(Source):
         with reading(head.path):
             opened, self._file = open_bytes(head.path)
             with self._file, opened:
-                read = _reader(opened, head, self.reading.encoding)
-                rest, start, is_last = _skipped(read, head.size), head.size, False
+                read = reader(opened, head, self.reading.encoding)
+                rest, start, is_last = skipped(read, head.size), head.size, False
                 while not is_last:
-                    more = read(size)
+                    more = read(max(size - len(rest), size // 2))
                     is_last = not more
                     data = rest + more if rest else more
                     end = len(data) if is_last else data.rfind(b"\n") + 1
@@ -150,16 +148,18 @@ class CsvSource(Source):
                         line = data.rfind(b"\n", 0, end - 1) + 1
                         odd = (data.count(b'"', line, end) % 2 == 1) != odd
                         end = line
-                    if odd and not is_last and len(data) >= 2 * size:
+                    if odd and not is_last and len(data) >= size + size // 2:
                         end = last  # too long for a value
                     if not end and len(data) > LONGEST:
                         raise InputError(
                             f"{head.path} has a line of more than {LONGEST:,} bytes: it is no "
                             "table of text, or its lines do not end."
                         )
+                    rest, rows = data[end:], data[:end]
+                    del data, more  # a piece is large
                     if end:
-                        yield _Piece(data[:end], quoted, odd, head, start, self.reading)
-                    rest, start = data[end:], start + end
+                        yield _Piece(rows, quoted, odd, head, start, self.reading)
+                    start += end
 
     def _parsed(self, piece: _Piece, head: CsvHead, forms: Mapping[str, Form]) -> Iterator[Batch]:
         import pyarrow as pa
@@ -277,38 +277,17 @@ class _Piece:
                 table = table.slice(0, table.num_rows - 1)
         return table, faults
 
-    def place(self, row: int) -> str:
-        """Name a row by its line."""
-        return f"line {self._first_line + self._lines[row]:,} of {self.head.path}"
-
     @cached_property
-    def _lines(self) -> list[int]:
-        """The line on which each row begins, counting from 0."""
-        lines, inside = [], False
-        for i, line in enumerate(self.rows.split(b"\n")):
-            if not inside and line.strip(b"\r"):
-                lines.append(i)
-            if self.quoted and line.count(b'"') % 2:
-                inside = not inside
-        return lines
-
-    @cached_property
-    def _first_line(self) -> int:
-        """The number of the first line, counting from 1."""
-        n, left = 1, self.start
-        opened, file = open_bytes(self.head.path)
-        with file, opened:
-            read = _reader(opened, self.head, self.reading.encoding)
-            while left > 0 and (data := read(min(left, PIECE))):
-                n += data.count(b"\n", 0, left)
-                left -= len(data)
-        return n
+    def place(self) -> Callable[[int], str]:
+        """Name a row by its line; without the rows, which would be kept with every batch."""
+        return Lines(self.head, self.reading.encoding, self.start, len(self.rows), self.quoted)
 
     def _not_text(self, error: Exception) -> InputError:
         try:
             self.rows.decode()
         except UnicodeDecodeError as wrong:
-            line = self._first_line + self.rows.count(b"\n", 0, wrong.start)
+            place = Lines(self.head, self.reading.encoding, self.start, wrong.start, False)
+            line = place.first + self.rows.count(b"\n", 0, wrong.start)
             return InputError(
                 f"Line {line:,} of {self.head.path} is not in the expected encoding. Give its "
                 "encoding, such as encoding='latin-1'."
@@ -354,46 +333,3 @@ def _concatenated(arrays: Iterable[Any]) -> Any:
     import pyarrow as pa
 
     return pa.chunked_array([chunk for array in arrays for chunk in array.chunks], pa.string())
-
-
-def _reader(opened: IO[bytes], head: CsvHead, encoding: str) -> Callable[[int], bytes]:
-    """Give a function that reads on, as UTF-8, with lines that end in a line feed."""
-    if encoding.lower().replace("_", "-") in UTF8:
-        if not head.lone:
-            return _without_mark(opened.read)
-        return _without_mark(lambda size: opened.read(size).replace(b"\r", b"\n"))
-    decoder = codecs.getincrementaldecoder(encoding)()
-
-    def read(size: int) -> bytes:
-        while data := opened.read(size):
-            text = decoder.decode(data)
-            if text:
-                return (text.replace("\r", "\n") if head.lone else text).encode()
-        return decoder.decode(b"", final=True).encode()
-
-    return read
-
-
-def _without_mark(read: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    """Leave out the mark that some programs write before UTF-8."""
-    is_first = True
-
-    def read_on(size: int) -> bytes:
-        nonlocal is_first
-        data = read(size)
-        if is_first:
-            is_first = False
-            if data.startswith(codecs.BOM_UTF8):
-                return data[3:] or read(size)
-        return data
-
-    return read_on
-
-
-def _skipped(read: Callable[[int], bytes], size: int) -> bytes:
-    """Skip the header, and give what was read beyond it."""
-    while size > 0 and (data := read(PIECE if size > PIECE else size + 1024)):
-        if len(data) > size:
-            return data[size:]
-        size -= len(data)
-    return b""
