@@ -32,7 +32,7 @@ __all__ = [
 SAMPLE_ROWS = 20_480
 """The number of rows from which the kinds of columns are inferred, at most."""
 
-SAMPLE_BYTES = 1 << 24
+SAMPLE_BYTES = 1 << 23
 """And the size of their text: wide tables are judged by fewer rows."""
 
 

@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 WIDENED = "numbers at first, then text"
-SAMPLE_VALUES = 20_000_000
+SAMPLE_VALUES = 2_500_000
 """As many values are looked at, at most, to infer the kinds of columns."""
 
 

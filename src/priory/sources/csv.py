@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -35,11 +35,14 @@ __all__ = ["CsvSource"]
 PIECE = 1 << 23
 """The number of bytes parsed at a time."""
 
-FIRST_PIECE = 1 << 22
+FIRST_PIECE = 1 << 21
 """The number where only the first rows are wanted."""
 
-BLOCK = PIECE // 4
-"""The part parsed by one thread."""
+BYTES_PER_COLUMN, LARGEST_PIECE = 12_288, 1 << 26
+"""A piece of a wide table is larger, so that it has some thousand rows: each adds to every sum."""
+
+SMALLEST_BLOCK = 1 << 16
+"""The part parsed by one thread is a quarter of a piece, and so many bytes more."""
 
 LONGEST = 1 << 28
 """The longest line."""
@@ -53,7 +56,8 @@ class CsvSource(Source):
         self.name, self.reading, self._heads = name, reading, heads
         self.columns = heads[0].columns
         self._size = sum(os.path.getsize(head.path) for head in heads)
-        self._before, self._file = 0, None  # type: tuple[int, IO[bytes] | None]
+        self._before = 0
+        self._file: Any = None
         self._found: tuple[Mapping[str, Form], Sequence[Unread]] | None = None
 
     @property
@@ -107,7 +111,8 @@ class CsvSource(Source):
         """Stream the rows, with a few pieces at a time in memory."""
         left, self._before = most, 0
         for head in self._heads:
-            for piece in self._pieces(head, PIECE if most is None else FIRST_PIECE):
+            size = min(max(PIECE, BYTES_PER_COLUMN * len(head.columns)), LARGEST_PIECE)
+            for piece in self._pieces(head, size if most is None else FIRST_PIECE):
                 for batch in self._parsed(piece, head, forms):
                     if left is not None and batch.n_rows > left:
                         batch = batch.take(range(left))
@@ -229,7 +234,7 @@ class _Piece:
         is_serial = bool(parsing)
         options = csv.ReadOptions(
             column_names=list(self.head.columns),
-            block_size=len(self.rows) + 1 if is_serial else BLOCK,
+            block_size=len(self.rows) + 1 if is_serial else len(self.rows) // 4 + SMALLEST_BLOCK,
             use_threads=not is_serial,
         )
         parse = csv.ParseOptions(
