@@ -66,6 +66,7 @@ def plain(values):
 @pytest.fixture
 def small_pieces(monkeypatch):
     monkeypatch.setattr(csv, "PIECE", 64)
+    monkeypatch.setattr(csv, "BYTES_PER_COLUMN", 0)
     monkeypatch.setattr(csv, "FIRST_PIECE", 32)
 
 
@@ -80,6 +81,7 @@ def test_the_rows_are_those_of_python(tmp_path_factory, rows, end, quoting, size
     write(path, rows, lineterminator=end, quoting=quoting)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv, "PIECE", size)
+        patch.setattr(csv, "BYTES_PER_COLUMN", 0)
         found = read(open_source(path))
     columns, misread = {}, {}
     for (name, form), values in zip(FORMS.items(), zip(*rows, strict=True), strict=True):
@@ -146,6 +148,7 @@ def test_pieces_do_not_change_what_is_learned(tmp_path, monkeypatch):
     path = write(tmp_path / "rows.csv", rows)
     whole = priory.train(path, "y").statistics
     monkeypatch.setattr(csv, "PIECE", 100)
+    monkeypatch.setattr(csv, "BYTES_PER_COLUMN", 0)
     pieces = priory.train(path, "y").statistics
     assert [pieces.tables[name] == whole.tables[name] for name in ("truth", "text")] == [True, True]
     assert pieces.tables["number"].cells == whole.tables["number"].cells
