@@ -55,6 +55,8 @@ def without_rows(batch: Batch, wrong: Mapping[int, str], source: Source) -> Batc
 def split_by_fit(batch: Batch, source: Source, forms: Mapping[str, Form]) -> tuple[Batch, Any]:
     """Take the rows before the first that does not fit, and what is wrong with it; or all that do.
 
+    >>> import numpy as np
+    >>> from priory.sources.base import Misread
     >>> from priory.sources.memory import TableSource
     >>> odd = {"x": Misread([1], ["seven"])}
     >>> batch = Batch({"x": np.array([1.0, np.nan, 3.0])}, 3, odd, "line {} of a.csv".format)
