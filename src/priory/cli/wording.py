@@ -14,12 +14,12 @@ LISTED = re.compile(r"\b(na_values)=\[([^\]]*)\]")
 
 
 def in_options(text: str) -> str:
-    r"""Spell the arguments of Python in a message as options of the shell.
+    """Spell the arguments of Python in a message as options of the shell.
 
     >>> in_options("weights must be one of these. Declare it: families={'zip': 'categorical'}.")
     '--weights must be one of these. Declare it: --families zip=categorical.'
-    >>> in_options("If they are gaps: na_values=['n. a.', 'x']. Or thousands=\"'\".")
-    "If they are gaps: --na-values 'n. a.' --na-values x. Or --thousands ''\"'\"''."
+    >>> in_options("If they are gaps: na_values=['n. a.', 'x']. Else decimal=','.")
+    "If they are gaps: --na-values 'n. a.' --na-values x. Else --decimal ,."
     >>> in_options("structure='tan' has its pairs; pairs=None. Then name it in na_values.")
     '--structure tan has its pairs; --pairs none. Then name it in --na-values.'
     """
