@@ -94,7 +94,10 @@ class TestCasts:
         expected = model.predict_proba({"x": [v / 4 for v in CODES]})
         given = {"x": [str(v / 4) for v in CODES]}
         np.testing.assert_array_equal(model.predict_proba(given), expected)
-        for wrong in ("nan", "inf", "1_000", "1,5", "", "0x1"):
+        missing = model.predict_proba({"x": None})
+        for gap in ("nan", "", "NA", " ? "):
+            np.testing.assert_array_equal(model.predict_proba({"x": gap}), missing)
+        for wrong in ("inf", "1_000", "1,5", "0x1"):
             with pytest.raises(SchemaError, match=r"Column 'x' is read as numbers, but holds"):
                 model.predict({"x": wrong})
 

@@ -647,3 +647,95 @@ def test_a_reader_that_leaves_early_is_no_error(model):
     command = f"{sys.executable} -m priory sample {model} -n 200000 | head -n 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=300)
     assert done.stdout.count("\n") == 1 and "Traceback" not in done.stderr
+
+
+# Files as they come
+
+MESSY = (
+    'n,price,zip,y\n1,"1,5",01067,yes\nNA,"2,5",10115,no\n3,"3,5",04109, yes\n4,"4,5",20095,no\n'
+)
+
+
+def test_inspect(run, tmp_path):
+    path = tmp_path / "messy.csv"
+    path.write_text(MESSY)
+    code, out, err = run("inspect", path, "-t", "y")
+    assert code == 0 and err == ""
+    assert "numbers  1 (25.0%)  3         integer" in out and "--decimal ," in out
+    found = json.loads(run("inspect", path, "--decimal", ",", "--json")[1])
+    assert found["rows"] == 4 and found["unread"] == []
+    assert [column["kind"] for column in found["columns"]] == [
+        "numbers",
+        "numbers",
+        "labels",
+        "labels",
+    ]
+    found = json.loads(run("inspect", path, "--json", "--na-values", "none")[1])
+    assert {odd["column"]: odd["mend"] for odd in found["unread"]} == {
+        "n": "If they stand for missing values: --na-values NA.",
+        "price": "To read all of them as numbers: --decimal ,.",
+    }
+    code, out, _ = run("inspect", "-", stdin=MESSY)
+    assert code == 0 and out.startswith("stdin: 4 rows")
+    assert run("inspect", path, "-t", "why")[0] == 1
+
+
+def test_train_tells_integers_and_what_does_not_parse(run, tmp_path):
+    path = tmp_path / "messy.csv"
+    path.write_text(MESSY)
+    code, out, err = run("train", path, "-t", "y", "-o", "m.priory")
+    assert code == 0 and "integer, 3 distinct values" in out
+    assert "Column 'price' is read as labels" in err and "--decimal ," in err
+    assert "decimal=" not in err
+
+
+def test_messages_name_stdin_and_not_a_temporary_file(run, model):
+    for stdin, message in [
+        ("outlook,wind\nRain\n", "Line 2 of stdin has 1 values, but there are 2 columns"),
+        ("", "stdin is empty"),
+        ('[{"outlook": "Rain"}, 3]', "Row 2 of stdin must be an object"),
+        ("PAR1 is no footer", "stdin could not be read"),
+        ("SQLite format 3\0 is no base", "stdin could not be read"),
+    ]:
+        code, _, err = run("predict", model, "-", stdin=stdin)
+        assert code == 1 and message in err.replace("warning: ", "") and "/tmp" not in err
+        assert "priory-stdin" not in err
+
+
+def test_good_lines_before_a_bad_one_are_answered(run, model, tmp_path):
+    lines = [json.dumps(DAY), json.dumps(DAY), "{not json", json.dumps(DAY), '{"outlook": [1]}']
+    code, out, err = run("predict", model, "-", stdin="\n".join(lines))
+    assert code == 1 and len(out.splitlines()) == 2 and "Line 3 is not JSON" in err
+    code, out, err = run("predict", model, "-", "--on-error", "skip", stdin="\n".join(lines))
+    assert code == 0 and len(out.splitlines()) == 3
+    assert "2 lines were left out: Line 3 is not JSON" in err and "Line 5: Column 'outlook'" in err
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(lines[:4]))
+    code, out, err = run("predict", model, path)
+    assert code == 1 and len(out.splitlines()) == 2 and "Line 3 of" in err
+    code, out, err = run("predict", model, path, "--on-error=skip")
+    assert code == 0 and len(out.splitlines()) == 3 and "1 row was left out of" in err
+    assert run("predict", model, path, "--on-error", "perhaps")[0] == 2
+
+
+def test_update_and_merge_tell_what_is_new(run, model, tmp_path):
+    text = Path(DAYS).read_text().replace(",Yes", ",Yess").replace("Weak", "Gale")
+    (tmp_path / "typo.csv").write_text(text)
+    code, _, err = run("update", model, tmp_path / "typo.csv", "-o", tmp_path / "new.priory")
+    assert code == 0 and "new class: 'Yess'" in err and "new value of 'wind': 'Gale'" in err
+    code, _, err = run("update", model, tmp_path / "typo.csv", "--no-new-classes")
+    assert code == 1 and "9 rows of the class 'Yess'" in err and "Did you mean 'Yes'?" in err
+    run("train", tmp_path / "typo.csv", "-t", "play", "-o", tmp_path / "b.priory", "--textbook")
+    merge = ("merge", model, tmp_path / "b.priory", "-o", tmp_path / "c.priory")
+    found = json.loads(run(*merge, "--json")[1])
+    assert found["new_classes"] == ["Yess"] and found["new_values"] == {"wind": ["Gale"]}
+    code, _, err = run(*merge, "--no-new-classes")
+    assert code == 1 and "b.priory has 9 rows of the class 'Yess'" in err
+
+
+def test_what_was_learned_reads_gap_words_of_set(run, tmp_path):
+    path = tmp_path / "messy.csv"
+    path.write_text(MESSY)
+    run("train", path, "-t", "y", "-o", "m.priory", "--decimal", ",")
+    assert run("explain", "m.priory", "--set", "n=NA", "--set", "price=2.5")[0] == 0
+    assert run("explain", "m.priory", "--set", "n=nine")[0] == 1

@@ -21,13 +21,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    if arguments[:1] == ["predict"]:
-        from priory.cli.lines import asked_for, predict_lines
+    from priory.base.errors import PrioryError
 
-        asked = asked_for(arguments[1:])
-        if asked is not None:
-            predict_lines(asked)
-            return 0
-    from priory.cli.app import run
+    try:
+        if arguments[:1] == ["predict"]:
+            from priory.cli.lines import asked_for, predict_lines
 
-    return run(arguments)
+            asked = asked_for(arguments[1:])
+            if asked is not None:
+                predict_lines(asked)
+                return 0
+        from priory.cli.app import run
+
+        return run(arguments)
+    except PrioryError as error:
+        from priory.cli.wording import in_options  # which loads all options
+
+        raise type(error)(in_options(str(error))) from None

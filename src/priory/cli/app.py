@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,12 +20,13 @@ from priory.cli import reports
 from priory.cli.failing import BAD_USAGE, INTERRUPTED, say, told
 from priory.cli.inputs import from_stdin, parse_pairs, parse_value
 from priory.cli.judging import judge
-from priory.cli.options import AsJson, Data, Model, Opening, Out, opens_source
+from priory.cli.options import AsJson, Data, Model, NoNewClasses, Opening, Out, opens_source
 from priory.cli.outputs import Output, dumped
 from priory.cli.training import train
 from priory.cli.wording import in_options
 from priory.data.rawtables import RawTable
 from priory.sources.base import Batch
+from priory.sources.news import News, news, refuse_new_classes
 from priory.sources.scoring import rows_of
 
 __all__ = ["app", "run"]
@@ -78,6 +81,30 @@ def _main(
 app.command(epilog="Example: priory train days.csv --target play -o days.priory")(train)
 
 
+@app.command(epilog="Example: priory inspect days.csv --target play")
+@opens_source
+def inspect(
+    data: Data,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column of the classes.")
+    ] = None,
+    *,
+    opening: Opening,
+    as_json: AsJson = False,
+) -> None:
+    """Show what the columns hold and how they would be read, without training.
+
+    For each column its kind and why, gaps, distinct values, and why it would be left out; then
+    values that do not parse as most of their column do, with the option that would mend it.
+    """
+    with from_stdin(data) as source, told(in_options):
+        found = sources.inspect(source, target, **{**opening, "on_error": "skip"})
+    mended = replace(
+        found, unread=tuple(replace(odd, mend=in_options(odd.mend)) for odd in found.unread)
+    )
+    print(dumped(mended.to_dict()) if as_json else str(mended))
+
+
 @app.command(epilog="Example: priory predict days.priory new.csv --proba -o answers.csv")
 @opens_source
 def predict(
@@ -99,7 +126,8 @@ def predict(
     """
     classifier = load(model)
     with from_stdin(data) as source, told(in_options):
-        as_lines = as_json or (output is None and str(source).endswith(".jsonl"))
+        is_json = getattr(source, "is_json", str(source).endswith((".jsonl", ".ndjson")))
+        as_lines = as_json or (output is None and is_json)
         with Output(output, as_lines) as out:
             for X, batch in rows_of(classifier, source, keep=keep, **opening):
                 p = classifier.predict_proba(X)
@@ -188,10 +216,17 @@ def show(
 @app.command(epilog="Example: priory update days.priory march.csv")
 @opens_source
 def update(
-    model: Model, data: Data, output: Out = None, *, opening: Opening, as_json: AsJson = False
+    model: Model,
+    data: Data,
+    output: Out = None,
+    no_new_classes: NoNewClasses = False,
+    *,
+    opening: Opening,
+    as_json: AsJson = False,
 ) -> None:
-    """Learn more rows; new classes, categories and values may come at any time."""
-    _change(sources.update, "learned", model, data, output, opening, as_json)
+    """Learn more rows; new classes, categories and values may come at any time, and are told."""
+    change = partial(sources.update, new_classes=not no_new_classes)
+    _change(change, "learned", model, data, output, opening, as_json)
 
 
 @app.command(epilog="Example: priory forget days.priory withdrawn.csv")
@@ -207,6 +242,7 @@ def forget(
 def merge(
     models: Annotated[list[Path], typer.Argument(help="Two or more model files.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file of the sum.")],
+    no_new_classes: NoNewClasses = False,
     as_json: AsJson = False,
 ) -> None:
     """Add up what several models have learned; the first one's settings are kept."""
@@ -214,10 +250,15 @@ def merge(
         raise SettingError("merge needs two models or more.")
     total = load(models[0])
     with told(in_options):
+        before = total.statistics
         for path in models[1:]:
-            total.merge(load(path))
+            other = load(path)
+            if no_new_classes:
+                refuse_new_classes(total.statistics, other.statistics, str(path))
+            total.merge(other)
         total.save(output, keep_sample=total.has_sample)
-    _report(output, total, {"models": [str(path) for path in models]}, as_json)
+    found = news(before, total.statistics)
+    _report(output, total, {"models": [str(path) for path in models]}, found, as_json)
 
 
 @app.command(epilog="Example: priory sample days.priory -n 5 --random-state 1")
@@ -278,9 +319,10 @@ def _change(
     classifier = load(model)
     path = output if output is not None else model
     with from_stdin(data) as source, told(in_options):
+        before = classifier.statistics
         rows = change(classifier, source, **opening)
         classifier.save(path, keep_sample=classifier.has_sample)
-    _report(path, classifier, {verb: rows}, as_json)
+    _report(path, classifier, {verb: rows}, news(before, classifier.statistics), as_json)
 
 
 def _row(batches: Iterator[tuple[RawTable, Batch]], row: int) -> RawTable:
@@ -294,14 +336,19 @@ def _row(batches: Iterator[tuple[RawTable, Batch]], row: int) -> RawTable:
 
 
 def _only(X: RawTable, i: int) -> RawTable:
-    return RawTable(X.names, 1, X.named, lambda j: X.get(j)[i : i + 1])
+    return RawTable(X.names, 1, X.named, lambda j: X.get(j)[i : i + 1], tidy=X.tidy)
 
 
-def _report(path: Path, classifier: Classifier, more: dict[str, Any], as_json: bool) -> None:
+def _report(
+    path: Path, classifier: Classifier, more: dict[str, Any], found: News, as_json: bool
+) -> None:
     rows = classifier.statistics.n_rows
     if as_json:
-        print(dumped({"model": str(path), "rows": rows, **more}))
+        told = {key: value for key, value in found.to_dict().items() if value}
+        print(dumped({"model": str(path), "rows": rows, **more, **told}))
         return
+    for line in found.lines():
+        say(line)
     for verb, count in more.items():
         if isinstance(count, int):
             say(f"{count:,} rows {verb}")

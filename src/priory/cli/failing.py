@@ -12,7 +12,9 @@ from typing import Any
 
 from priory.base.errors import PrioryError, SettingError
 
-__all__ = ["guarded", "say", "told"]
+__all__ = ["calling", "guarded", "say", "told"]
+
+_names: dict[str, str] = {}
 
 BAD_DATA, BAD_USAGE, INTERRUPTED = 1, 2, 130
 
@@ -48,7 +50,16 @@ def guarded(run: Callable[[], int]) -> int:
 
 def say(text: str) -> None:
     """Print one line for people."""
+    for path, name in _names.items():
+        text = text.replace(path, name)
     print(f"priory: {text}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def calling(names: dict[str, str]) -> Iterator[None]:
+    """Let messages call temporary files by other names."""
+    _names.update(names)
+    yield
 
 
 @contextmanager

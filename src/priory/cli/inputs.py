@@ -13,6 +13,8 @@ from typing import Any
 
 from priory.base.errors import SchemaError, SettingError, did_you_mean, listing
 from priory.classifier.classifier import Classifier
+from priory.cli.failing import calling
+from priory.data.gaps import GAP_WORDS
 from priory.families import family_names
 from priory.families.priors import MEstimate
 from priory.sources.base import Form
@@ -36,6 +38,18 @@ KINDS = {"labels": "categorical", "numbers": "gaussian"}
 """Kinds may be given too; each stands for its plain family."""
 
 
+class Stdin(os.PathLike[str]):
+    """A temporary file with what came through a pipe, which messages call stdin."""
+
+    called = "stdin"
+
+    def __init__(self, path: str, is_json: bool) -> None:
+        self.path, self.is_json = path, is_json
+
+    def __fspath__(self) -> str:
+        return self.path
+
+
 @contextmanager
 def from_stdin(data: Sequence[str]) -> Iterator[Any]:
     """Copy stdin to a temporary file, which can be read again; other data stay as they are."""
@@ -45,14 +59,13 @@ def from_stdin(data: Sequence[str]) -> Iterator[Any]:
         yield data[0] if len(data) == 1 else list(data)
         return
     stream: Any = sys.stdin.buffer
-    start = stream.peek(16)
-    kinds = {b"{": ".jsonl", b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\x1f\x8b": ".csv.gz"}
-    suffix = next((s for magic, s in kinds.items() if start.lstrip().startswith(magic)), ".csv")
-    handle, name = tempfile.mkstemp(prefix="priory-stdin-", suffix=suffix)
+    is_json = stream.peek(16).lstrip()[:1] in (b"{", b"[")
+    handle, name = tempfile.mkstemp(prefix="priory-stdin-")
     try:
         with os.fdopen(handle, "wb") as file:
             shutil.copyfileobj(stream, file, 1 << 20)
-        yield name
+        with calling({name: Stdin.called}):
+            yield Stdin(name, is_json)
     finally:
         os.unlink(name)
 
@@ -211,9 +224,10 @@ def parse_value(classifier: Classifier, name: str, text: str) -> Any:
             f"The model has no column {name!r}. Columns: {listing(schema.columns, 20)}."
             f"{did_you_mean(name, schema.columns)}"
         )
-    if text == "":
-        return None
     form = form_of(block, classifier.statistics.tables.get(block.name), block.columns.index(name))
+    text = text.strip()
+    if text == "" or (form is not Form.TEXT and text.lower() in GAP_WORDS):
+        return None
     if form is Form.BOOLEAN and text.lower() in ("true", "false"):
         return text.lower() == "true"
     if form is Form.NUMBER:

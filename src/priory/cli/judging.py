@@ -13,6 +13,7 @@ from priory.classifier.classifier import Classifier
 from priory.data.columns import Labels
 from priory.evaluation import Evaluation
 from priory.sources.counting import read_classes
+from priory.sources.opening import as_reading
 from priory.sources.scoring import rows_of
 
 __all__ = ["judge"]
@@ -31,8 +32,9 @@ def judge(
     places = {label_key(label): k for k, label in enumerate(classifier.classes)}
     classes = list(classifier.classes)
     kept, unlabelled = _Kept(), 0
+    reading = as_reading(**{name: opening[name] for name in opening if name != "attach"})
     for X, batch in rows_of(classifier, source, keep=[target], **opening):
-        labels = read_classes(batch.columns[target], target, classifier.classes)
+        labels = read_classes(batch.columns[target], target, reading, classifier.classes)
         for label in labels.labels:  # a class that is not in the training data has P = 0
             if places.setdefault(label_key(label), len(classes)) == len(classes):
                 classes.append(label)

@@ -12,7 +12,7 @@ import typer
 
 from priory.cli.inputs import parse_pairs
 
-__all__ = ["AsJson", "Data", "Model", "Opening", "Out", "opens_source"]
+__all__ = ["AsJson", "Data", "Model", "NoNewClasses", "Opening", "Out", "opens_source"]
 
 Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Data = Annotated[
@@ -21,6 +21,9 @@ Data = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Out = Annotated[Path | None, typer.Option("--output", "-o", help="Write here.", show_default=False)]
+NoNewClasses = Annotated[
+    bool, typer.Option("--no-new-classes", help="Refuse a class that the model does not know.")
+]
 Opening: TypeAlias = dict[str, Any]
 """How a source is opened, as `priory.sources.open_source` takes it."""
 
@@ -51,11 +54,22 @@ def _opening(
         str | None, typer.Option(help="Take only the rows that meet this SQL condition.")
     ] = None,
     na_values: Annotated[
-        list[str], typer.Option(help="A value that stands for a missing one, such as ? or NA.")
+        list[str],
+        typer.Option(help="A further value that stands for a missing one; none: not even NA or ?."),
     ] = [],
     encoding: Annotated[str, typer.Option(help="The encoding of text files.")] = "utf-8",
     delimiter: Annotated[
         str | None, typer.Option(help="The delimiter of CSV files; by default it is detected.")
+    ] = None,
+    decimal: Annotated[str, typer.Option(help="The decimal mark of text files: . or ,")] = ".",
+    thousands: Annotated[
+        str | None, typer.Option(help="What stands between thousands in text files, such as ,")
+    ] = None,
+    on_error: Annotated[
+        str, typer.Option(help="What to do with rows that cannot be read: fail or skip.")
+    ] = "fail",
+    table: Annotated[
+        str | None, typer.Option(help="The table of a database, or the sheet of a workbook.")
     ] = None,
     attach: Annotated[list[str], typer.Option(help="NAME=DATABASE that a query may read.")] = [],
 ) -> Opening:
@@ -64,6 +78,10 @@ def _opening(
         "na_values": na_values,
         "encoding": encoding,
         "delimiter": delimiter,
+        "decimal": decimal,
+        "thousands": thousands,
+        "on_error": on_error,
+        "table": table,
         "attach": parse_pairs(attach, "--attach"),
     }
 

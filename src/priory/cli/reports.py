@@ -16,6 +16,8 @@ from priory.data.schema import Kind
 from priory.model.explanation import RowExplanation
 from priory.model.information import column_information
 from priory.model.samples import is_integer
+from priory.statistics.cells import CELL_LIMIT
+from priory.statistics.tables import NumbersTable
 from priory.tuning.choices import is_identifier
 
 __all__ = [
@@ -58,7 +60,7 @@ def summary(classifier: Classifier) -> dict[str, Any]:
                 "kind": block.kind.value,
                 "family": families.get(block.name),
                 **({"weight": weights.get(block.name)} if weights else {}),
-                "why": block.why,
+                "why": _why(block.why, statistics.tables.get(block.name)),
             }
             for block in schema
         ],
@@ -132,6 +134,15 @@ def print_summary(classifier: Classifier, file: IO[str], console: Any = None) ->
             f"leave it out: --drop {escape(row['column'])}",
             soft_wrap=True,
         )
+
+
+def _why(why: str, table: Any) -> str:
+    """Add the number of distinct values to what is said of integers."""
+    if not why.startswith("integer") or not isinstance(table, NumbersTable):
+        return why
+    cells = table.cells
+    n = f"more than {CELL_LIMIT:,}" if cells.level else f"{len(cells.keys):,}"
+    return f"integer, {n} distinct value{'' if n == '1' else 's'}{why.removeprefix('integer')}"
 
 
 def _class_rows(found: dict[str, Any]) -> Iterable[tuple[str, ...]]:

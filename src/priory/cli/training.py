@@ -27,7 +27,7 @@ from priory.cli.inputs import (
 )
 from priory.cli.options import AsJson, Data, Opening, Out, opens_source
 from priory.cli.outputs import dumped
-from priory.cli.wording import in_options, speaking_of_options
+from priory.cli.wording import in_options
 from priory.sources.opening import SQL
 from priory.tuning.settings import Settings
 
@@ -112,9 +112,10 @@ def train(
 ) -> None:
     """Learn a table of any size, say what was learned, and save the model.
 
-    DATA is CSV, TSV, Parquet, JSON lines or Arrow, plain or gzip; a pattern; a SQL query over
-    files; or a folder with a folder of texts for each class, which needs no --target. The model
-    goes to the file named by -o, else beside you under the name of the data.
+    DATA is CSV, TSV, Parquet, JSON, Arrow, SQLite, DuckDB or Excel, plain or packed by gzip, bzip2,
+    zstd, xz or zip; a pattern; a SQL query over files; or a folder with a folder of texts for each
+    class, which needs no --target. The model goes to the file named by -o, else beside you under
+    the name of the data.
     """
     given = locals()
     if target is None and not Path(data[0]).is_dir():
@@ -133,7 +134,7 @@ def train(
     }
     if m_estimate is not None:
         changes["smoothing"] = parse_m_estimate(m_estimate)
-    with speaking_of_options(), from_stdin(data) as source, told(in_options) as heard:
+    with from_stdin(data) as source, told(in_options) as heard:
         classifier = sources.train(
             source,
             target,

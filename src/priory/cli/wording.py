@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 
-from priory.base.errors import PrioryError
+__all__ = ["in_options"]
 
-__all__ = ["in_options", "speaking_of_options"]
+LISTED = re.compile(r"\b(na_values)=\[([^\]]*)\]")
 
 
 def in_options(text: str) -> str:
@@ -19,23 +18,22 @@ def in_options(text: str) -> str:
 
     >>> in_options("weights must be one of these. Declare it: families={'zip': 'categorical'}.")
     '--weights must be one of these. Declare it: --families zip=categorical.'
+    >>> in_options("If they are gaps: na_values=['n. a.', 'x']. Else decimal=','.")
+    "If they are gaps: --na-values 'n. a.' --na-values x. Else --decimal ,."
     >>> in_options("structure='tan' has its pairs; pairs=None. Then name it in na_values.")
     '--structure tan has its pairs; --pairs none. Then name it in --na-values.'
     """
     by_column, value, bare = _patterns()
     text = text.replace("recalibrate(X, y)", "priory train on all rows")
+    text = LISTED.sub(_repeated, text)
     text = by_column.sub(lambda m: f"{_option(m[1])} {m[2]}={m[3]}", text)
-    text = value.sub(lambda m: f"{_option(m[1])}{_value(m[2] or m[3])}", text)
+    text = value.sub(lambda m: f"{_option(m[1])}{_value(m[2] or m[3] or m[4] or '')}", text)
     return bare.sub(lambda m: _option(m[0]), text)
 
 
-@contextmanager
-def speaking_of_options() -> Iterator[None]:
-    """Rewrite the errors raised inside."""
-    try:
-        yield
-    except PrioryError as error:
-        raise type(error)(in_options(str(error))) from None
+def _repeated(found: re.Match[str]) -> str:
+    values = ast.literal_eval(f"[{found[2]}]")
+    return " ".join(f"{_option(found[1])} {shlex.quote(value)}" for value in values)
 
 
 @cache
@@ -47,7 +45,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     names, of_words = "|".join(options), "|".join(name for name in options if "_" in name)
     return (
         re.compile(rf"""\b({names})=\{{'([^']+)': '([^']+)'\}}"""),
-        re.compile(rf"""\b({names})=(?:'([^']*)'|(\w+))"""),
+        re.compile(rf"""\b({names})=(?:'([^']*)'|"([^"]*)"|(\w+))"""),
         re.compile(rf"\b(?:{of_words})\b|(?:^|(?<=; ))(?:{names})(?= (?:must|names|of column)\b)"),
     )
 

@@ -10,12 +10,15 @@ import numpy as np
 from priory.base.errors import SchemaError, listing
 from priory.base.typing import Label
 from priory.data.columns import Labels, Numbers
+from priory.data.gaps import GAP_WORDS
 from priory.data.schema import Block
 
-__all__ = ["labels_to_numbers"]
+__all__ = ["NUMERAL", "labels_to_numbers", "parse_date"]
 
 NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 """A number as text files have it; Python itself would also take nan, 1_000 and the like."""
+
+DATE = re.compile(r"(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:[T ]\s*(\S.*))?", re.ASCII)
 
 
 def labels_to_numbers(column: Labels, name: str, block: Block | None) -> Numbers:
@@ -36,18 +39,33 @@ def labels_to_numbers(column: Labels, name: str, block: Block | None) -> Numbers
 
 
 def _number(text: str, block: Block | None) -> float | None:
-    """Parse a date, a place in an order, or a numeral."""
+    """Parse a place in an order, a gap word, a date, or a numeral; None where it is none."""
     if block is not None and block.order:
         return float(block.order.index(text)) if text in block.order else None
+    text = text.strip()
+    if text.lower() in GAP_WORDS:
+        return np.nan
     if block is not None and block.unit == "date":
-        try:
-            moment = datetime.fromisoformat(text) if "-" in text else None
-        except ValueError:
-            return None
-        if moment is None:
-            return None
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        moment = parse_date(text)
+        return None if moment is None else moment.timestamp()
     return float(text) if NUMERAL.fullmatch(text) else None
+
+
+def parse_date(text: str) -> datetime | None:
+    """Parse an ISO date, with a time or without; where no zone is told it is UTC.
+
+    >>> parse_date("2020-12-31T23:59:59+01:00").isoformat(), parse_date("31.12.2020")
+    ('2020-12-31T22:59:59+00:00', None)
+    """
+    found = DATE.fullmatch(text)
+    if found is None:
+        return None
+    time = "" if found[5] is None else f" {found[5].replace(' +', '+')}"
+    try:
+        moment = datetime.fromisoformat(f"{found[1]}-{found[3]:0>2}-{found[4]:0>2}{time}")
+    except ValueError:
+        return None
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _no_number(text: str, name: str, block: Block | None) -> str:

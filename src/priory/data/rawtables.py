@@ -13,6 +13,7 @@ from priory.base.errors import InputError, SchemaError, listing
 from priory.base.parallel import in_parallel, worthwhile
 from priory.base.typing import AnyArray, Label
 from priory.data.columns import Labels
+from priory.data.gaps import tidied
 from priory.data.natural import LONE, Natural, float_array, lists_values, natural, with_surrogate
 
 __all__ = ["RawTable", "open_table"]
@@ -23,7 +24,8 @@ class RawTable:
     """Give the columns of any table by name.
 
     `matrix` is the table as one array or sparse matrix, where it is one. `of_rows` says that it was
-    given row by row, by keys: what no row has is missing in all of them.
+    given row by row, by keys: what no row has is missing in all of them. `tidy` strips blanks from
+    strings, of which an empty one is missing.
     """
 
     names: tuple[str, ...]
@@ -32,6 +34,7 @@ class RawTable:
     get: Callable[[int], Any]
     matrix: Any = None
     of_rows: bool = False
+    tidy: bool = False
     _seen: dict[str, Natural] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -57,7 +60,7 @@ class RawTable:
         """Read a column in its natural form, from `values` where they are known already."""
         if name not in self._seen:
             found = self.get(self.places[name]) if values is None else values
-            self._seen[name] = natural(found, name)
+            self._seen[name] = _tidied(natural(found, name)) if self.tidy else natural(found, name)
         return self._seen[name]
 
     def declared(self, name: str) -> tuple[Label, ...]:
@@ -115,6 +118,12 @@ def open_table(X: Any) -> RawTable:
     if isinstance(X, Sequence) and X and all(isinstance(row, Mapping) for row in X):
         return _open_rows(X)
     return _open_array(X)
+
+
+def _tidied(found: Natural) -> Natural:
+    if isinstance(found.column, Labels) and found.why in ("strings", "mixed types"):
+        return found._replace(column=tidied(found.column))
+    return found
 
 
 def _name(column: Any) -> str:

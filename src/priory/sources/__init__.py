@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from priory.sources.folders import iter_folder, read_folder
+from priory.sources.inspection import inspect
 from priory.sources.mbox import iter_mbox, read_mbox
 from priory.sources.opening import open_source
 from priory.sources.training import forget, train, update
 
 __all__ = [
     "forget",
+    "inspect",
     "iter_folder",
     "iter_mbox",
     "open_source",

@@ -3,46 +3,101 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
-from priory.base.errors import SchemaError, did_you_mean, listing
+import numpy as np
+
+from priory.base.errors import PrioryWarning, SchemaError, SettingError, did_you_mean, listing, warn
+from priory.data.gaps import CLASS_GAPS, GAP_WORDS
 from priory.data.rawtables import RawTable
 from priory.text.analyzer import Analyzer
 
-__all__ = ["SAMPLE_ROWS", "Batch", "Form", "Reading", "Source", "check_columns"]
+__all__ = [
+    "SAMPLE_BYTES",
+    "SAMPLE_ROWS",
+    "Batch",
+    "Form",
+    "Misread",
+    "Reading",
+    "Skipped",
+    "Source",
+    "Unread",
+    "check_columns",
+    "row_number",
+]
 
 SAMPLE_ROWS = 20_480
-"""The number of rows from which the kinds of columns are inferred."""
+"""The number of rows from which the kinds of columns are inferred, at most."""
+
+SAMPLE_BYTES = 1 << 23
+"""And the size of their text: wide tables are judged by fewer rows."""
 
 
 class Form(StrEnum):
     """How the text of a column is parsed; NATURAL for columns that have a type."""
 
     NATURAL = "natural"
+    INTEGER = "integers"
     NUMBER = "numbers"
     BOOLEAN = "booleans"
     DATE = "dates"
     TEXT = "text"
 
 
+class Misread(NamedTuple):
+    """The values of a column that do not fit its form, and the rows of a batch they stand in."""
+
+    rows: Sequence[int]
+    values: Sequence[str]
+
+
 @dataclass(frozen=True, eq=False)
 class Batch:
     """A batch of rows: an Arrow array (or any sequence) for each column.
 
-    `misread` are the columns with values that do not fit their form, which are missing here.
+    `misread` are the columns with values that do not fit their form, which are missing here;
+    `place` names a row of the batch by its line, or by its number.
     """
 
     columns: Mapping[str, Any]
     n_rows: int
-    misread: frozenset[str] = field(default_factory=frozenset)
+    misread: Mapping[str, Misread] = field(default_factory=dict)
+    place: Callable[[int], str] = "row {}".format
 
     def table(self, names: Collection[str]) -> RawTable:
-        """Select some of the columns as a table."""
+        """Select some of the columns as a table; what is not there is missing in every row."""
         chosen = tuple(names)
-        return RawTable(chosen, self.n_rows, True, lambda i: self.columns[chosen[i]])
+        return RawTable(chosen, self.n_rows, True, lambda i: self._column(chosen[i]), tidy=True)
+
+    def _column(self, name: str) -> Any:
+        if name in self.columns:
+            return self.columns[name]
+        import pyarrow as pa
+
+        return pa.nulls(self.n_rows, pa.string())
+
+    def take(self, rows: Any) -> Batch:
+        """Take some rows, in their order, with no value that does not fit."""
+        index = np.asarray(rows, dtype=np.int64)
+        columns = {
+            name: column.take(index) if hasattr(column, "take") else [column[i] for i in index]
+            for name, column in self.columns.items()
+        }
+        place = self.place
+        return Batch(columns, len(index), place=lambda row: place(int(index[row])))
+
+    def with_misread(self, misread: Mapping[str, Misread], rows: Any) -> Batch:
+        """Add what does not fit of a batch from which these rows were taken."""
+        places = {int(row): i for i, row in enumerate(rows)}
+        kept = {
+            name: [(places[r], v) for r, v in zip(*odd, strict=True) if r in places]
+            for name, odd in misread.items()
+        }
+        found = {n: Misread(*map(list, zip(*odd, strict=True))) for n, odd in kept.items() if odd}
+        return replace(self, misread=found)
 
 
 @dataclass(frozen=True)
@@ -51,8 +106,78 @@ class Reading:
 
     where: str | None = None
     na_values: tuple[str, ...] = ()
+    gap_words: frozenset[str] = GAP_WORDS
     encoding: str = "utf-8"
     delimiter: str | None = None
+    decimal: str = "."
+    thousands: str | None = None
+    on_error: str = "fail"
+    table: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (".", ","):
+            raise SettingError(f"decimal must be '.' or ',', not {self.decimal!r}.")
+        if self.thousands is not None and self.thousands not in (",", ".", " ", "'", "_"):
+            raise SettingError(
+                f"thousands must be one of ',', '.', ' ', \"'\" and '_', not {self.thousands!r}."
+            )
+        if self.thousands == self.decimal:
+            raise SettingError(
+                f"thousands and decimal must differ, but both are {self.decimal!r}. Give the other "
+                f"one too: decimal={',' if self.decimal == '.' else '.'!r}."
+            )
+        if self.on_error not in ("fail", "skip"):
+            raise SettingError(f"on_error must be one of fail, skip, not {self.on_error!r}.")
+
+    @property
+    def class_gaps(self) -> frozenset[str]:
+        """The words that stand for no class among names of classes."""
+        return self.gap_words & CLASS_GAPS
+
+    @property
+    def skips(self) -> bool:
+        """Whether rows that cannot be read are left out."""
+        return self.on_error == "skip"
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A column whose values fit a form, but for some: what they are and what would mend it."""
+
+    column: str
+    form: Form
+    share: float
+    commonest: tuple[tuple[str, int], ...]
+    mend: str
+
+    def __str__(self) -> str:
+        shown = ", ".join(f"{value!r:.40} ({n:,})" for value, n in self.commonest)
+        share = "more than 99.9%" if self.share > 0.999 else f"{self.share:.1%}"
+        form = Form.NUMBER if self.form is Form.INTEGER else self.form
+        return (
+            f"Column {self.column!r} is read as labels, though {share} of its values are {form}; "
+            f"the commonest others: {shown}. {self.mend}"
+        )
+
+
+class Skipped:
+    """Rows that were left out, because they could not be read."""
+
+    def __init__(self) -> None:
+        self.reasons: dict[str, None] = {}  # each once, though rows may be read twice
+
+    def add(self, reason: str) -> None:
+        """Note a row, by its place and what is wrong with it."""
+        self.reasons[reason] = None
+
+    def tell(self, name: str) -> None:
+        """Warn of the rows that were left out, once."""
+        n, first = len(self.reasons), "; ".join(list(self.reasons)[:3])
+        self.reasons = {}
+        if n:
+            more = f"; and {n - 3:,} more" if n > 3 else ""
+            what = "1 row was" if n == 1 else f"{n:,} rows were"
+            warn(f"{what} left out of {name}: {first}{more}.", PrioryWarning)
 
 
 class Source(ABC):
@@ -64,6 +189,11 @@ class Source(ABC):
     """The condition that the rows meet."""
     target: str | None = None
     """The target column, if the source defines it."""
+    reading: Reading = Reading()
+    """How it is read."""
+
+    def __init__(self) -> None:
+        self.skipped = Skipped()
 
     @property
     def is_text(self) -> bool:
@@ -79,6 +209,10 @@ class Source(ABC):
         """Infer the form of each column from the first rows."""
         return dict.fromkeys(self.columns, Form.NATURAL)
 
+    def unread(self) -> Sequence[Unread]:
+        """List the columns that are labels only because a few values do not fit."""
+        return ()
+
     def analyzers(self) -> Mapping[str, Analyzer]:
         """List the analyzers of columns that are known to be texts."""
         return {}
@@ -89,10 +223,6 @@ class Source(ABC):
 
     def fraction_done(self) -> float | None:
         """Report the fraction of the rows read so far, if it is known."""
-        return None
-
-    def example(self, column: str, form: Form) -> str | None:
-        """Find a value of a column that does not fit a form."""
         return None
 
     def close(self) -> None:
@@ -108,3 +238,12 @@ def check_columns(names: Collection[str], known: Collection[str], what: str) -> 
                 f"{what} {name!r} was not found. Columns: {listing(known, 20)}."
                 f"{did_you_mean(name, known)}"
             )
+
+
+def row_number(name: str, before: int) -> Callable[[int], str]:
+    """Name the rows of a batch by their numbers, counting from 1.
+
+    >>> row_number("the stream", 10)(0)
+    'row 11 of the stream'
+    """
+    return lambda row: f"row {before + row + 1:,} of {name}"

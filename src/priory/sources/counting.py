@@ -2,28 +2,31 @@
 
 A column of text is read as numbers as long as every value seen is one. When a later value is not,
 the other columns are counted to the end all the same; then the source is read once more for such
-columns, as labels. So a file is read twice at most.
+columns, as labels. So a file is read twice at most. Classes have the type of those in the first
+rows; where a later one has another, all are counted anew, as strings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from priory.base.errors import InputError, PrioryWarning, SchemaError, listing, warn
+from priory.base.errors import InputError, PrioryWarning, listing, warn
 from priory.base.labels import label_key
 from priory.base.typing import Label
 from priory.classifier.counter import Counter, without_columns
 from priory.data.columns import Labels
+from priory.data.gaps import tidied
 from priory.data.natural import natural
+from priory.data.numerals import NUMERAL
 from priory.data.reading import infer, read, read_labels, read_weights
 from priory.data.schema import Block, Kind, Schema
-from priory.sources.base import SAMPLE_ROWS, Batch, Form, Source
-from priory.sources.csv import FALSE, TRUE
+from priory.sources.base import SAMPLE_ROWS, Batch, Form, Reading, Source
+from priory.sources.fitting import fitted, not_fitting, without_rows
 from priory.sources.prefetch import prefetch
 from priory.sources.progress import Progress
 from priory.statistics.sampling import Pool, Sample
@@ -31,9 +34,23 @@ from priory.statistics.statistics import Statistics
 from priory.tuning.kinds import declared_kinds
 from priory.tuning.settings import Settings
 
-__all__ = ["Task", "count", "in_known_types", "read_classes", "sample_schema", "typed_classes"]
+__all__ = [
+    "OtherClasses",
+    "Task",
+    "class_form",
+    "count",
+    "in_known_types",
+    "read_classes",
+    "sample_schema",
+]
 
 WIDENED = "numbers at first, then text"
+SAMPLE_VALUES = 2_500_000
+"""As many values are looked at, at most, to infer the kinds of columns."""
+
+
+class OtherClasses(Exception):  # noqa: N818
+    """Raised if a class does not have the type of those in the first rows."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +65,10 @@ class Task:
     forms: Mapping[str, Form]
     known: Sequence[Label] = ()
     """Classes of a model, whose types new ones must have."""
+    learned: Mapping[str, Form] = field(default_factory=dict)
+    """The forms of columns that a model has learned, which strings are converted to."""
+    class_form: Form = Form.TEXT
+    """What the classes of a text file are, by those in the first rows."""
     most_classes: int | None = None
     sample_size: int = 0
     progress: bool | None = None
@@ -56,19 +77,25 @@ class Task:
 
     def batches(self) -> Iterator[Batch]:
         """Iterate over the rows, reading ahead; classes of text files stay as written."""
-        wanted = {name: self.forms[name] for name in self.features}
+        wanted = {name: self.forms[name] for name in self.features if name in self.forms}
         typed = self.forms[self.target] is Form.NATURAL
         wanted[self.target] = Form.NATURAL if typed else Form.TEXT
         if self.weight is not None:
             wanted[self.weight] = Form.NATURAL if typed else Form.NUMBER
         with closing(prefetch(self.source.batches(wanted))) as batches:
-            yield from batches
+            for batch in batches:
+                yield fitted(batch, self.learned, self.source.reading)
 
 
 def sample_schema(task: Task) -> Schema:
     """Infer the kinds of the columns from the first rows."""
     wanted = {name: task.forms[name] for name in task.features}
-    batches = list(task.source.batches(wanted, SAMPLE_ROWS))
+    batches, values = [], 0
+    for batch in task.source.batches(wanted, SAMPLE_ROWS):
+        batches.append(batch)
+        values += batch.n_rows * len(wanted)
+        if values >= SAMPLE_VALUES:
+            break
     if not any(batch.n_rows for batch in batches):
         raise InputError(f"{task.source.name} has no rows{_where_hint(task.source)}.")
     raw = _joined(batches, task.features).table(task.features)
@@ -90,7 +117,10 @@ def count(task: Task, schema: Schema) -> tuple[Statistics, Sample | None]:
             bar.add(batch.n_rows)
         total, sample = tally.total(), tally.sample
         if tally.misread:
-            total, sample = _widened(task, total, sorted(tally.misread), bar)
+            total, sample = _widened(task, total, tally.misread, bar)
+        total = _told_integers(total, tally.fractions)
+    if not task.again:
+        task.source.skipped.tell(task.source.name)
     if tally.unlabelled and not task.again:
         warn(
             f"{tally.unlabelled:,} rows of {task.source.name} have no {task.target!r} and were "
@@ -109,14 +139,19 @@ class _Tally:
             task.settings, schema, sample_size=task.sample_size, in_batches=True
         )
         self._classes: set[Any] = set()
-        self.misread: set[str] = set()
+        self.misread: dict[str, str] = {}
+        """The columns that hold something else, with an example."""
+        self.fractions: set[str] = set()
+        """The columns of integers that hold fractions after all."""
         self.unlabelled = 0
 
     def add(self, batch: Batch) -> tuple[Labels, Any] | None:
         """Count some rows; the result is their classes and weights, None without a class."""
         task = self._task
-        self._check_misread(batch)
-        labels = read_classes(batch.columns[task.target], task.target, task.known)
+        batch = self._checked(batch)
+        reading = task.source.reading
+        given = (batch.columns[task.target], task.target, reading)
+        labels = read_classes(*given, task.known, task.class_form)
         weight = None if task.weight is None else np.asarray(batch.columns[task.weight], float)
         if labels.missing.any():  # a row of weight zero is not a row
             self.unlabelled += int(labels.missing.sum())
@@ -135,18 +170,34 @@ class _Tally:
         self._counter.add(raw, labels, weight)
         return labels, read_weights(weight, raw.n_rows)
 
-    def _check_misread(self, batch: Batch) -> None:
-        """Note columns that hold something else; declared and learned kinds must hold."""
-        for name in batch.misread - self.misread:
-            if name == self._task.weight:
-                raise InputError(f"The weights in column {name!r} must be numbers.")
+    def _checked(self, batch: Batch) -> Batch:
+        """Note columns that hold something else; declared and learned kinds must hold.
+
+        There rows that do not fit are left out, or refused.
+        """
+        task, firm = self._task, dict[int, str]()
+        for name in task.features:
+            whole = task.forms.get(name) is Form.INTEGER
+            if whole and str(getattr(batch.columns.get(name), "type", "")) == "double":
+                self.fractions.add(name)
+        for name, odd in batch.misread.items():
+            if name == task.weight:
+                told = f"the weights in column {name!r} must be numbers, not {odd.values[0]!r:.60}"
+                firm.setdefault(odd.rows[0], told)
+                continue
             block = next((b for b in self._counter.schema or () if name in b.columns), None)
-            if block is not None and (block.why == "declared" or self._task.known):
-                raise SchemaError(
-                    f"Column {name!r} is read as {block.kind}, but holds something else. If that "
-                    "stands for a missing value, name it in na_values."
-                )
-            self.misread.add(name)
+            if block is None or (block.why != "declared" and not task.known):
+                self.misread.setdefault(name, odd.values[0])
+                continue
+            for row, value in zip(*odd, strict=True):
+                form = task.learned.get(name, task.forms[name])
+                told = not_fitting(name, form, value)
+                if block.why == "declared":
+                    told += f"; or learn it as categories: families={{{name!r}: 'categorical'}}"
+                firm.setdefault(row, told)
+        if not firm:
+            return batch
+        return without_rows(batch, firm, task.source)
 
     def total(self) -> Statistics:
         """Add everything up, with the kinds that all the rows together have."""
@@ -169,13 +220,14 @@ class _Tally:
 
 
 def _widened(
-    task: Task, total: Statistics, late: Sequence[str], bar: Progress
+    task: Task, total: Statistics, misread: Mapping[str, str], bar: Progress
 ) -> tuple[Statistics, Sample | None]:
     """Count some columns once more, as text, and sample the rows anew."""
-    examples = [task.source.example(name, task.forms[name]) for name in late]
-    shown = ", ".join(f"{n!r} ({v!r:.40})" for n, v in zip(late, examples, strict=True))
+    late = sorted(misread)
+    shown = ", ".join(f"{name!r} ({misread[name]!r:.40})" for name in late)
+    form = Form.NUMBER if task.forms[late[0]] is Form.INTEGER else task.forms[late[0]]
     warn(
-        f"Column {shown} holds {task.forms[late[0]]} in the first rows and something else later: "
+        f"Column {shown} holds {form} in the first rows and something else later: "
         "it is read as labels. If that stands for a missing value, name it in na_values.",
         PrioryWarning,
     )
@@ -213,56 +265,79 @@ def _with_blocks(schema: Schema, changed: Mapping[str, Block]) -> Schema:
     return replace(schema, blocks=tuple(changed.get(block.name, block) for block in schema))
 
 
-def read_classes(column: Any, target: str, known: Sequence[Label]) -> Labels:
-    """Read the class of each row, in the type of known ones; it may be missing."""
+def read_classes(
+    column: Any,
+    target: str,
+    reading: Reading,
+    known: Sequence[Label] = (),
+    form: Form = Form.TEXT,
+) -> Labels:
+    """Read the class of each row, in a form, or the type of known ones; it may be missing."""
     found = natural(column, target)
     if found.why.startswith(("date", "duration")):
         return read_labels(column, f"Column {target!r}")  # which says why not
-    return in_known_types(found.column.as_labels(), known)
+    labels = found.column.as_labels()
+    if not all(isinstance(label, str) for label in labels.labels):
+        return labels
+    is_named = any(isinstance(label, str) for label in known) if known else form is Form.TEXT
+    labels = tidied(labels, reading.class_gaps if is_named else reading.gap_words)
+    if known:
+        return in_known_types(labels, known)
+    if form is Form.TEXT:
+        return labels
+    typed = _in_one_type(labels, form is Form.BOOLEAN)
+    if typed is None:
+        raise OtherClasses
+    return typed
 
 
-def typed_classes(statistics: Statistics) -> Statistics:
-    """Convert classes that were read as text to the type that all of them fit.
-
-    Integers, numbers and booleans are recognized as in a CSV file.
-    """
-    labels = _in_one_type(statistics.classes)
-    if labels is None:
-        return statistics
-    order = np.array(sorted(range(len(labels)), key=lambda k: label_key(labels[k])), dtype=np.intp)
-    tables = {name: table.only_classes(order) for name, table in statistics.tables.items()}
-    return Statistics(
-        statistics.schema,
-        tuple(labels[k] for k in order.tolist()),
-        statistics.rows[order],
-        statistics.weight[order],
-        tables,
-    )
+def class_form(target: str, forms: Mapping[str, Form]) -> Form:
+    """Find what the classes in the first rows of a text file are."""
+    form = forms[target]
+    return form if form in (Form.INTEGER, Form.NUMBER, Form.BOOLEAN) else Form.TEXT
 
 
 def in_known_types(labels: Labels, known: Sequence[Label]) -> Labels:
     """Convert labels that were read as text to the type of known ones."""
     if not known or any(isinstance(label, str) for label in known):
         return labels
-    typed = _in_one_type(labels.labels)
-    return labels if typed is None else Labels(labels.codes, tuple(typed))
+    typed = _in_one_type(labels, all(isinstance(label, bool) for label in known))
+    return labels if typed is None else typed
 
 
-def _in_one_type(labels: Sequence[Label]) -> list[Label] | None:
-    if not labels or not all(isinstance(label, str) for label in labels):
+def _in_one_type(labels: Labels, booleans: bool) -> Labels | None:
+    """Convert strings to booleans or numbers, those of the same value to one; else None."""
+    texts = [label for label in labels.labels if isinstance(label, str)]
+    if len(texts) < len(labels.labels):
         return None
     typed: list[Label]
-    if all(label in (*TRUE, *FALSE) for label in labels):
-        typed = [str(label).lower() == "true" for label in labels]
-    else:
-        try:
-            numbers = [float(label) for label in labels]
-        except ValueError:
+    if booleans:
+        if not all(text.lower() in ("true", "false") for text in texts):
             return None
+        typed = [text.lower() == "true" for text in texts]
+    else:
+        if not all(NUMERAL.fullmatch(text) for text in texts):
+            return None
+        numbers = [float(text) for text in texts]
         if not np.isfinite(numbers).all():
             return None
         typed = [int(x) if x == int(x) else x for x in numbers]
-    return typed if len({label_key(label) for label in typed}) == len(labels) else None
+    kept = tuple(dict.fromkeys(typed))
+    codes = np.array([*map(kept.index, typed), -1], dtype=np.int32)
+    return Labels(codes[labels.codes], kept)
+
+
+def _told_integers(total: Statistics, fractions: Collection[str]) -> Statistics:
+    """Correct what is said of columns of integers in which fractions came later."""
+    changed = {
+        block.name: replace(block, why="float")
+        for block in total.schema
+        if block.name in fractions and block.why == "integer"
+    }
+    if not changed:
+        return total
+    schema = _with_blocks(total.schema, changed)
+    return Statistics(schema, total.classes, total.rows, total.weight, total.tables)
 
 
 def _joined(batches: Sequence[Batch], names: Sequence[str]) -> Batch:
@@ -274,6 +349,8 @@ def _joined(batches: Sequence[Batch], names: Sequence[str]) -> Batch:
     for name in names:
         parts = [batch.columns[name] for batch in batches]
         chunks = [c for p in parts for c in (p.chunks if isinstance(p, pa.ChunkedArray) else [p])]
+        if len({chunk.type for chunk in chunks}) > 1:  # fractions came among integers
+            chunks = [chunk.cast(pa.float64()) for chunk in chunks]
         columns[name] = pa.chunked_array(chunks)
     return Batch(columns, sum(batch.n_rows for batch in batches))
 

@@ -113,6 +113,7 @@ class FolderSource(Source):
     target = CLASS
 
     def __init__(self, path: Location) -> None:
+        super().__init__()
         self.name = str(path)
         self.columns = (TEXT, CLASS)
         self._path = path

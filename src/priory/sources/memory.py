@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from priory.base.errors import InputError
 from priory.data.rawtables import RawTable, open_table
-from priory.sources.base import Batch, Form, Source
+from priory.sources.base import Batch, Form, Source, row_number
 
 __all__ = ["StreamSource", "TableSource", "as_reader"]
 
@@ -16,6 +17,7 @@ class TableSource(Source):
     """A table in memory, as one batch."""
 
     def __init__(self, table: Any) -> None:
+        super().__init__()
         self._raw: RawTable = open_table(table)
         self.name = type(table).__name__
         self.columns = self._raw.names
@@ -24,7 +26,8 @@ class TableSource(Source):
     def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
         """Yield the whole table, which is in memory anyway."""
         raw = self._raw
-        yield Batch({name: raw.get(raw.places[name]) for name in forms}, raw.n_rows)
+        columns = {name: raw.get(raw.places[name]) for name in forms}
+        yield Batch(columns, raw.n_rows, place=row_number(self.name, 0))
         self._done = 1.0
 
     def fraction_done(self) -> float | None:
@@ -36,6 +39,7 @@ class StreamSource(Source):
     """The batches of an Arrow stream, which can be read once."""
 
     def __init__(self, stream: Any) -> None:
+        super().__init__()
         stream = as_reader(stream)
         self._reader = stream
         self._first: list[Any] | None = None
@@ -58,14 +62,10 @@ class StreamSource(Source):
                 rows += batch.num_rows
                 if rows >= most:
                     break
-            yield from (_batch(batch, forms) for batch in self._first)
+            yield from _batches(self._first, forms)
             return
         first, self._first = self._first or [], None
-        for batch in first:
-            yield _batch(batch, forms)
-        del first
-        for batch in self._reader:
-            yield _batch(batch, forms)
+        yield from _batches(chain(first, self._reader), forms)
 
 
 def as_reader(stream: Any) -> Any:
@@ -77,5 +77,9 @@ def as_reader(stream: Any) -> Any:
     return pa.RecordBatchReader.from_stream(stream)
 
 
-def _batch(batch: Any, forms: Mapping[str, Form]) -> Batch:
-    return Batch({name: batch.column(name) for name in forms}, batch.num_rows)
+def _batches(batches: Iterable[Any], forms: Mapping[str, Form]) -> Iterator[Batch]:
+    before = 0
+    for batch in batches:
+        columns = {name: batch.column(name) for name in forms}
+        yield Batch(columns, batch.num_rows, place=row_number("the stream", before))
+        before += batch.num_rows

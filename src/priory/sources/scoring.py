@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
-from priory.base.errors import SchemaError
 from priory.base.parallel import at_most
 from priory.classifier.classifier import Classifier
 from priory.data.rawtables import RawTable
 from priory.sources.base import Batch, Form, check_columns
+from priory.sources.fitting import fitted, split_by_fit
 from priory.sources.opening import open_source
 from priory.sources.progress import Progress
-from priory.sources.training import forms_for, known_features
+from priory.sources.training import forms_for, known_features, learned_forms
 
 __all__ = ["rows_of"]
 
@@ -30,7 +30,8 @@ def rows_of(
     """Iterate over a source: the features of each batch, and the batch itself.
 
     `keep` names further columns, which are read as they are. Columns that the training data did not
-    have are ignored; those that they had must be there.
+    have are ignored; those that they had and the source has not are missing, with a warning. Rows
+    before one that cannot be read come first; then it is an error, or left out.
 
     >>> from priory import train
     >>> classifier = train("examples/play_tennis.csv", "play")
@@ -42,16 +43,17 @@ def rows_of(
     with closing(opened):
         features = known_features(classifier, opened)
         check_columns(keep, opened.columns, "Column")
+        learned = learned_forms(classifier.statistics)
         forms = forms_for(classifier.statistics, opened)
         wanted = dict.fromkeys(keep, Form.TEXT if opened.is_text else Form.NATURAL)
-        wanted |= {name: forms[name] for name in features}
+        wanted |= {name: forms[name] for name in features if name in forms}
         with Progress(opened, progress, "Predicting") as bar:
             for batch in opened.batches(wanted, most):
-                for name in sorted(batch.misread):
-                    value = opened.example(name, forms[name])
-                    raise SchemaError(
-                        f"Column {name!r} is read as {forms[name]}, but holds {value!r:.60}. If "
-                        "that stands for a missing value, name it in na_values."
-                    )
-                yield batch.table(features), batch
+                given = fitted(batch, learned, opened.reading)
+                good, error = split_by_fit(given, opened, {**forms, **learned})
+                if good.n_rows:
+                    yield good.table(features), good
                 bar.add(batch.n_rows)
+                if error is not None:
+                    raise error
+        opened.skipped.tell(opened.name)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import glob
-import gzip
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from priory.base.errors import InputError, SchemaError, SettingError, did_you_mean, listing
+from priory.sources.packed import SUFFIXES, read_start
 
 __all__ = ["CsvHead", "find_files", "format_of", "read_head"]
 
@@ -28,10 +28,31 @@ FORMATS = {
     ".json": "json",
     ".arrow": "arrow",
     ".feather": "arrow",
+    ".arrows": "arrow",
     ".ipc": "arrow",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".db": "sqlite",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".duckdb": "duckdb",
+}
+UNSURE = (".arrow", ".feather", ".ipc", ".arrows", ".db", ".json", ".txt", ".data")
+"""Suffixes of files of several formats: their bytes are looked at first."""
+MAGIC = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"\xff\xff\xff\xff": "arrow stream",
+    b"FEA1": "old feather",
+    b"SQLite format 3": "sqlite",
+    b"PK\x03\x04": "excel",  # read_start unpacks other zip files
+    b"\xd0\xcf\x11\xe0": "old excel",
+    b"PGDMP": "dump of PostgreSQL",
+    b"%PDF": "PDF",
+    b"\x89HDF": "HDF5",
 }
 DELIMITERS = (",", ";", "\t", "|")
-LONGEST_HEAD = 4 * 2**20
+LONGEST_HEAD = 16 * 2**20
 
 
 @dataclass(frozen=True)
@@ -41,11 +62,24 @@ class CsvHead:
     path: str
     delimiter: str
     columns: tuple[str, ...]
+    size: int = 0
+    """How many bytes it takes, as UTF-8, with the blank lines before it."""
+    lines: int = 1
+    lone: bool = False
+    """Whether lines end in a carriage return alone."""
 
 
 def find_files(path: str | os.PathLike[str]) -> list[str]:
     """List the files that match a path or a pattern."""
     name = os.fspath(path)
+    if name.startswith(("postgres://", "postgresql://", "mysql://")):
+        engine = "PostgreSQL" if name.startswith("postgres") else "MySQL"
+        raise InputError(
+            f"{name.partition('@')[2] or name} is a {engine} database. Send its rows through a "
+            "pipe, psql -c 'COPY (SELECT …) TO STDOUT CSV HEADER' | priory train - -t COLUMN; or, "
+            "where DuckDB has its extension, attach it and query it: "
+            "attach={'db': 'postgres:dbname=…'}, 'SELECT * FROM db.some_table'."
+        )
     if "://" in name:
         raise InputError(
             f"{name} is a URL. Read it by a query: \"SELECT * FROM '{name}'\" (DuckDB fetches it)."
@@ -67,35 +101,38 @@ def find_files(path: str | os.PathLike[str]) -> list[str]:
 
 
 def format_of(path: str) -> str:
-    """Find the format of a file, csv, parquet, json or arrow, by its name, else its bytes.
+    """Find the format of a file by its name, else its bytes; a compressed one by what is inside.
 
     >>> format_of("days.csv.gz"), format_of("days.parquet")
     ('csv', 'parquet')
     """
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] in (".gz", ".gzip"):
+    if suffixes and suffixes[-1] in SUFFIXES:
         suffixes = suffixes[:-1]
+    if suffixes and suffixes[-1] in FORMATS and suffixes[-1] not in UNSURE:
+        return FORMATS[suffixes[-1]]
+    start = read_start(path, 4096)
+    for magic, found in MAGIC.items():
+        if start.startswith(magic):
+            return found
+    if start[8:12] == b"DUCK":
+        return "duckdb"
     if suffixes and suffixes[-1] in FORMATS:
         return FORMATS[suffixes[-1]]
-    start = _start(path, 4096)
-    if start.startswith(b"PAR1"):
-        return "parquet"
-    if start.startswith(b"ARROW1"):
-        return "arrow"
-    if start.startswith((b"SQLite format 3", b"DUCK")) or start[8:12] == b"DUCK":
-        raise InputError(
-            f"{path} is a database. Attach it and query it: attach={{'db': {path!r}}}, "
-            '"SELECT * FROM db.some_table".'
-        )
-    return "json" if start.lstrip()[:1] == b"{" else "csv"
+    return "json" if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else "csv"
 
 
 def read_head(path: str, encoding: str, delimiter: str | None = None) -> CsvHead:
-    """Read the columns and the delimiter of a CSV file."""
-    start = _start(path, 65_536)
-    if not start.strip(b"\xef\xbb\xbf \r\n"):
+    """Read the columns and the delimiter of a CSV file.
+
+    Blank lines before the header are left out, and so is the line ``sep=;`` that Excel writes.
+    """
+    start = read_start(path, 65_536)
+    if len(start) == 65_536 and start.count(b"\n") < 2:
+        start = read_start(path, LONGEST_HEAD)
+    if not start.strip(b"\xef\xbb\xbf \r\n\t"):
         raise InputError(f"{path} is empty.")
-    if b"\0" in start and not encoding.lower().startswith("utf-16"):
+    if b"\0" in start and not encoding.lower().startswith(("utf-16", "utf-32")):
         raise InputError(
             f"{path} contains NUL bytes, so it is not text; for UTF-16 give encoding='utf-16'."
         )
@@ -111,17 +148,37 @@ def read_head(path: str, encoding: str, delimiter: str | None = None) -> CsvHead
             f"{start[error.start : error.start + 1]!r}. Give its encoding, such as "
             "encoding='latin-1'."
         ) from None
+    lines = io.StringIO(text, newline="")
+    before, line = [], lines.readline()
+    while not line.strip() or line.lower().startswith("sep="):
+        if line.strip() and delimiter is None:
+            delimiter = line.rstrip("\r\n")[4:5] or None
+        before.append(line)
+        line = lines.readline()
+    rest = text[sum(map(len, before)) :]
     if delimiter is None:
-        delimiter = _delimiter(path, text)
-    first = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
-    columns = tuple(name.strip() or f"column{i}" for i, name in enumerate(first))
+        delimiter = _delimiter(path, rest)
+    taken: list[str] = []
+    first = next(csv.reader(_noted(io.StringIO(rest, newline=""), taken), delimiter=delimiter), [])
+    columns = tuple(" ".join(name.split()) or f"column{i}" for i, name in enumerate(first))
     twice = [name for name in dict.fromkeys(columns) if columns.count(name) > 1]
     if twice:
         raise SchemaError(
             f"Column {listing(twice)} stands more than once in {path}; give each column its own "
             "name."
         )
-    return CsvHead(path, delimiter, columns)
+    head = "".join([*before, *taken])
+    lone = "\r" in head and "\n" not in text
+    return CsvHead(
+        path, delimiter, columns, len(head.encode()), head.count("\r" if lone else "\n"), lone
+    )
+
+
+def _noted(lines: Iterable[str], taken: list[str]) -> Iterator[str]:
+    """Pass on lines, and keep them."""
+    for line in lines:
+        taken.append(line)
+        yield line
 
 
 def same_columns(heads: Sequence[CsvHead]) -> None:
@@ -134,20 +191,6 @@ def same_columns(heads: Sequence[CsvHead]) -> None:
             raise SchemaError(f"{head.path} {what} than {heads[0].path}: columns must be the same.")
 
 
-def _start(path: str, size: int) -> bytes:
-    """Read the first bytes of a file, decompressed if necessary."""
-    try:
-        with open(path, "rb") as file:
-            start = file.read(size)
-        if start.startswith(b"\x1f\x8b"):
-            with gzip.open(path, "rb") as unpacked:
-                start = unpacked.read(size)
-    except (OSError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path} could not be read: {reason}.") from None
-    return start
-
-
 def _decoded(start: bytes, encoding: str) -> str:
     """Decode bytes whose last character may be incomplete."""
     import codecs
@@ -157,7 +200,7 @@ def _decoded(start: bytes, encoding: str) -> str:
 
 
 def _delimiter(path: str, text: str) -> str:
-    if path.lower().removesuffix(".gz").endswith((".tsv", ".tab")):
+    if {".tsv", ".tab"} & {suffix.lower() for suffix in Path(path).suffixes[-2:]}:
         return "\t"
     quoted, counts = False, dict.fromkeys(DELIMITERS, 0)
     for character in text:

@@ -10,22 +10,42 @@ from typing import Any
 
 import numpy as np
 
-from priory.base.errors import ForgetError, InputError, SettingError, listing
+from priory.base.errors import (
+    ForgetError,
+    InputError,
+    PrioryWarning,
+    SchemaError,
+    SettingError,
+    did_you_mean,
+    listing,
+    warn,
+)
 from priory.base.parallel import at_most
 from priory.classifier.classifier import Classifier
 from priory.classifier.provenance import Figures, Provenance
 from priory.data.schema import Block, Kind, Schema
 from priory.evaluation.validation import trained
-from priory.sources.base import Form, Source, check_columns
-from priory.sources.counting import Task, count, in_known_types, sample_schema, typed_classes
+from priory.sources.base import Batch, Form, Source, check_columns
+from priory.sources.counting import OtherClasses, Task, class_form, count, sample_schema
+from priory.sources.news import News, refuse_new_classes
 from priory.sources.opening import open_source
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable
+from priory.text.analyzer import Analyzer
+from priory.tuning.kinds import declared_kinds
 from priory.tuning.settings import Settings
 from priory.tuning.structure import choose_structure
 
-__all__ = ["forget", "form_of", "forms_for", "known_features", "train", "update"]
+__all__ = [
+    "forget",
+    "form_of",
+    "forms_for",
+    "known_features",
+    "learned_forms",
+    "train",
+    "update",
+]
 
 MANY_CLASSES = 1000
 
@@ -42,6 +62,10 @@ def train(
     max_classes: int = MANY_CLASSES,
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    decimal: str = ".",
+    thousands: str | None = None,
+    on_error: str = "fail",
+    table: str | None = None,
     attach: Mapping[str, str] | None = None,
     progress: bool | None = None,
     **options: Any,
@@ -51,10 +75,11 @@ def train(
     Parameters
     ----------
     source : path, pattern, list of paths, folder, SQL, DuckDB relation, table or Arrow stream
-        Files are CSV, TSV, Parquet, JSON lines or Arrow, plain or packed by gzip. A string that
-        begins as a query does (SELECT, WITH, FROM) is one; it may read files, and databases
-        that are attached. Tables are whatever `Classifier.update` takes. A folder holds a folder of
-        texts for each class, as for `read_folder`.
+        Files are CSV, TSV, Parquet, JSON (lines or an array), Arrow, SQLite, DuckDB, or Excel
+        (`priory[excel]`), plain or packed by gzip, bzip2, zstd, xz or zip. A string that begins as
+        a query does (SELECT, WITH, FROM) is one; it may read files, and databases that are
+        attached. Tables are whatever `Classifier.update` takes. A folder holds a folder of texts
+        for each class, as for `read_folder`.
     target : str
         The column that holds the classes. Rows without a class are skipped, with a warning. Only
         a folder of texts needs none.
@@ -65,7 +90,9 @@ def train(
     weight : str
         A column of weights.
     na_values : str or list of str
-        What stands for a missing value, besides an empty one, such as "?" or "NA".
+        What stands for a missing value in any column, besides an empty one. The usual words, such
+        as "?" and "NA" (`priory.data.gaps.GAP_WORDS`), do so anyway in columns that otherwise hold
+        numbers, dates or truths, and in the target; "none" turns them off.
     settings : Settings
         How parameters are estimated; `Settings.auto()` if not given.
     options
@@ -75,6 +102,13 @@ def train(
         More distinct values are taken for a mistake: a number, or a unique identifier.
     encoding, delimiter : str
         How CSV files are written; the delimiter is found if it is not given.
+    decimal, thousands : str
+        How text files write numbers: "," as the decimal mark, ",", ".", " " or "'" between
+        thousands.
+    on_error : "fail" or "skip"
+        Whether a row that cannot be read is an error, with its line, or left out with a warning.
+    table : str
+        The table of a database, or the sheet of a workbook, where there are several.
     attach : mapping of names to databases
         Databases that a query may read.
     progress : bool
@@ -97,7 +131,8 @@ def train(
     if isinstance(max_classes, bool) or not isinstance(max_classes, int) or max_classes < 2:
         raise SettingError(f"max_classes must be an integer of at least 2, not {max_classes!r}.")
     opening: dict[str, Any] = {"where": where, "na_values": na_values, "attach": attach}
-    opening |= {"encoding": encoding, "delimiter": delimiter}
+    opening |= {"encoding": encoding, "delimiter": delimiter, "decimal": decimal}
+    opening |= {"thousands": thousands, "on_error": on_error, "table": table}
     with at_most(settings.n_threads), closing(open_source(source, **opening)) as opened:
         if settings.together and not opened.is_repeatable:
             raise SettingError(
@@ -119,18 +154,23 @@ def train(
             raise InputError(f"{opened.name} has no column beside {target!r} to learn from.")
         if own := {c: how for c, how in opened.analyzers().items() if c in features}:
             settings = settings.changed(text={**own, **settings.text})
+        forms = _declared_forms(opened, features, settings)
         task = Task(
-            *(opened, target, features, weight, settings, opened.forms()),
+            *(opened, target, features, weight, settings, forms),
+            class_form=class_form(target, forms),
             most_classes=max_classes,
             sample_size=int(settings.sample_size),
             progress=progress,
         )
-        statistics, sample = count(task, sample_schema(task))
-        if opened.is_text:
-            statistics = typed_classes(statistics)
+        schema = sample_schema(task)
+        _tell_unread(opened, schema)
+        try:
+            statistics, sample = count(task, schema)
+        except OtherClasses:
+            task = replace(task, class_form=Form.TEXT)
+            statistics, sample = count(task, schema)
         _check_classes(statistics, target)
         if sample is not None:
-            sample = sample.retyped(in_known_types(sample.y, statistics.classes).labels)
             statistics = _count_together(statistics, task, sample)
         classifier = Classifier(settings)
         classifier.update_statistics(statistics, sample)
@@ -139,6 +179,31 @@ def train(
         metrics = None if sample is None else _metrics(classifier, sample)
         classifier.provenance = replace(provenance, figures=metrics)
         return classifier
+
+
+def _declared_forms(
+    source: Source, features: Sequence[str], settings: Settings
+) -> Mapping[str, Form]:
+    """Find the forms of a source, where settings say what a column is those that it needs."""
+    forms = dict(source.forms())
+    if not source.is_text:
+        return forms
+    numbers = (Kind.NUMBERS, Kind.MOMENTS, Kind.COUNTS, Kind.SCATTER)
+    for columns, kind in declared_kinds(settings, Batch({}, 0).table(features)).items():
+        for column in columns:
+            if kind in numbers and forms.get(column) is Form.TEXT:
+                forms[column] = Form.NUMBER
+            elif kind is Kind.WORDS or isinstance(kind, Analyzer):
+                forms[column] = Form.TEXT
+    return forms
+
+
+def _tell_unread(source: Source, schema: Schema) -> None:
+    """Warn of columns that are labels only because a few of their values do not fit."""
+    undeclared = {c for block in schema if block.why != "declared" for c in block.columns}
+    for odd in source.unread():
+        if odd.column in undeclared:
+            warn(f"{odd} What the columns hold: priory inspect.", PrioryWarning)
 
 
 _named = inspect.signature(train).parameters
@@ -175,14 +240,19 @@ def _count_together(statistics: Statistics, task: Task, sample: Sample) -> Stati
     return statistics.beside(found)
 
 
-def update(classifier: Classifier, source: Any, **reading: Any) -> int:
+def update(classifier: Classifier, source: Any, *, new_classes: bool = True, **reading: Any) -> int:
     """Learn the rows of one more source, and count them; see `train` for the options.
+
+    Without `new_classes`, a class that the classifier does not know is refused, and nothing is
+    learned.
 
     >>> classifier = train("examples/play_tennis.csv", "play")
     >>> update(classifier, "examples/play_tennis.csv")
     14
     """
-    new, sample, name = _count_for(classifier, source, **reading)
+    new, sample, name = _count_for(classifier, source, is_new=True, **reading)
+    if not new_classes:
+        refuse_new_classes(classifier.statistics, new, name)
     classifier.update_statistics(new, sample)
     classifier.provenance = classifier.provenance.with_source(name, new.n_rows)
     return new.n_rows
@@ -209,6 +279,7 @@ def _count_for(
     target: str | None = None,
     weight: str | None = None,
     progress: bool | None = None,
+    is_new: bool = False,
     **opening: Any,
 ) -> tuple[Statistics, Sample | None, str]:
     """Count a source under the schema of a classifier; the last result is the source's name."""
@@ -221,9 +292,14 @@ def _count_for(
         features = known_features(classifier, opened)
         check_columns([] if weight is None else [weight], opened.columns, "The weight column")
         statistics, settings = classifier.statistics, classifier.settings
+        roles = {target, weight, *classifier.provenance.dropped, *statistics.schema.columns}
+        strange = [column for column in opened.columns if column not in roles]
+        if strange and is_new:
+            warn(f"{opened.name}: {News(columns=strange).lines()[0]}.", PrioryWarning)
         task = Task(
             *(opened, target, features, weight, settings, forms_for(statistics, opened)),
             known=classifier.classes,
+            learned=learned_forms(statistics),
             sample_size=int(settings.sample_size) if classifier.has_sample else 0,
             progress=progress,
         )
@@ -231,27 +307,56 @@ def _count_for(
 
 
 def known_features(classifier: Classifier, source: Source) -> tuple[str, ...]:
-    """List the columns of a source that a classifier uses; all but identifiers must be there."""
+    """List the columns that a classifier uses; those that a source does not have are missing.
+
+    What is misspelt must not count as missing, and something must be there.
+    """
     schema = classifier.statistics.schema
     needed = [c for block in schema if block.kind is not Kind.IDENTIFIER for c in block.columns]
-    check_columns(needed, source.columns, "Column")
-    return tuple(c for c in schema.columns if c in source.columns)
+    absent = [column for column in dict.fromkeys(needed) if column not in source.columns]
+    if not absent:
+        return tuple(c for c in schema.columns if c in source.columns)
+    strange = [c for c in source.columns if c not in schema.known]
+    for column in strange:
+        if column != classifier.provenance.target and (hint := did_you_mean(column, absent)):
+            raise SchemaError(
+                f"Column {column!r} was not there when the model learned.{hint} A column that is "
+                "missing on purpose has no similar name."
+            )
+    if len(absent) == len(set(needed)):
+        raise SchemaError(
+            f"No column that the model learned was found in {source.name}: it learned "
+            f"{listing(needed, 10)}, and there is {listing(source.columns, 10)}."
+        )
+    warn(
+        f"{source.name} has no column {listing(absent)}: missing in every row.",
+        PrioryWarning,
+    )
+    known = {*source.columns, *absent}
+    return tuple(c for c in schema.columns if c in known)
 
 
 def forms_for(statistics: Statistics, source: Source) -> Mapping[str, Form]:
-    """Find the form of each column in which its values have the types that were learned."""
+    """Find the form of each column of a source in which its values have the types learned."""
     if not source.is_text:
         return source.forms()
-    forms = dict.fromkeys(source.columns, Form.TEXT)
-    for block in statistics.schema:
-        if block.pairing is not None:  # its columns have their own blocks, too
-            continue
-        if block.kind is Kind.EMPTY:  # whatever it turns out to be
-            forms |= {c: form for c, form in source.forms().items() if c in block.columns}
-            continue
-        for i, column in enumerate(block.columns):
-            forms[column] = form_of(block, statistics.tables.get(block.name), i)
-    return forms
+    learned = learned_forms(statistics)
+    empty = {c for b in statistics.schema if b.kind is Kind.EMPTY for c in b.columns}
+    found = source.forms() if empty else {}  # whatever they turn out to be
+    return {
+        column: found[column] if column in empty else learned.get(column, Form.TEXT)
+        for column in source.columns
+    }
+
+
+def learned_forms(statistics: Statistics) -> dict[str, Form]:
+    """Find the form of each column that was learned, but for empty ones."""
+    return {
+        column: form_of(block, statistics.tables.get(block.name), i)
+        for block in statistics.schema
+        if block.pairing is None and block.kind is not Kind.EMPTY  # pairs have their own blocks
+        for i, column in enumerate(block.columns)
+    }
 
 
 def form_of(block: Block, table: Any, place: int) -> Form:
