@@ -17,7 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from priory import Classifier, NaiveBayes, Settings, load
-from priory.base.errors import ForgetError, ModelFileError, SchemaError, SettingError
+from priory.base.errors import (
+    ForgetError,
+    ModelFileError,
+    PrioryWarning,
+    SchemaError,
+    SettingError,
+)
 from priory.classifier import storage
 from priory.classifier.plain import tuning_from_plain, tuning_to_plain
 from priory.families import (
@@ -523,9 +529,9 @@ def test_tables_larger_than_the_memory_allowed_are_refused(saved, tmp_path):
         load(saved, max_memory=1000)
     wide = tmp_path / "wide.priory"
     many = [f"k{i:05}" for i in range(3000)]
-    Classifier(Settings.textbook(families={"x": "categorical"})).update({"x": many}, many).save(
-        wide
-    )
+    large = Classifier(Settings.textbook(families={"x": "categorical"})).update({"x": many}, many)
+    with pytest.warns(PrioryWarning, match=r"If you trust it: load\(path, max_memory=\d+\)"):
+        large.save(wide)
     with pytest.raises(ModelFileError, match=r"If you trust it: load\(path, max_memory=\d+\)"):
         load(wide)
     assert len(load(wide, max_memory=2**30).classes) == 3000

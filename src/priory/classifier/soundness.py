@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DamageError",
+    "TooMuchMemoryError",
     "check_entries",
     "check_numbers",
     "check_order",
@@ -38,6 +39,10 @@ TEXTS = COLUMNS[:4]
 
 class DamageError(Exception):
     """Something inside of a file is wrong."""
+
+
+class TooMuchMemoryError(ModelFileError):
+    """A file would take more memory than is allowed."""
 
 
 def check_types(schema: Any) -> None:
@@ -139,7 +144,7 @@ def check_entries(table: pa.Table, header: Mapping[str, Any], allowed: int) -> N
         d = len(block["columns"]) if Kind(block["kind"]).is_of_several else 1
         needed += 80 * n_classes * (d * d if block["kind"] == Kind.SCATTER else d)
     if needed > allowed:
-        raise ModelFileError(
+        raise TooMuchMemoryError(
             f"would take about {needed / 2**20:,.0f} MB of memory, more than the "
             f"{allowed / 2**20:,.0f} allowed. If you trust it: load(path, max_memory={needed})."
         )

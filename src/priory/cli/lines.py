@@ -13,7 +13,7 @@ from typing import Any
 
 from priory.base.errors import InputError
 from priory.classifier.classifier import Classifier, load
-from priory.cli.failing import told
+from priory.cli.failing import tell, told
 
 __all__ = ["Asked", "asked_for", "predict_lines", "predicted"]
 
@@ -44,14 +44,13 @@ def asked_for(arguments: Sequence[str]) -> Asked | None:
 def predict_lines(asked: Asked) -> None:
     """Print a line of JSON with the prediction for each line of JSON on stdin."""
     classifier = load(asked.model)
-    out = sys.stdout
     with told():
         for number, lines in _lines(sys.stdin.buffer):
             rows = [_row(line, number + i) for i, line in enumerate(lines) if line.strip()]
             if rows:
                 for answer in predicted(classifier, rows, asked.proba):
-                    out.write(json.dumps(answer, ensure_ascii=False) + "\n")
-                out.flush()
+                    tell(json.dumps(answer, ensure_ascii=False))
+                sys.stdout.flush()
 
 
 def predicted(classifier: Classifier, X: Any, proba: bool) -> Iterator[dict[str, Any]]:
