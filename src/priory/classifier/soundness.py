@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from priory.data.schema import Block, Kind
 from priory.statistics.longtable import COLUMNS, SUMS, coded
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable, Table
+from priory.statistics.tables.sums import SumsTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -108,6 +109,10 @@ def check_numbers(table: pa.Table) -> None:
     for name in SUMS:
         if not np.isfinite(arrow_values(table[name], np.float64)).all():
             raise DamageError(f"column {name!r} holds a number that is not finite")
+    for name in SUMS[::2]:
+        hi, lo = (arrow_values(table[part], np.float64) for part in (name, f"{name}_lo"))
+        if (np.abs(lo) > np.spacing(np.abs(hi))).any():
+            raise DamageError(f"a sum of {name!r} has a second part that is larger than rounding")
     if (arrow_values(table["weight"], np.float64) < 0).any():
         raise DamageError("a weight is negative")
 
@@ -153,8 +158,58 @@ def check_entries(table: pa.Table, header: Mapping[str, Any], allowed: int) -> N
 def check_statistics(statistics: Statistics) -> None:
     """Refuse tables that no counting could have made."""
     check_order(statistics.classes, "classes")
+    if statistics.n_rows and not 0 < statistics.weight.sum() < np.inf:
+        raise DamageError("the weights of its classes add up to nothing, or to more than 1e308")
     for block in statistics.schema.counted:
         _check_table(statistics.tables[block.name], block)
+        _check_totals(statistics, block)
+
+
+SLACK = 1e-3
+"""By so much of a class's weight, or 1e-6 of all, rounding may let a sum exceed it: rows that were
+learned and forgotten leave the rounding of their weights behind. Numbers of rows are exact."""
+
+
+def _check_totals(statistics: Statistics, block: Block) -> None:
+    """Refuse sums that are more than those of the class, and sums of squares below zero."""
+    name, table = f"column {block.name!r:.60}", statistics.tables[block.name]
+    most = statistics.weight * (1 + SLACK) + 1e-6 * statistics.weight.sum()
+    for rows, weight in _counted(table, block.kind):
+        if (rows.reshape(len(most), -1) > statistics.rows[:, None]).any():
+            raise DamageError(f"{name} was counted in more rows than its class has")
+        if not (weight.reshape(len(most), -1) <= most[:, None]).all():
+            raise DamageError(f"{name} has more weight than its class")
+    there: Any = table.moments if isinstance(table, NumbersTable) else table
+    if isinstance(there, SumsTable):
+        allowed = 1e-8 * there.passed + 1e-24 * np.abs(there.raw_squares) + 1e-299
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not ((there.passed >= 0) & (there.squares >= -allowed)).all():
+                raise DamageError(f"the sum of squares of {name} is less than it can be")
+    if block.kind is Kind.COUNTS and not (there.s1 >= 0).all():
+        raise DamageError(f"a sum of counts of {name} is negative")
+
+
+def _counted(table: Any, kind: Kind) -> Iterator[tuple[Any, Any]]:
+    """Give the rows and weights that are at most those of the class: by class, or class × key."""
+    if isinstance(table, NumbersTable):
+        yield table.moments.rows, table.moments.weight
+        yield from _counted(table.cells, kind)
+    elif isinstance(table, LabelsTable | CellsTable):
+        yield table.rows.sum(axis=1), table.weight.sum(axis=1)
+    elif kind is Kind.PAIRS:
+        for start, end in pairwise(table.starts.tolist()):
+            yield table.rows[:, start:end].sum(axis=1), table.weight[:, start:end].sum(axis=1)
+        yield table.pair_rows, table.pair_weight
+    elif kind is Kind.WORDS:
+        yield table.documents, table.documents_weight
+        rows, weight = np.zeros(table.n_classes, dtype=np.int64), np.zeros(table.n_classes)
+        np.maximum.at(rows, table.pairs.label, table.pairs.rows)
+        np.maximum.at(weight, table.pairs.label, table.pairs.weight)
+        yield rows, weight
+    else:
+        yield table.rows, table.weight
+        if kind is Kind.COUNTS:
+            yield table.documents, table.documents_weight
 
 
 def _check_table(table: Table, block: Block) -> None:
