@@ -1,5 +1,6 @@
 """Model files of every kind, changed here and there and sealed again, as one would who wants to be
-believed: each is refused with a reason, or is a model whose probabilities are probabilities."""
+believed: each is refused with a reason, or is a model whose probabilities are probabilities.
+"""
 
 import io
 import json

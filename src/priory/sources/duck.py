@@ -20,6 +20,7 @@ from priory.base.parallel import thread_count
 from priory.data.arrow import arrow_values
 from priory.sources.base import SAMPLE_ROWS, Batch, Form, Reading, Source
 from priory.sources.csv import FALSE, TRUE, CsvSource, is_large
+from priory.sources.guarding import check_query
 from priory.sources.tables import CsvHead, format_of, read_head, same_columns
 
 __all__ = [
@@ -173,11 +174,11 @@ class DuckSource(Source):
         if self.where is None:
             return self._origin
         if not self.is_text:
-            return f"{self._origin} WHERE ({self.where})"
+            return f"{self._origin} WHERE ({self.where}\n)"
         named = ", ".join(
             f"{self._cast(name, form)} AS {identifier(name)}" for name, form in self.forms().items()
         )
-        return f"(SELECT *, {named} FROM {self._origin}) WHERE ({self.where})"
+        return f"(SELECT *, {named} FROM {self._origin}) WHERE ({self.where}\n)"
 
     def _cast(self, name: str, form: Form) -> str:
         sql = self._columns[name].sql
@@ -250,12 +251,11 @@ def of_files(connection: Any, files: Sequence[str], name: str, reading: Reading)
 
 
 def of_query(connection: Any, query: str, name: str, reading: Reading) -> DuckSource:
-    """Open the last of some SQL statements as a source; the others are executed."""
+    """Open the last of some SQL statements as a source; the others, if harmless, are executed."""
     with explained(name, None):
-        *before, last = connection.extract_statements(query)
+        before, text = check_query(connection, query)
         for statement in before:
             connection.execute(statement)
-        text = last.query.strip().rstrip(";")
     return _typed(connection, name, f"({text}) AS query", reading)
 
 

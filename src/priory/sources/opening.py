@@ -10,6 +10,7 @@ from typing import Any
 from priory.base.errors import SettingError
 from priory.sources.base import Reading, Source
 from priory.sources.folders import FolderSource, has_classes
+from priory.sources.guarding import check_condition, confine
 from priory.sources.memory import StreamSource, TableSource, as_reader
 from priory.sources.tables import find_files
 
@@ -37,6 +38,8 @@ def open_source(
     missing = (na_values,) if isinstance(na_values, str) else tuple(map(str, na_values))
     if where is not None and not isinstance(where, str):
         raise SettingError(f"where must be an SQL condition, not {where!r:.60}.")
+    if where is not None:
+        check_condition(where)
     if isinstance(source, Source):
         return source
     reading = Reading(where, missing, encoding, delimiter)
@@ -67,7 +70,9 @@ def open_source(
         paths = [source] if isinstance(source, str | os.PathLike) else list(source)
         files = [file for path in paths for file in find_files(path)]
         name = os.fspath(paths[0]) if len(paths) == 1 else f"{files[0]} and others"
-        return duck.of_files(connection, files, name, reading)
+        opened = duck.of_files(connection, files, name, reading)
+        confine(connection, files)
+        return opened
     except BaseException:
         connection.close()
         raise
