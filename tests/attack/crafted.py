@@ -6,7 +6,7 @@ MULTIPLIERS = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
 
 
 def crafted_words(n, rng, bits=20):
-    """Make n words of 16 letters with first·a + second·b the same in its first bits, modulo 2^64."""
+    """Make n words of 16 letters for which first·a + second·b is about the same, modulo 2^64."""
     letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
     halves = np.unique(rng.choice(letters, (1 << bits, 8)).view(np.uint64).ravel())
     a, b = map(np.uint64, MULTIPLIERS)

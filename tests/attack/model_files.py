@@ -1,7 +1,10 @@
-"""Model files of every kind, changed here and there and sealed again, as one would who wants to be
-believed: each is refused with a reason, or is a model whose probabilities are probabilities.
+"""Model files of every kind, changed here and there and sealed again.
+
+That is what one would do who wants to be believed. Each is refused with a reason, or is a model
+whose probabilities are probabilities.
 """
 
+import contextlib
 import io
 import json
 import warnings
@@ -179,10 +182,8 @@ def check(path, X):
         assert not np.isnan(p).any(), "a probability is NaN"
         assert (p >= 0).all() and np.allclose(p.sum(axis=1), 1.0, atol=1e-6), "no probabilities"
         for ask in (lambda: str(model.explain(X)[0]), lambda: model.sample(3, random_state=0)):
-            try:
+            with contextlib.suppress(PrioryError):
                 ask()
-            except PrioryError:
-                pass
     return False
 
 

@@ -1,5 +1,7 @@
 """A sound call of every kernel, and what becomes of it when one array is another."""
 
+import contextlib
+
 import numpy as np
 
 from priory.kernels import (
@@ -172,10 +174,8 @@ def others(array):
         yield "flat", array.ravel()
     for kind in ("f4", "f8", "i8", "i4", "i1", "?", "c16", "M8[s]", "S3", "U3", "O", ">f8"):
         if array.dtype != kind:
-            try:
+            with contextlib.suppress(TypeError, ValueError):
                 yield f"as {np.dtype(kind)}", array.astype(kind)
-            except (TypeError, ValueError):
-                pass
     yield "nothing", None
 
 
