@@ -1,7 +1,7 @@
 """Attack everything that reads what others wrote: `make attack MINUTES=20`.
 
 Each attack has a process of its own, so that a signal is seen, and a bound on its memory. An attack
-ends the run with what it found and how to see it again: `python -m tests.attack 1 --seed=S --only=NAME`.
+ends the run with what it found; to see it again: `python -m tests.attack 1 --seed=S --only=NAME`.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Writers that are killed, and writers at the same time: every file is whole, and nothing is lost."""
+"""Writers that are killed, and several at once: every file is whole, and nothing is lost."""
 
 import os
 import signal

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from operator import ge
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from priory.base.errors import ModelFileError, listing
-from priory.base.labels import label_key
+from priory.base.labels import label_keys
 from priory.data.arrow import arrow_values
 from priory.data.pairing import Pairing
 from priory.data.schema import Block, Kind
@@ -186,8 +187,26 @@ def _check_totals(statistics: Statistics, block: Block) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             if not ((there.passed >= 0) & (there.squares >= -allowed)).all():
                 raise DamageError(f"the sum of squares of {name} is less than it can be")
+    if block.kind is Kind.SCATTER:
+        _check_scatter(there, name)
     if block.kind is Kind.COUNTS and not (there.s1 >= 0).all():
         raise DamageError(f"a sum of counts of {name} is negative")
+
+
+def _check_scatter(table: Any, name: str) -> None:
+    """Refuse products of columns that no rows have: as correlations they are no such matrix."""
+    scatter, squares = table.scatter, table.squares
+    if not (table.s2.hi == np.swapaxes(table.s2.hi, 1, 2)).all():
+        raise DamageError(f"the products of {name} depend on their order")
+    scale = np.where(squares > 0, squares, np.inf)
+    ridge = 1.0 + 1e-6 + 1e-7 * table.passed / scale  # what rounding may have left
+    for of_class, root, diagonal in zip(scatter, np.sqrt(scale), ridge, strict=True):
+        correlations = of_class / np.outer(root, root)
+        np.fill_diagonal(correlations, diagonal)
+        try:
+            np.linalg.cholesky(correlations)
+        except np.linalg.LinAlgError:
+            raise DamageError(f"the products of {name} are more than its squares allow") from None
 
 
 def _counted(table: Any, kind: Kind) -> Iterator[tuple[Any, Any]]:
@@ -259,12 +278,16 @@ def _check_words(table: WordsTable, name: str) -> None:
         raise DamageError(f"a word of column {name!r:.60} stands less often than never")
 
 
+def _each_part(label: Any) -> tuple[Any, ...]:
+    return label if isinstance(label, tuple) else (label,)
+
+
 def check_order(labels: tuple[Any, ...], what: str) -> None:
     """Refuse labels that are none, or not in their order."""
-    for label in labels:
-        for part in label if isinstance(label, tuple) else (label,):
+    if not set(map(type, labels)) <= {bool, int, float, str}:
+        for part in (part for label in labels for part in _each_part(label)):
             if not isinstance(part, bool | int | float | str):
                 raise DamageError(f"the {what} hold {part!r:.40}, which is no label")
-    keys = list(map(label_key, labels))
-    if any(a >= b for a, b in pairwise(keys)):
+    keys = label_keys(labels)
+    if any(map(ge, keys, keys[1:])):
         raise DamageError(f"the {what} are not in order")

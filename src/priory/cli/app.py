@@ -250,7 +250,7 @@ def export(
     to: Annotated[Target, typer.Option(help="What to write.")],
     output: Out = None,
     table: Annotated[str, typer.Option(help="For SQL: the table to be classified.")] = "data",
-    dialect: Annotated[str, typer.Option(help="For SQL: duckdb or postgres.")] = "duckdb",
+    dialect: Annotated[str, typer.Option(help="For SQL: duckdb, postgres or sqlite.")] = "duckdb",
 ) -> None:
     """Write the model for other programs: JSON to read, SQL or ONNX to run."""
     from priory.export import to_json, to_onnx, to_sql
