@@ -10,8 +10,8 @@ from priory.kernels.utf8 import encode_texts
 from priory.kernels.vocabulary import Vocabulary
 from priory.kernels.words import count_words
 
-from . import csv_files, expressions, kernel_arguments, model_files, writers
-from .crafted import crafted_words, random_words
+from .attack import csv_files, expressions, kernel_arguments, model_files, writers
+from .attack.crafted import crafted_words, random_words
 
 TIMES = [
     (model_files.run, 120),
