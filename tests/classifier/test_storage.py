@@ -773,3 +773,36 @@ def test_a_tuning_is_not_believed_unread(change, message):
     change(plain)
     with pytest.raises((SettingError, KeyError), match=message):
         tuning_from_plain(plain, classifier.statistics.schema)
+
+
+# What cannot be loaded is not saved, and sums must be possible ones
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("factors", [(1e290, 1e18), (1e-310, 1e-100)])
+def test_nothing_is_saved_that_could_not_be_loaded(saved, factors):
+    before = saved.read_bytes()
+    statistics = load(saved).statistics * factors[0] * factors[1]
+    wrong = Classifier(Settings.textbook()).update_statistics(statistics)
+    with pytest.raises(ModelFileError, match="not written, for it could not be loaded again"):
+        wrong.save(saved)
+    assert saved.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "i", "value", "reason"),
+    [
+        ("rows", -1, 99, "more rows than its class has"),
+        ("weight", -1, 99.0, "more weight than its class"),
+        ("weight_lo", 0, 1.0, "second part that is larger than rounding"),
+        ("s2_lo", 0, 1e-3, "second part that is larger than rounding"),
+    ],
+)
+def test_sums_beyond_their_class_are_refused(path, name, i, value, reason):
+    Classifier(Settings.textbook()).update({"x": ["a", "b", "a"]}, [0, 1, 1]).save(path)
+
+    def change(values):
+        values[i] = value
+
+    with pytest.raises(ModelFileError, match=reason):
+        load(rewritten(path, change_table=column(name, change)))
