@@ -18,6 +18,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -190,7 +191,11 @@ def coded(column: Any) -> tuple[CodeArray, list[str]]:
         codes = np.where(arrow_nulls(indices), np.int32(-1), codes)
     if not len(dictionary):
         return codes, []
-    return codes, dictionary.to_numpy(zero_copy_only=False).tolist()
+    ends = np.frombuffer(dictionary.buffers()[1], dtype=np.int32)[dictionary.offset :].tolist()
+    text = dictionary.buffers()[2]
+    text = b"" if text is None else text.to_pybytes()
+    strings = [text[a:b].decode() for a, b in pairwise(ends[: len(dictionary) + 1])]
+    return codes, strings
 
 
 def _add_up(sums: DoubleDouble, places: IntArray, size: int) -> DoubleDouble:
