@@ -3,6 +3,7 @@
 # make style  set up and check the style, the types and the imports alone
 # make docs   set up and build the documentation into site/
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
+# make attack  send what others might write to everything that reads it, for MINUTES=20
 # make quality  judge the defaults beside other models, into benchmarks/quality.md (hours; QUALITY=--jobs=2: untimed)
 # make honesty  compare the figures that the default reports with true ones, into benchmarks/honesty.md (half an hour)
 # make bench  set up and compare with other libraries, into benchmarks/results.md (two hours; PART=texts: a part of it)
@@ -23,7 +24,7 @@ export PIP_NO_COMPILE := 1
 # Shows a command as a reader would type it, and runs it.
 shown = @printf '\n$$ priory %s\n\n' '$(1)'; $(BIN)/priory $(1)
 
-.PHONY: demo test style docs fuzz quality honesty bench build format map clean
+.PHONY: demo test style docs fuzz attack quality honesty bench build format map clean
 
 demo: $(VENV)/.installed
 	@mkdir -p build
@@ -52,6 +53,9 @@ fuzz: $(VENV)/.installed-test
 	@LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so)" \
 	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc PYTHONPATH=build/fuzz/lib \
 	    $(BIN)/python -m tests.kernels.fuzz $(or $(STRINGS),100000)
+
+attack: $(VENV)/.installed-test
+	@$(BIN)/python -W ignore -m tests.attack $(or $(MINUTES),20)
 
 quality: $(VENV)/.installed-bench
 	@$(BIN)/python -m benchmarks.quality $(QUALITY)

@@ -17,7 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from priory import Classifier, NaiveBayes, Settings, load
-from priory.base.errors import ForgetError, ModelFileError, SchemaError, SettingError
+from priory.base.errors import (
+    ForgetError,
+    ModelFileError,
+    PrioryWarning,
+    SchemaError,
+    SettingError,
+)
 from priory.classifier import storage
 from priory.classifier.plain import tuning_from_plain, tuning_to_plain
 from priory.families import (
@@ -523,9 +529,9 @@ def test_tables_larger_than_the_memory_allowed_are_refused(saved, tmp_path):
         load(saved, max_memory=1000)
     wide = tmp_path / "wide.priory"
     many = [f"k{i:05}" for i in range(3000)]
-    Classifier(Settings.textbook(families={"x": "categorical"})).update({"x": many}, many).save(
-        wide
-    )
+    large = Classifier(Settings.textbook(families={"x": "categorical"})).update({"x": many}, many)
+    with pytest.warns(PrioryWarning, match=r"If you trust it: load\(path, max_memory=\d+\)"):
+        large.save(wide)
     with pytest.raises(ModelFileError, match=r"If you trust it: load\(path, max_memory=\d+\)"):
         load(wide)
     assert len(load(wide, max_memory=2**30).classes) == 3000
@@ -767,3 +773,36 @@ def test_a_tuning_is_not_believed_unread(change, message):
     change(plain)
     with pytest.raises((SettingError, KeyError), match=message):
         tuning_from_plain(plain, classifier.statistics.schema)
+
+
+# What cannot be loaded is not saved, and sums must be possible ones
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("factors", [(1e290, 1e18), (1e-310, 1e-100)])
+def test_nothing_is_saved_that_could_not_be_loaded(saved, factors):
+    before = saved.read_bytes()
+    statistics = load(saved).statistics * factors[0] * factors[1]
+    wrong = Classifier(Settings.textbook()).update_statistics(statistics)
+    with pytest.raises(ModelFileError, match="not written, for it could not be loaded again"):
+        wrong.save(saved)
+    assert saved.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "i", "value", "reason"),
+    [
+        ("rows", -1, 99, "more rows than its class has"),
+        ("weight", -1, 99.0, "more weight than its class"),
+        ("weight_lo", 0, 1.0, "second part that is larger than rounding"),
+        ("s2_lo", 0, 1e-3, "second part that is larger than rounding"),
+    ],
+)
+def test_sums_beyond_their_class_are_refused(path, name, i, value, reason):
+    Classifier(Settings.textbook()).update({"x": ["a", "b", "a"]}, [0, 1, 1]).save(path)
+
+    def change(values):
+        values[i] = value
+
+    with pytest.raises(ModelFileError, match=reason):
+        load(rewritten(path, change_table=column(name, change)))

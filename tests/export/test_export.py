@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +14,8 @@ from priory.export.sql import to_sql
 from priory.families import Binomial, Categorical, Gaussian
 from priory.families.priors import MEstimate
 
+from .engines import ENGINES, NO_POSTGRES
+
 runtime = pytest.importorskip("onnxruntime")
 sqlglot = pytest.importorskip("sqlglot")
 
@@ -22,16 +23,12 @@ ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"
 
 
-def by_sql(classifier, table, dialect="duckdb"):
-    connection = duckdb.connect()
-    connection.register("days", table)
-    query = to_sql(classifier, "days", dialect)
-    if dialect != "duckdb":  # what PostgreSQL would run, in the dialect of the engine at hand
-        query = sqlglot.transpile(query, read=dialect, write="duckdb")[0]
-    found = connection.execute(query).df()
+def by_sql(classifier, table, engine):
+    """Run exported SQL where it is meant to be run."""
+    found = engine(table, to_sql(classifier, "days", engine.__name__))
     assert list(found)[: table.shape[1]] == list(table)
     columns = [f"P({label})" for label in classifier.classes]
-    return found["prediction"].tolist(), found[columns].to_numpy()
+    return found["prediction"].tolist(), found[columns].to_numpy(dtype=np.float64)
 
 
 def by_onnx(classifier, table):
@@ -52,8 +49,10 @@ def hold(classifier, table, sql=1e-9, onnx=1e-9):
     expected = classifier.predict_proba(table[list(classifier.statistics.schema.columns)])
     classes = [classifier.classes[k] for k in expected.argmax(axis=1)]
     sure = np.sort(expected, axis=1)[:, -1] - np.sort(expected, axis=1)[:, -2] > 1e-6
-    for dialect in ("duckdb", "postgres"):
-        labels, p = by_sql(classifier, table, dialect)
+    for engine in ENGINES:
+        labels, p = by_sql(classifier, table, engine)
+        if classes and isinstance(classes[0], bool):
+            labels = [bool(label) for label in labels]  # 1 and 0 in SQLite
         np.testing.assert_allclose(p, expected, rtol=0, atol=sql)
         assert [a for a, s in zip(labels, sure, strict=True) if s] == [
             b for b, s in zip(classes, sure, strict=True) if s
@@ -187,7 +186,7 @@ def test_many_columns_make_no_deep_query():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(20, 300)), columns=[f"c{i}" for i in range(300)])
     classifier = Classifier(Settings.textbook()).update(X, [0, 1] * 10)
-    _, p = by_sql(classifier, X)
+    _, p = by_sql(classifier, X, ENGINES[0])
     np.testing.assert_allclose(p, classifier.predict_proba(X), atol=1e-9)
 
 
@@ -213,7 +212,7 @@ def test_what_else_cannot_be(table):
     classifier = Classifier(Settings.textbook()).update({"x": ["a", 1]}, ["p", "q"])
     with pytest.raises(SettingError, match=r"Column 'x' cannot be exported to ONNX: it holds str"):
         to_onnx(classifier)
-    with pytest.raises(SettingError, match=r"dialect must be 'duckdb' or 'postgres', not 'oracle'"):
+    with pytest.raises(SettingError, match=r"dialect must be one of .*, not .oracle."):
         to_sql(classifier, dialect="oracle")
     mixed = Classifier(Settings.textbook()).update({"x": ["a", "b"]}, ["p", 1])
     with pytest.raises(SettingError, match=r"Classes of several types"):
@@ -261,3 +260,23 @@ def test_words_have_no_form_but_json():
             export(classifier)
     parameters = to_json(classifier)["factors"][0]["parameters"]
     assert sorted(parameters["words"]) == ["free", "money", "now", "see", "you"]
+
+
+@pytest.mark.skipif(bool(NO_POSTGRES), reason=NO_POSTGRES or "there is one")
+def test_truth_values_on_a_real_postgresql(table):
+    rows = pd.DataFrame({"truth": table["truth"].astype(object), "other": table["truth"]})
+    rows.loc[::5, "truth"] = None
+    for settings in (
+        Settings.textbook(),
+        Settings.textbook(missing="category"),
+        Settings.textbook(families={"truth": "categorical"}, structure="tan"),
+    ):
+        hold_sql(Classifier(settings).update(rows, table["y"]), rows)
+    hold_sql(Classifier(Settings.textbook()).update(rows[["other"]], table["truth"]), rows)
+
+
+def hold_sql(classifier, table):
+    expected = classifier.predict_proba(table[list(classifier.statistics.schema.columns)])
+    for engine in ENGINES:
+        _, p = by_sql(classifier, table, engine)
+        np.testing.assert_allclose(p, expected, rtol=0, atol=1e-9)

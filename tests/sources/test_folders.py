@@ -48,9 +48,23 @@ def test_classes_are_the_first_folders(tmp_path):
     assert read_folder(str(tmp_path)) == read_folder(tmp_path)
 
 
-def test_an_empty_text_is_a_text(two):
-    write(two, ham__0_txt="")
-    assert read_folder(two)[0] == ["", "see you", "free money"]
+def test_empty_files_and_binaries_are_told_and_skipped(two):
+    write(two, ham__0_txt="", spam__program=b"MZ\0\0\x90", spam__wide_txt="wide".encode("utf-16"))
+    expected = r"Skipped files that are empty or binary: 'ham/0.txt', 'spam/program'\."
+    with pytest.warns(PrioryWarning, match=expected):
+        assert read_folder(two)[0] == ["see you", "free money", "wide"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights elsewhere")
+def test_links_out_of_the_folder_are_told_and_skipped(two, tmp_path_factory):
+    away = tmp_path_factory.mktemp("away")
+    (away / "secret.txt").write_text("a secret")
+    (two / "ham" / "2.txt").symlink_to(away / "secret.txt")
+    (two / "stolen").symlink_to(away)
+    (two / "spam" / "3.txt").symlink_to(two / "ham" / "1.txt")  # this one stays inside
+    expected = r"Skipped links that lead out of the folder: 'ham/2.txt', 'stolen'\."
+    with pytest.warns(PrioryWarning, match=expected):
+        assert read_folder(two) == (["see you", "free money", "see you"], ["ham", "spam", "spam"])
 
 
 @pytest.mark.parametrize(
@@ -138,7 +152,7 @@ def test_pipes_and_circles_are_passed_over(two):
 @given(st.data())
 def test_batches_are_the_whole(tmp_path_factory, data):
     root = tmp_path_factory.mktemp("texts")
-    sizes = data.draw(st.lists(st.integers(0, 30), min_size=2, max_size=8))
+    sizes = data.draw(st.lists(st.integers(1, 30), min_size=2, max_size=8))
     for i, size in enumerate(sizes):
         write(root, **{f"{'ab'[i % 2]}__{i}_txt": "x" * size})
     limit = data.draw(st.integers(1, 100))

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["aligned", "number", "shown"]
+__all__ = ["aligned", "number", "printable", "shown"]
 
 LONGEST_VALUE = 40
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    r"""Escape what a terminal would obey rather than show; line breaks and tabs stay.
+
+    Those are control characters, escape sequences among them, and marks that turn the direction of
+    writing. Inside of JSON it stays JSON.
+
+    >>> print(printable("red\x1b[31m, \x9b2J, \u202etxt.exe"))
+    red\x1b[31m, \u009b2J, \u202etxt.exe
+    """
+    return _CONTROL.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 32 else f"\\u{code:04x}"
 
 
 def aligned(rows: Iterable[tuple[str, ...]], right: bool = False) -> str:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,11 @@ __all__ = [
     "count_codes",
     "label_array",
     "label_key",
+    "label_keys",
     "label_token",
     "sorted_labels",
     "token_label",
+    "token_labels",
     "union",
 ]
 
@@ -48,6 +52,17 @@ def label_key(label: Key) -> tuple[Any, ...]:
     return (2 if isinstance(label, str) else 1, label)
 
 
+def label_keys(labels: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Make the keys of many labels: at once where they are all strings.
+
+    >>> label_keys(["a", "b"]), label_keys([True, 2])
+    ([(2, 'a'), (2, 'b')], [(0, True), (1, 2)])
+    """
+    if _all_strings(labels):
+        return list(zip(repeat(2), labels, strict=False))
+    return list(map(label_key, labels))
+
+
 def sorted_labels(labels: Iterable[Any]) -> tuple[Any, ...]:
     """Sort the distinct labels.
 
@@ -56,7 +71,7 @@ def sorted_labels(labels: Iterable[Any]) -> tuple[Any, ...]:
     """
     labels = tuple(labels)
     if _all_strings(labels):
-        return tuple(sorted(set(labels)))
+        return tuple(sorted(dict.fromkeys(labels)))  # mostly in order already, and so soon sorted
     return tuple(sorted({label_key(label): label for label in labels}.values(), key=label_key))
 
 
@@ -75,7 +90,7 @@ def union(a: Sequence[Any], b: Sequence[Any]) -> tuple[tuple[Any, ...], IntArray
     return labels, where_a, where_b
 
 
-def _all_strings(labels: tuple[Any, ...]) -> bool:
+def _all_strings(labels: Sequence[Any]) -> bool:
     """Tell whether all labels are strings, which need no keys."""
     return set(map(type, labels)) <= {str}
 
@@ -102,6 +117,20 @@ def token_label(token: str) -> Any:
     """
     label = json.loads(token)
     return tuple(label) if isinstance(label, list) else label
+
+
+def token_labels(tokens: Sequence[str]) -> list[Any]:
+    """Decode many tokens, at once where they are plain values.
+
+    >>> token_labels(['"a"', "1", "true"]), token_labels(['["a", 1]'])
+    (['a', 1, True], [('a', 1)])
+    """
+    if not any("[" in token or "," in token for token in tokens):  # which only strings may hold
+        with suppress(ValueError):
+            found = json.loads(f"[{','.join(tokens)}]")
+            if len(found) == len(tokens):
+                return list(found)
+    return list(map(token_label, tokens))
 
 
 def label_array(labels: Sequence[Label]) -> AnyArray:

@@ -287,7 +287,10 @@ class Classifier(Fitted):
     ) -> None:
         """Write the model to a file, from which `priory.load` makes the same classifier again.
 
-        The file appears whole or not at all. It holds the statistics, so a loaded model can learn,
+        The file appears whole or not at all. One that another changed since this model was loaded
+        from it, or saved to it, is not replaced: `ModelFileError` says so.
+
+        It holds the statistics, so a loaded model can learn,
         merge and forget on. With `min_count`, values and words in fewer rows are left out, for
         they could tell of a single person: probabilities of rare values then change, and the
         loaded model does not forget. With `keep_sample` the file holds the sample of rows that
@@ -327,6 +330,7 @@ class Classifier(Fitted):
                 sample=self.tuning_sample if keep_sample else None,
                 moved=self._tuned.moved,
             ),
+            self._seals,
         )
 
     def to_sklearn(self) -> Any:
@@ -372,8 +376,10 @@ def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Classif
     """
     from priory.classifier import storage
 
-    stored = storage.read(path, max_memory)
+    seals: dict[str, bytes] = {}
+    stored = storage.read(path, max_memory, seals)
     classifier = Classifier(stored.settings)
+    classifier._seals = seals
     classifier._statistics, classifier._declared = stored.statistics, stored.declared
     classifier.provenance = stored.provenance
     pool = None

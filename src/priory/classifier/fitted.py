@@ -48,6 +48,7 @@ class Fitted(Answers):
         self._declared: tuple[Label, ...] = ()
         self._tuned = TuningState()
         self._said: set[str] = set()
+        self._seals: dict[str, bytes] = {}  # of files, as they were last read or written
         self._learned: Learned | None = None
 
     def __repr__(self) -> str:

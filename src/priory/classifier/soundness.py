@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from operator import ge
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from priory.base.errors import ModelFileError, listing
-from priory.base.labels import label_key
+from priory.base.labels import label_keys
 from priory.data.arrow import arrow_values
 from priory.data.pairing import Pairing
 from priory.data.schema import Block, Kind
 from priory.statistics.longtable import COLUMNS, SUMS, coded
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable, Table
+from priory.statistics.tables.sums import SumsTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DamageError",
+    "TooMuchMemoryError",
     "check_entries",
     "check_numbers",
     "check_order",
@@ -38,6 +41,10 @@ TEXTS = COLUMNS[:4]
 
 class DamageError(Exception):
     """Something inside of a file is wrong."""
+
+
+class TooMuchMemoryError(ModelFileError):
+    """A file would take more memory than is allowed."""
 
 
 def check_types(schema: Any) -> None:
@@ -103,6 +110,10 @@ def check_numbers(table: pa.Table) -> None:
     for name in SUMS:
         if not np.isfinite(arrow_values(table[name], np.float64)).all():
             raise DamageError(f"column {name!r} holds a number that is not finite")
+    for name in SUMS[::2]:
+        hi, lo = (arrow_values(table[part], np.float64) for part in (name, f"{name}_lo"))
+        if (np.abs(lo) > np.spacing(np.abs(hi))).any():
+            raise DamageError(f"a sum of {name!r} has a second part that is larger than rounding")
     if (arrow_values(table["weight"], np.float64) < 0).any():
         raise DamageError("a weight is negative")
 
@@ -139,7 +150,7 @@ def check_entries(table: pa.Table, header: Mapping[str, Any], allowed: int) -> N
         d = len(block["columns"]) if Kind(block["kind"]).is_of_several else 1
         needed += 80 * n_classes * (d * d if block["kind"] == Kind.SCATTER else d)
     if needed > allowed:
-        raise ModelFileError(
+        raise TooMuchMemoryError(
             f"would take about {needed / 2**20:,.0f} MB of memory, more than the "
             f"{allowed / 2**20:,.0f} allowed. If you trust it: load(path, max_memory={needed})."
         )
@@ -148,8 +159,77 @@ def check_entries(table: pa.Table, header: Mapping[str, Any], allowed: int) -> N
 def check_statistics(statistics: Statistics) -> None:
     """Refuse tables that no counting could have made."""
     check_order(statistics.classes, "classes")
+    if statistics.n_rows and not 0 < statistics.weight.sum() < np.inf:
+        raise DamageError("the weights of its classes add up to nothing, or to more than 1e308")
     for block in statistics.schema.counted:
         _check_table(statistics.tables[block.name], block)
+        if statistics.classes:
+            _check_totals(statistics, block)
+
+
+SLACK = 1e-3
+"""By so much of a class's weight, or 1e-6 of all, rounding may let a sum exceed it: rows that were
+learned and forgotten leave the rounding of their weights behind. Numbers of rows are exact."""
+
+
+def _check_totals(statistics: Statistics, block: Block) -> None:
+    """Refuse sums that are more than those of the class, and sums of squares below zero."""
+    name, table = f"column {block.name!r:.60}", statistics.tables[block.name]
+    most = statistics.weight * (1 + SLACK) + 1e-6 * statistics.weight.sum()
+    for rows, weight in _counted(table, block.kind):
+        if (rows.reshape(len(most), -1) > statistics.rows[:, None]).any():
+            raise DamageError(f"{name} was counted in more rows than its class has")
+        if not (weight.reshape(len(most), -1) <= most[:, None]).all():
+            raise DamageError(f"{name} has more weight than its class")
+    there: Any = table.moments if isinstance(table, NumbersTable) else table
+    if isinstance(there, SumsTable):
+        allowed = 1e-8 * there.passed + 1e-24 * np.abs(there.raw_squares) + 1e-299
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not ((there.passed >= 0) & (there.squares >= -allowed)).all():
+                raise DamageError(f"the sum of squares of {name} is less than it can be")
+    if block.kind is Kind.SCATTER:
+        _check_scatter(there, name)
+    if block.kind is Kind.COUNTS and not (there.s1 >= 0).all():
+        raise DamageError(f"a sum of counts of {name} is negative")
+
+
+def _check_scatter(table: Any, name: str) -> None:
+    """Refuse products of columns that no rows have: as correlations they are no such matrix."""
+    scatter, squares = table.scatter, table.squares
+    if not (table.s2.hi == np.swapaxes(table.s2.hi, 1, 2)).all():
+        raise DamageError(f"the products of {name} depend on their order")
+    scale = np.where(squares > 0, squares, np.inf)
+    ridge = 1.0 + 1e-6 + 1e-7 * table.passed / scale  # what rounding may have left
+    for of_class, root, diagonal in zip(scatter, np.sqrt(scale), ridge, strict=True):
+        correlations = of_class / np.outer(root, root)
+        np.fill_diagonal(correlations, diagonal)
+        try:
+            np.linalg.cholesky(correlations)
+        except np.linalg.LinAlgError:
+            raise DamageError(f"the products of {name} are more than its squares allow") from None
+
+
+def _counted(table: Any, kind: Kind) -> Iterator[tuple[Any, Any]]:
+    """Give the rows and weights that are at most those of the class: by class, or class × key."""
+    if isinstance(table, NumbersTable):
+        yield table.moments.rows, table.moments.weight
+        yield from _counted(table.cells, kind)
+    elif isinstance(table, LabelsTable | CellsTable):
+        yield table.rows.sum(axis=1), table.weight.sum(axis=1)
+    elif kind is Kind.PAIRS:
+        for start, end in pairwise(table.starts.tolist()):
+            yield table.rows[:, start:end].sum(axis=1), table.weight[:, start:end].sum(axis=1)
+        yield table.pair_rows, table.pair_weight
+    elif kind is Kind.WORDS:
+        yield table.documents, table.documents_weight
+        rows, weight = np.zeros(table.n_classes, dtype=np.int64), np.zeros(table.n_classes)
+        np.maximum.at(rows, table.pairs.label, table.pairs.rows)
+        np.maximum.at(weight, table.pairs.label, table.pairs.weight)
+        yield rows, weight
+    else:
+        yield table.rows, table.weight
+        if kind is Kind.COUNTS:
+            yield table.documents, table.documents_weight
 
 
 def _check_table(table: Table, block: Block) -> None:
@@ -198,12 +278,16 @@ def _check_words(table: WordsTable, name: str) -> None:
         raise DamageError(f"a word of column {name!r:.60} stands less often than never")
 
 
+def _each_part(label: Any) -> tuple[Any, ...]:
+    return label if isinstance(label, tuple) else (label,)
+
+
 def check_order(labels: tuple[Any, ...], what: str) -> None:
     """Refuse labels that are none, or not in their order."""
-    for label in labels:
-        for part in label if isinstance(label, tuple) else (label,):
+    if not set(map(type, labels)) <= {bool, int, float, str}:
+        for part in (part for label in labels for part in _each_part(label)):
             if not isinstance(part, bool | int | float | str):
                 raise DamageError(f"the {what} hold {part!r:.40}, which is no label")
-    keys = list(map(label_key, labels))
-    if any(a >= b for a, b in pairwise(keys)):
+    keys = label_keys(labels)
+    if any(map(ge, keys, keys[1:])):
         raise DamageError(f"the {what} are not in order")

@@ -13,20 +13,25 @@ import json
 import math
 import os
 import stat
+import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from priory.base.errors import (
     InputError,
     ModelFileError,
     PrioryError,
+    PrioryWarning,
     SettingError,
     UnknownFamilyError,
     listing,
+    warn,
 )
+from priory.base.replacing import locked, real_target, replacing
 from priory.base.typing import Label
 from priory.classifier.footer import Chunk, page_sizes, read_footer
 from priory.classifier.plain import from_plain, to_plain, tuning_from_plain, tuning_to_plain
@@ -34,6 +39,7 @@ from priory.classifier.provenance import Provenance
 from priory.classifier.soundness import (
     TEXTS,
     DamageError,
+    TooMuchMemoryError,
     check_entries,
     check_numbers,
     check_order,
@@ -58,7 +64,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-__all__ = ["Stored", "read", "sealed", "write"]
+__all__ = ["Seals", "Stored", "read", "sealed", "write"]
+
+Seals: TypeAlias = dict[str, bytes]
+"""The digest of each file as it was last read or written, by its path without links."""
 
 VERSION = 3
 """The format of the file; a reader refuses any other."""
@@ -100,10 +109,11 @@ class Stored:
     """How many rows came since what is tuned was chosen; infinite where rows went."""
 
 
-def write(path: str | os.PathLike[str], stored: Stored) -> None:
+def write(path: str | os.PathLike[str], stored: Stored, seals: Seals | None = None) -> None:
     """Write a model file in one step: there is the old file or the whole new one, never a part.
 
-    The bytes go to a new file beside it, are on the disk, and then take the name.
+    Nothing is written that could not be read again, nor over a file that another has changed since
+    it was read, as `seals` says.
     """
     table = stored.statistics.to_arrow()
     header = json.loads(table.schema.metadata[HEADER])
@@ -131,10 +141,15 @@ def write(path: str | os.PathLike[str], stored: Stored) -> None:
             "sample_size."
         )
     content = _parquet(table.replace_schema_metadata(None), text)
-    target = os.path.realpath(path)
+    _check_readable(content, os.fspath(path))
     try:
-        with _beside(target) as file:
-            file.write(content)
+        with locked(path):
+            target = real_target(path)
+            _check_unchanged(target, os.fspath(path), seals or {})
+            with replacing(target) as made, open(made, "wb") as file:
+                file.write(content)
+            if seals is not None:
+                seals[target] = _seal(content)
     except OSError as error:
         raise ModelFileError(
             f"{os.fspath(path)} could not be written: {error.strerror or error}. What was there "
@@ -156,7 +171,9 @@ def _left_out(stored: Stored) -> list[dict[str, Any]]:
     return []
 
 
-def read(path: str | os.PathLike[str], max_memory: int | None = None) -> Stored:
+def read(
+    path: str | os.PathLike[str], max_memory: int | None = None, seals: Seals | None = None
+) -> Stored:
     """Read what a model file holds, or raise `ModelFileError` with the reason.
 
     `max_memory` is how many bytes the tables may take; None allows 100 times the file, and
@@ -177,10 +194,22 @@ def read(path: str | os.PathLike[str], max_memory: int | None = None) -> Stored:
         raise ModelFileError(f"{name} could not be read: {error.strerror or error}.") from None
     if content[-4:] != b"PAR1" or len(content) < 12:
         raise ModelFileError(f"{name} was cut short: its end is missing.")
+    try:
+        stored = _checked(content, name, max_memory)
+    except TooMuchMemoryError as error:
+        raise ModelFileError(f"{name} {error}") from None
+    if seals is not None:
+        seals[os.path.realpath(path)] = _seal(content)
+    return stored
+
+
+def _checked(content: bytes, name: str, max_memory: int | None) -> Stored:
     size = len(content)
     allowed = max(LEAST_MEMORY, MEMORY_PER_BYTE * size) if max_memory is None else int(max_memory)
     try:
         return _read(content, allowed)
+    except TooMuchMemoryError:
+        raise
     except ModelFileError as error:
         raise ModelFileError(f"{name} {error}") from None
     except DamageError as error:
@@ -227,39 +256,36 @@ def _digest(content: bytes) -> bytes:
     return blake2b(content, digest_size=16).digest()
 
 
-@contextlib.contextmanager
-def _beside(target: str) -> Iterator[Any]:
-    """Open a new file that takes the target's name once everything is on the disk."""
-    import tempfile  # a prediction does without
+def _seal(content: bytes) -> bytes:
+    """Find the digest that a file carries."""
+    end = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    return content[max(end - 16, 0) : max(end, 0)]
 
-    folder, name = os.path.split(target)
-    handle, made = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=folder)
+
+def _check_unchanged(target: str, name: str, seals: Seals) -> None:
+    """Refuse to replace a file that is no longer what was read, or written, last."""
+    with contextlib.suppress(FileNotFoundError):
+        if target in seals and _seal(Path(target).read_bytes()) != seals[target]:
+            raise ModelFileError(
+                f"{name} was not written: another changed it since it was loaded, and what that "
+                "one learned would be lost. Load it again and learn the rows again, or save under "
+                "another name and merge."
+            )
+
+
+def _check_readable(content: bytes, name: str) -> None:
+    """Refuse what could not be read again, and say so where it takes much memory."""
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(made, _mode(target))
-        os.replace(made, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(made)
-        raise
-    if os.name == "posix":  # the name is on the disk once its folder is
-        opened = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
-
-
-def _mode(target: str) -> int:
-    """Find the rights of the file that is replaced, or those of any new file."""
-    with contextlib.suppress(OSError):
-        return stat.S_IMODE(os.stat(target).st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+            _checked(content, name, None)
+        except TooMuchMemoryError as error:
+            warn(f"{name} {error}", PrioryWarning)
+            _checked(content, name, sys.maxsize)
+    except ModelFileError as error:
+        raise ModelFileError(
+            f"{name} was not written, for it could not be loaded again: {error} What was there "
+            "before is as it was."
+        ) from None
 
 
 # Reading

@@ -14,14 +14,15 @@ import typer
 
 from priory import sources
 from priory.base.errors import InputError, SchemaError, SettingError, listing
+from priory.base.replacing import locked, replacing
 from priory.base.version import __version__
 from priory.classifier.classifier import Classifier, load
 from priory.cli import reports
-from priory.cli.failing import BAD_USAGE, INTERRUPTED, say, told
+from priory.cli.failing import BAD_USAGE, INTERRUPTED, say, tell, told
 from priory.cli.inputs import from_stdin, parse_pairs, parse_value
 from priory.cli.judging import judge
 from priory.cli.options import AsJson, Data, Model, NoNewClasses, Opening, Out, opens_source
-from priory.cli.outputs import Output, dumped
+from priory.cli.outputs import Output, check_output, dumped
 from priory.cli.training import train
 from priory.cli.wording import in_options
 from priory.data.rawtables import RawTable
@@ -74,7 +75,7 @@ def _main(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
-        print(f"priory {__version__}")
+        tell(f"priory {__version__}")
         raise typer.Exit
 
 
@@ -124,6 +125,7 @@ def predict(
     The output is CSV, JSON lines or Parquet by the name of the file; on stdout it is CSV, or JSON
     lines with --json and for lines of JSON.
     """
+    check_output(output, data, [model, *opening["attach"].values()])
     classifier = load(model)
     with from_stdin(data) as source, told(in_options):
         is_json = getattr(source, "is_json", str(source).endswith((".jsonl", ".ndjson")))
@@ -151,9 +153,9 @@ def evaluate(
     with from_stdin(data) as source, told(in_options):
         found, unlabelled = judge(classifier, source, target, **opening)
     if as_json:
-        print(dumped({**found.to_dict(), "rows_without_class": unlabelled}))
+        tell(dumped({**found.to_dict(), "rows_without_class": unlabelled}))
         return
-    print(f"{found}\n\nThis is honest only if the model was not trained on these rows.")
+    tell(f"{found}\n\nThis is honest only if the model was not trained on these rows.")
     if unlabelled:
         say(f"{unlabelled:,} rows without a class were skipped")
 
@@ -183,7 +185,7 @@ def explain(
             with from_stdin(data) as source:
                 X = _row(rows_of(classifier, source, most=row, **opening), row)
         worked = classifier.explain(X)[0]
-    print(dumped(reports.worked(worked)) if as_json else str(worked))
+    tell(dumped(reports.worked(worked)) if as_json else str(worked))
 
 
 @app.command(epilog="Example: priory show days.priory")
@@ -205,10 +207,10 @@ def show(
         _ = classifier.model if classifier.statistics.n_rows else None
     if tables:
         columns = classifier.table_columns(fractions)
-        print(dumped(reports.records(columns)) if as_json else reports.tabulated(columns))
+        tell(dumped(reports.records(columns)) if as_json else reports.tabulated(columns))
         return
     if as_json:
-        print(dumped(reports.summary(classifier)))
+        tell(dumped(reports.summary(classifier)))
     else:
         reports.print_summary(classifier, sys.stdout)
 
@@ -248,8 +250,8 @@ def merge(
     """Add up what several models have learned; the first one's settings are kept."""
     if len(models) < 2:
         raise SettingError("merge needs two models or more.")
-    total = load(models[0])
-    with told(in_options):
+    with told(in_options), locked(output, say):
+        total = load(models[0])
         before = total.statistics
         for path in models[1:]:
             other = load(path)
@@ -273,6 +275,7 @@ def sample(
     as_json: AsJson = False,
 ) -> None:
     """Draw new rows from the model."""
+    check_output(output, files=[model])
     classifier = load(model)
     with told(in_options):
         y = None if class_ is None else _known_class(classifier, class_)
@@ -288,23 +291,26 @@ def export(
     to: Annotated[Target, typer.Option(help="What to write.")],
     output: Out = None,
     table: Annotated[str, typer.Option(help="For SQL: the table to be classified.")] = "data",
-    dialect: Annotated[str, typer.Option(help="For SQL: duckdb or postgres.")] = "duckdb",
+    dialect: Annotated[str, typer.Option(help="For SQL: duckdb, postgres or sqlite.")] = "duckdb",
 ) -> None:
     """Write the model for other programs: JSON to read, SQL or ONNX to run."""
     from priory.export import to_json, to_onnx, to_sql
 
+    check_output(output, files=[model])
     classifier = load(model)
     if to is Target.ONNX:
         if output is None:
             raise SettingError("ONNX is not text: name a file with -o.")
-        output.write_bytes(to_onnx(classifier))
-        return
-    sql = to is Target.SQL
-    text = to_sql(classifier, table, dialect) if sql else dumped(to_json(classifier))
-    if output is None:
-        print(text)
+        content = to_onnx(classifier)
     else:
-        output.write_text(text + "\n", encoding="utf-8")
+        sql = to is Target.SQL
+        text = to_sql(classifier, table, dialect) if sql else dumped(to_json(classifier))
+        if output is None:
+            tell(text)
+            return
+        content = f"{text}\n".encode()
+    with told(), replacing(output) as made:
+        Path(made).write_bytes(content)
 
 
 def _change(
@@ -316,9 +322,10 @@ def _change(
     opening: Opening,
     as_json: bool,
 ) -> None:
-    classifier = load(model)
     path = output if output is not None else model
-    with from_stdin(data) as source, told(in_options):
+    check_output(path, data, list(opening["attach"].values()))
+    with from_stdin(data) as source, told(in_options), locked(path, say):
+        classifier = load(model)
         before = classifier.statistics
         rows = change(classifier, source, **opening)
         classifier.save(path, keep_sample=classifier.has_sample)
@@ -345,7 +352,7 @@ def _report(
     rows = classifier.statistics.n_rows
     if as_json:
         told = {key: value for key, value in found.to_dict().items() if value}
-        print(dumped({"model": str(path), "rows": rows, **more, **told}))
+        tell(dumped({"model": str(path), "rows": rows, **more, **told}))
         return
     for line in found.lines():
         say(line)

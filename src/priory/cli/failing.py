@@ -1,4 +1,4 @@
-"""Errors as one line and an exit code, never as a traceback."""
+"""What people are told: results, remarks, and errors as one line and an exit code."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from priory.base.errors import PrioryError, SettingError
+from priory.base.formatting import printable
 
-__all__ = ["calling", "guarded", "say", "told"]
+__all__ = ["calling", "guarded", "say", "tell", "told"]
 
 _names: dict[str, str] = {}
 
@@ -52,7 +53,12 @@ def say(text: str) -> None:
     """Print one line for people."""
     for path, name in _names.items():
         text = text.replace(path, name)
-    print(f"priory: {text}", file=sys.stderr, flush=True)
+    print(f"priory: {printable(text)}", file=sys.stderr, flush=True)
+
+
+def tell(text: str, end: str = "\n") -> None:
+    """Print a result; names and values are no commands to a terminal."""
+    sys.stdout.write((printable(text) if sys.stdout.isatty() else text) + end)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from priory.base.errors import InputError, PrioryError
 from priory.classifier.classifier import Classifier, load
-from priory.cli.failing import say, told
+from priory.cli.failing import say, tell, told
 
 __all__ = ["Asked", "asked_for", "predict_lines", "predicted"]
 
@@ -57,7 +57,7 @@ def predict_lines(asked: Asked) -> None:
         for number, lines in _lines(sys.stdin.buffer):
             for answers, error in _answered(classifier, lines, number, asked.proba):
                 for answer in answers:
-                    sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+                    tell(json.dumps(answer, ensure_ascii=False))
                 sys.stdout.flush()
                 if error is not None and not asked.skips:
                     raise error

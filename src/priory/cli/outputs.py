@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import csv
+import glob
 import json
 import os
+import re
 import sys
-import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
 from priory.base.errors import SettingError
+from priory.base.replacing import replacing
+from priory.cli.failing import tell
+from priory.sources.opening import SQL
 
-__all__ = ["Output", "dumped"]
+__all__ = ["Output", "check_output", "dumped"]
 
 SUFFIXES = {
     ".csv": "csv",
@@ -28,6 +34,34 @@ def dumped(plain: Any) -> str:
     return json.dumps(plain, indent=1, ensure_ascii=False)
 
 
+def check_output(
+    path: Path | None, data: Sequence[str] = (), files: Sequence[str | Path] = ()
+) -> None:
+    """Refuse to write over what is read: the data, or other files."""
+    if path is None or not path.exists():
+        return
+    for file in (*map(str, files), *(found for text in data for found in _files(text, path))):
+        if os.path.exists(file) and os.path.samefile(file, path):
+            raise SettingError(
+                f"-o {path} would overwrite {file}, which is read. Name another file with -o."
+            )
+
+
+def _files(text: str, path: Path) -> Iterator[str]:
+    """Find the files that an argument names: itself, by a pattern, in a query or in a folder."""
+    if text == "-":
+        yield "/dev/stdin"  # a file, where it was redirected from one
+    elif SQL.match(text):
+        for a, b in re.findall(r"""'((?:[^']|'')*)'|"((?:[^"]|"")*)\"""", text):
+            yield from glob.glob((a or b).replace("''", "'").replace('""', '"'), recursive=True)
+    elif os.path.isdir(text):
+        inside = os.path.relpath(path.resolve(), os.path.realpath(text))
+        if not inside.startswith(os.pardir) and os.path.dirname(inside):  # in the folder of a class
+            yield str(path)
+    else:
+        yield from [text] if os.path.exists(text) else glob.glob(text, recursive=True)
+
+
 class Output:
     """Write tables one after the other; a file gets its name once it is complete."""
 
@@ -40,17 +74,17 @@ class Output:
                 raise SettingError(f"-o writes {', '.join(SUFFIXES)} files, not {path.name!r}.")
             self._format = found
         self._made: str | None = None
-        self._file: Any = sys.stdout
+        self._file: Any = _Terminal() if sys.stdout.isatty() else sys.stdout
         self._writer: Any = None
+        self._open = ExitStack()
 
     def __enter__(self) -> Self:
         if self._path is not None:
-            folder = self._path.parent
-            handle, self._made = tempfile.mkstemp(prefix=f".{self._path.name}.", dir=folder)
-            if self._format == "parquet":
-                os.close(handle)
-            else:
-                self._file = os.fdopen(handle, "w", encoding="utf-8", newline="")
+            self._made = self._open.enter_context(replacing(self._path))
+            if self._format != "parquet":
+                self._file = self._open.enter_context(
+                    open(self._made, "w", encoding="utf-8", newline="")
+                )
         return self
 
     def add(self, columns: dict[str, Any]) -> None:
@@ -61,7 +95,7 @@ class Output:
 
             table = pa.table(columns)
             if self._writer is None:
-                self._writer = pq.ParquetWriter(self._made, table.schema)
+                self._writer = self._open.enter_context(pq.ParquetWriter(self._made, table.schema))
             self._writer.write_table(table)
             return
         names = list(columns)
@@ -79,18 +113,15 @@ class Output:
             self._writer.writerow(names)
         self._writer.writerows(rows)
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self._format == "parquet" and self._writer is not None:
-            self._writer.close()
-        if self._path is None or self._made is None:
-            return
-        if self._file is not sys.stdout:
-            self._file.close()
-        if kind is None:
-            os.chmod(self._made, 0o644)
-            os.replace(self._made, self._path)
-        else:
-            os.unlink(self._made)
+    def __exit__(self, *given: Any) -> None:
+        self._open.__exit__(*given)
+
+
+class _Terminal:
+    """Stdout, as it may be shown."""
+
+    def write(self, text: str) -> None:
+        tell(text, end="")
 
 
 def _listed(values: Any) -> list[Any]:

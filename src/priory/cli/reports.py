@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from priory.base.formatting import aligned, shown
+from priory.base.formatting import aligned, printable, shown
 from priory.base.labels import label_array
 from priory.base.typing import FloatArray
 from priory.classifier.classifier import Classifier
@@ -99,7 +99,7 @@ def print_summary(classifier: Classifier, file: IO[str], console: Any = None) ->
         for heading in headings:
             table.add_column(heading, justify="right" if heading in NUMBERS else "left")
         for row in rows:
-            table.add_row(*map(escape, row))
+            table.add_row(*(escape(printable(cell)) for cell in row))
         console.print(table)
         if more:
             console.print(more)
@@ -129,9 +129,9 @@ def print_summary(classifier: Classifier, file: IO[str], console: Any = None) ->
         show(("class", "top words"), words[:MOST_CLASSES])
     for row in found["target_leakage"]:
         console.print(
-            f"[yellow]Target leakage? Column {row['column']!r} alone gives the class of "
-            f"{row['right']:.1%} of the rows.[/yellow] If it is not known before the class is, "
-            f"leave it out: --drop {escape(row['column'])}",
+            f"[yellow]Target leakage? Column {escape(repr(row['column']))} alone gives the class "
+            f"of {row['right']:.1%} of the rows.[/yellow] If it is not known before the class is, "
+            f"leave it out: --drop {escape(printable(row['column']))}",
             soft_wrap=True,
         )
 

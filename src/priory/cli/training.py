@@ -13,8 +13,9 @@ import typer
 
 from priory import sources
 from priory.base.errors import SettingError
+from priory.base.replacing import locked
 from priory.cli import reports
-from priory.cli.failing import say, told
+from priory.cli.failing import say, tell, told
 from priory.cli.inputs import (
     from_stdin,
     parse_by_column,
@@ -26,7 +27,7 @@ from priory.cli.inputs import (
     parse_weights,
 )
 from priory.cli.options import AsJson, Data, Opening, Out, opens_source
-from priory.cli.outputs import dumped
+from priory.cli.outputs import check_output, dumped
 from priory.cli.wording import in_options
 from priory.sources.opening import SQL
 from priory.tuning.settings import Settings
@@ -134,6 +135,8 @@ def train(
     }
     if m_estimate is not None:
         changes["smoothing"] = parse_m_estimate(m_estimate)
+    path = output if output is not None else Path(_stem(data) + ".priory")
+    check_output(path, data, list(opening["attach"].values()))
     with from_stdin(data) as source, told(in_options) as heard:
         classifier = sources.train(
             source,
@@ -144,10 +147,10 @@ def train(
             max_classes=max_classes,
             **opening,
         )
-    path = output if output is not None else Path(_stem(data) + ".priory")
-    classifier.save(path, min_count, keep_sample)
+    with told(in_options), locked(path, say):
+        classifier.save(path, min_count, keep_sample)
     if as_json:
-        print(dumped({"model": str(path), **reports.summary(classifier), "warnings": heard}))
+        tell(dumped({"model": str(path), **reports.summary(classifier), "warnings": heard}))
         return
     reports.print_summary(classifier, sys.stdout)
     say(f"saved to {path} ({path.stat().st_size:,} bytes)")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence, Set
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from priory.model.term import Term
 
 __all__ = ["to_sql"]
 
-FORMAT, DIALECTS = "SQL", ("duckdb", "postgres")
+FORMAT, DIALECTS = "SQL", ("duckdb", "postgres", "sqlite")
 SMALLEST = -700.0
 """Below this the exponential is an underflow error in PostgreSQL; it is 0 in effect."""
 
@@ -47,7 +47,8 @@ def to_sql(classifier: Classifier, table: str = "data", dialect: str = "duckdb")
     """Export a model as a SELECT that adds the predicted class and the probability of each class.
 
     `table` is the name of a table, or anything that may follow FROM. The columns must have the
-    names and types of the training data.
+    names and types of the training data. `dialect` is that of DuckDB, PostgreSQL or SQLite (3.35
+    or newer, with its mathematical functions).
 
     >>> from priory import Settings
     >>> classifier = Classifier(Settings.textbook())
@@ -60,12 +61,44 @@ def to_sql(classifier: Classifier, table: str = "data", dialect: str = "duckdb")
     except ImportError:
         raise SettingError("Export to SQL needs sqlglot: pip install 'priory[sql]'.") from None
     if dialect not in DIALECTS:
-        raise SettingError(f"dialect must be 'duckdb' or 'postgres', not {dialect!r}.")
-    query = _query(classifier, table)
-    return str(sqlglot.transpile(query, read="duckdb", write=dialect, pretty=True)[0])
+        known = "', '".join(DIALECTS)
+        raise SettingError(f"dialect must be one of '{known}', not {dialect!r}.")
+    lite = dialect == "sqlite"
+    query = _query(classifier, table, _materialized if lite else _lateral)
+    if lite:  # it knows no such constants, and keeps NULL where others have NaN
+        query = query.replace(" = CAST('NaN' AS DOUBLE)", " IS NULL")
+        query = query.replace("Infinity' AS DOUBLE)", "9e999' AS DOUBLE)")
+    tree = sqlglot.parse_one(query, read="duckdb")
+    booleans = _booleans(classifier)
+    for column in list(tree.find_all(sqlglot.exp.Column)):
+        counts = isinstance(column.parent, sqlglot.exp.GT | sqlglot.exp.Mul) or (
+            isinstance(column.parent, sqlglot.exp.Cast) and column.parent.is_type("double")
+        )
+        if counts and column.table == "rows" and column.name in booleans:
+            column.replace(sqlglot.exp.cast(column.copy(), "int"))  # no number to PostgreSQL
+    return str(tree.sql(dialect=dialect, pretty=True))
 
 
-def _query(classifier: Classifier, table: str) -> str:
+def _booleans(classifier: Classifier) -> set[str]:
+    """Find the columns that hold truth values."""
+    statistics = classifier.statistics
+    labels = {
+        block.columns[0]: getattr(statistics.tables[block.name], "labels", ())
+        for block in statistics.schema.counted
+        if block.kind is Kind.LABELS
+    }
+    return {
+        name
+        for name, values in labels.items()
+        if values and all(isinstance(value, bool) for value in values)
+    }
+
+
+Levels: TypeAlias = dict[str, dict[str, str]]
+"""Expressions by name, level upon level: each may use those of the levels before it."""
+
+
+def _query(classifier: Classifier, table: str, join: Callable[..., str]) -> str:
     model = classifier.model
     n = range(len(model.classes))
     texts = {term.block.name for term in model.terms if _is_text(term)}
@@ -75,41 +108,72 @@ def _query(classifier: Classifier, table: str) -> str:
         if term.weight  # weight 0: not even impossible values count
     ]
     by_term += _biases(model, texts)
-    sums = ", ".join(
-        f"{_sum([_number(model.log_prior[k]), *(term[k] for term in by_term)])} AS s{k}" for k in n
-    )
-    each = ", ".join(f"summed.s{k}" for k in n)
-    most = each if len(n) == 1 else f"GREATEST({each})"
-    rounding = f"GREATEST({_number(TIE)}, {_number(TIE_SHARE)} * ABS(compared.most))"
-    scores = ", ".join(
-        f"CASE WHEN summed.s{k} >= compared.most - {rounding} THEN compared.most "
-        f"ELSE summed.s{k} END AS s{k}"
-        for k in n
-    )
-    impossible = f"compared.most = {_number(-math.inf)}"
-    powers = ", ".join(
-        f"CASE WHEN {impossible} THEN {_number(float(np.exp(model.log_prior[k])))} "
-        f"WHEN scored.s{k} - compared.most < {SMALLEST} THEN {_number(0.0)} "
-        f"ELSE EXP(scored.s{k} - compared.most) END AS p{k}"
-        for k in n
-    )
+    s, scored, p = ([f"{name}{k}" for k in n] for name in ("s", "t", "p"))
+    rounding = f"GREATEST({_number(TIE)}, {_number(TIE_SHARE)} * ABS({AT}most))"
+    impossible = f"{AT}most = {_number(-math.inf)}"
+    sums = (_sum([_number(model.log_prior[k]), *(term[k] for term in by_term)]) for k in n)
+    each = ", ".join(f"{AT}{name}" for name in s)
+    levels: Levels = {
+        "summed": dict(zip(s, sums, strict=True)),
+        "compared": {"most": each if len(n) == 1 else f"GREATEST({each})"},
+        "scored": {
+            scored[k]: f"CASE WHEN {AT}{s[k]} >= {AT}most - {rounding} THEN {AT}most "
+            f"ELSE {AT}{s[k]} END"
+            for k in n
+        },
+        "raised": {
+            p[k]: f"CASE WHEN {impossible} THEN {_number(float(np.exp(model.log_prior[k])))} "
+            f"WHEN {AT}{scored[k]} - {AT}most < {SMALLEST} THEN {_number(0.0)} "
+            f"ELSE EXP({AT}{scored[k]} - {AT}most) END"
+            for k in n
+        },
+        "added": {"total": _sum([f"{AT}{name}" for name in p])},
+    }
     # Ties go to the first class, impossible rows to the class with the highest prior.
     first = int(np.argmax(model.log_prior))
     cases = " ".join(
-        f"WHEN scored.s{k} = compared.most THEN {_literal(model.classes[k])}" for k in n
+        f"WHEN {AT}{scored[k]} = {AT}most THEN {_literal(model.classes[k])}" for k in n
     )
-    choice = f"CASE WHEN {impossible} THEN {_literal(model.classes[first])} {cases} END"
-    shares = ", ".join(
-        f"raised.p{k} / added.total AS {_name(f'P({label})')}"
-        for k, label in enumerate(model.classes)
+    highest = _literal(model.classes[first])
+    answers = {"prediction": f"CASE WHEN {impossible} THEN {highest} {cases} END"}
+    answers |= {f"P({label})": f"{AT}{p[k]} / {AT}total" for k, label in enumerate(model.classes)}
+    columns = list(dict.fromkeys(c for term in model.terms for c in term.block.columns))
+    return join(levels, answers, columns, table)
+
+
+AT = "priory_"
+"""How names begin that stand beside those of the user."""
+
+
+def _selected(named: dict[str, str], prefix: str = AT) -> str:
+    return ", ".join(f"{sql} AS {_name(prefix + name)}" for name, sql in named.items())
+
+
+def _lateral(levels: Levels, answers: dict[str, str], columns: list[str], table: str) -> str:
+    """Put each level beside the rows."""
+    joined = " ".join(
+        f"CROSS JOIN LATERAL (SELECT {_selected(named)}) AS {AT}{level}"
+        for level, named in levels.items()
     )
+    return f"SELECT rows.*, {_selected(answers, '')} FROM {table} AS rows {joined}"
+
+
+def _materialized(levels: Levels, answers: dict[str, str], columns: list[str], table: str) -> str:
+    """Answer each distinct row once, level by level, and join: SQLite has no LATERAL.
+
+    It would also work out an expression again wherever it is used, unless a level is materialized.
+    """
+    names = ", ".join(map(_column, columns)) or "1 AS priory_nothing"
+    parts = [f"{AT}rows AS MATERIALIZED (SELECT DISTINCT {names} FROM {table} AS rows)"]
+    before = f"{AT}rows"
+    for level, named in levels.items():
+        chosen = f"SELECT rows.*, {_selected(named)} FROM {before} AS rows"
+        parts.append(f"{AT}{level} AS MATERIALIZED ({chosen})")
+        before = f"{AT}{level}"
+    same = " AND ".join(f"{_column(c)} IS NOT DISTINCT FROM answered.{_name(c)}" for c in columns)
     return (
-        f"SELECT rows.*, {choice} AS prediction, {shares} FROM {table} AS rows "
-        f"CROSS JOIN LATERAL (SELECT {sums}) AS summed "
-        f"CROSS JOIN LATERAL (SELECT {most} AS most) AS compared "
-        f"CROSS JOIN LATERAL (SELECT {scores}) AS scored "
-        f"CROSS JOIN LATERAL (SELECT {powers}) AS raised "
-        f"CROSS JOIN LATERAL (SELECT {_sum([f'raised.p{k}' for k in n])} AS total) AS added"
+        f"WITH {', '.join(parts)} SELECT rows.*, {_selected(answers, '')} FROM {table} AS rows "
+        f"CROSS JOIN {before} AS answered WHERE {same or 'TRUE'}"
     )
 
 

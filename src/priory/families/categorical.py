@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from priory.base.errors import SettingError, UnseenValueError, listing
-from priory.base.labels import label_key, sorted_labels
+from priory.base.labels import label_key, label_keys, sorted_labels
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 from priory.data.columns import Column, Labels
 from priory.data.schema import Block, Kind
@@ -210,12 +210,12 @@ def pick(domains: Sequence[Sequence[Label]], codes: AnyArray) -> AnyArray:
 
 
 def _places(labels: Sequence[Label]) -> dict[Any, int]:
-    return {label_key(label): v for v, label in enumerate(labels)}
+    return dict(zip(label_keys(labels), range(len(labels)), strict=True))
 
 
 def _spread(
     sums: AnyArray, labels: Sequence[Label], places: Mapping[Any, int], size: int
 ) -> AnyArray:
     """Put the sums of labels at their places, classes × places."""
-    where = np.array([places[label_key(label)] for label in labels], dtype=np.intp)
+    where = np.array([places[key] for key in label_keys(labels)], dtype=np.intp)
     return spread_keys(sums, where, size)

@@ -1,1 +1,1 @@
-"""Loops over arrays, compiled: no validation, no strings; a negative code means missing."""
+"""Loops over arrays, compiled: shapes are checked, values are not; a negative code is missing."""

@@ -2,7 +2,7 @@
 #ifndef PRIORY_CELLS_H
 #define PRIORY_CELLS_H
 
-#include "clones.h"
+#include "hashing.h"
 
 /* Distinct keys in order of arrival, found by open addressing, with counts per key and class. */
 typedef struct {
@@ -22,11 +22,9 @@ static inline int64_t ordered_bits(double x)
     return bits ^ ((bits >> 63) & INT64_MAX);
 }
 
-/* Multiply, fold, multiply: the bits in which keys differ may all be high ones, or all low. */
 static inline uint64_t slot_of(int64_t key, int bits)
 {
-    uint64_t h = (uint64_t)key * 0x9E3779B97F4A7C15u;
-    return ((h ^ (h >> 32)) * 0x9E3779B97F4A7C15u) >> (64 - bits);
+    return hash_of((uint64_t)key, 0) >> (64 - bits);
 }
 
 /* The place of a key; a new one, with counts of zero, if it was not there. */

@@ -9,6 +9,7 @@ cdef extern from "Python.h":
     Py_ssize_t PY_SSIZE_T_MAX
 
 from priory.kernels.tiles cimport TILE, index, numeric, rows_of, tile_rows
+from priory.kernels.shapes cimport check_length, check_shape, check_starts
 
 cdef extern from "counting.h" nogil:
     void prefetch "PRIORY_PREFETCH"(const void*)
@@ -17,14 +18,14 @@ cdef extern from "counting.h" nogil:
 
 
 def count_dense(
-    const numeric[:, :] X, y, weight, int64_t[:, ::1] rows, double[:, ::1] total, double[:, ::1] s1
+    const numeric[:, :] X not None, y, weight, int64_t[:, ::1] rows not None, double[:, ::1] total not None, double[:, ::1] s1 not None
 ):
     """Add to rows and total where x > 0 and Σwx to s1; return −1 or the first wrong column."""
     return _count_dense(X, y, weight, rows, total, s1, True, 0.0)
 
 
 def count_present_dense(
-    const numeric[:, :] X, y, weight, double threshold, int64_t[:, ::1] rows, double[:, ::1] total
+    const numeric[:, :] X not None, y, weight, double threshold, int64_t[:, ::1] rows not None, double[:, ::1] total not None
 ):
     """Add to rows and total where x > threshold; return −1 or the first column not finite."""
     return _count_dense(X, y, weight, rows, total, total, False, threshold)
@@ -46,8 +47,13 @@ cdef Py_ssize_t _count_dense(
     cdef int64_t wrong = 0
     if n == 0 or d == 0:
         return -1
+    check_length(classes.shape[0], n, "y")
+    check_shape(total.shape[0], total.shape[1], rows.shape[0], d, "total")
+    check_shape(rows.shape[0], rows.shape[1], rows.shape[0], d, "rows")
+    check_shape(s1.shape[0], s1.shape[1], rows.shape[0], d, "s1")
     if weighted:
         weights = np.ascontiguousarray(weight)
+        check_length(weights.shape[0], n, "weight")
     before = None if weighted else np.array(rows)
     with nogil:
         while first < n and not wrong:
@@ -71,8 +77,8 @@ cdef Py_ssize_t _count_dense(
 
 
 def count_csr(
-    const numeric[:] data, const index[:] indices, indptr, y, weight, int64_t[:, ::1] rows,
-    double[:, ::1] total, double[:, ::1] s1, Py_ssize_t low=0, Py_ssize_t high=PY_SSIZE_T_MAX,
+    const numeric[:] data not None, const index[:] indices not None, indptr, y, weight, int64_t[:, ::1] rows not None,
+    double[:, ::1] total not None, double[:, ::1] s1 not None, Py_ssize_t low=0, Py_ssize_t high=PY_SSIZE_T_MAX,
 ):
     """Do as count_dense does, for compressed sparse rows; explicit zeros are not present.
 
@@ -90,8 +96,15 @@ def count_csr(
     cdef double* s
     if n <= 0 or d == 0 or start[n] == start[0]:
         return -1
+    check_starts(np.asarray(start), values.shape[0], "indptr")
+    check_length(columns.shape[0], values.shape[0], "indices")
+    check_length(classes.shape[0], n, "y")
+    check_shape(total.shape[0], total.shape[1], rows.shape[0], d, "total")
+    check_shape(s1.shape[0], s1.shape[1], rows.shape[0], d, "s1")
     if weighted:
         weights = np.ascontiguousarray(weight)
+        check_length(weights.shape[0], n, "weight")
+    low = max(low, 0)
     # All sums of one place side by side: one visit to memory for each entry.
     high = min(high, rows.shape[0])
     cdef Py_ssize_t K = max(high - low, 0)

@@ -11,7 +11,7 @@ cdef inline uint64_t mixed(uint64_t x) noexcept nogil:
     return x ^ (x >> 31)
 
 
-def add_numbers(uint64_t[::1] hashes, const double[:] values, uint64_t seed):
+def add_numbers(uint64_t[::1] hashes not None, const double[:] values not None, uint64_t seed):
     """Add the mixed bits of values[i] to hashes[i]; −0 is 0, and NaN adds nothing."""
     cdef Py_ssize_t n = hashes.shape[0], i
     cdef double value

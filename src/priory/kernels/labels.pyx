@@ -10,6 +10,9 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 cimport numpy as cnp
+from priory.kernels.shapes cimport check_length, check_shape
+
+from math import prod
 
 import numpy as np
 
@@ -23,6 +26,10 @@ cdef extern from "codes.h" nogil:
     void join_4(const char*, int, ptrdiff_t, int32_t, int32_t*, int32_t*)
     void count_keys_2(int16_t*, const int16_t*, ptrdiff_t, ptrdiff_t, int, int64_t*)
     void count_keys_4(int32_t*, const int32_t*, ptrdiff_t, ptrdiff_t, int, int64_t*)
+
+cdef extern from "hashing.h" nogil:
+    void seed_hashes(uint64_t, uint64_t)
+    uint64_t hash_of(uint64_t, uint64_t)
 
 cdef extern from "Python.h":
     object PyUnicode_FromObject(object)  # the plain str of a subclass, whatever its __str__ says
@@ -54,8 +61,10 @@ cdef enum:
     NARROW_KEYS = 32767  # cells of a table whose keys have two bytes
 
 
-def encode_objects(cnp.ndarray values):
+def encode_objects(cnp.ndarray values not None):
     """Code an object array as (codes, labels); TypeError(position) for what is no label."""
+    if cnp.PyArray_NDIM(values) != 1 or cnp.PyArray_TYPE(values) != cnp.NPY_OBJECT:
+        raise TypeError(f"values must be a 1-D array of objects, not {values.ndim}-D of {values.dtype}.")
     cdef Py_ssize_t n = values.shape[0], stride = values.strides[0] if n else 0, i
     cdef const char* at = <const char*> cnp.PyArray_BYTES(values)
     codes = np.empty(n, dtype=np.int32)
@@ -108,10 +117,11 @@ def encode_integers(values):
     return codes, _encode_by_hash(&x[0], n, &out[0])
 
 
-def encode_range(const int64_t[::1] x, int64_t low, int32_t[::1] codes, uint8_t[::1] seen):
+def encode_range(const int64_t[::1] x not None, int64_t low, int32_t[::1] codes not None, uint8_t[::1] seen not None):
     """Write how far each integer is above the least as its code, and mark the codes seen."""
     cdef Py_ssize_t i
     cdef int32_t code
+    check_length(codes.shape[0], x.shape[0], "codes")
     with nogil:
         for i in range(x.shape[0]):
             code = <int32_t> (x[i] - low)
@@ -119,10 +129,11 @@ def encode_range(const int64_t[::1] x, int64_t low, int32_t[::1] codes, uint8_t[
             seen[code] = 1
 
 
-def narrow_codes(const integer[::1] x, int8_t[::1] codes):
+def narrow_codes(const integer[::1] x not None, int8_t[::1] codes not None):
     """Write integers from 0 to 127 as codes of a byte; return whether all of them are such."""
     cdef Py_ssize_t n = x.shape[0], i = 0
     cdef int64_t bits = 0
+    check_length(codes.shape[0], n, "codes")
     with nogil:
         while i < n and 0 <= bits <= 127:
             bits |= narrow(&x[i], min(n - i, <Py_ssize_t> TOGETHER), &codes[i])
@@ -130,7 +141,7 @@ def narrow_codes(const integer[::1] x, int8_t[::1] codes):
     return 0 <= bits <= 127
 
 
-def pack_codes(const numeric[:, ::1] X, packed[:, ::1] out, Py_ssize_t first, int64_t[::1] largest):
+def pack_codes(const numeric[:, ::1] X not None, packed[:, ::1] out not None, Py_ssize_t first, int64_t[::1] largest not None):
     """Write each column of X as a stretch of a row of `out`, from `first` on; NaN becomes −1.
 
     Entries are cut to integers, and the largest of each column is raised in `largest`.
@@ -140,6 +151,10 @@ def pack_codes(const numeric[:, ::1] X, packed[:, ::1] out, Py_ssize_t first, in
     cdef int64_t limit = (<int64_t> 1 << (8 * sizeof(packed) - 1)) - 1, wrong = 0
     if n == 0 or d == 0:
         return -1
+    check_length(out.shape[0], d, "out")
+    check_length(largest.shape[0], d, "largest")
+    if not 0 <= first <= stride - n:
+        raise ValueError(f"There are {n} rows from {first} on, and out has {stride}.")
     with nogil:
         for i in range(n):
             wrong += pack_row(&X[i, 0], d, limit, &out[0, first + i], stride, &largest[0])
@@ -154,13 +169,20 @@ def pack_codes(const numeric[:, ::1] X, packed[:, ::1] out, Py_ssize_t first, in
     return -1
 
 
-def count_joint(columns, sizes, int64_t[::1] rows):
+def count_joint(columns, sizes, int64_t[::1] rows not None):
     """Add one to rows[combination] for each row without a missing value; return how many have one.
 
     Combinations are numbered in mixed radix, the last column's codes next to each other. Codes must
     be below their column's size, and there must be fewer than 2^31 combinations.
     """
     arrays = [np.ascontiguousarray(column) for column in columns]
+    if not arrays or len(sizes) != len(arrays):
+        raise ValueError(f"There are {len(arrays)} columns and {len(sizes)} sizes.")
+    for column in arrays:
+        if column.dtype.kind != "i" or column.ndim != 1 or len(column) != len(arrays[0]):
+            raise ValueError("columns must be 1-D arrays of signed integers, equally long.")
+    if rows.shape[0] != prod(map(int, sizes)) or min(sizes) < 0:
+        raise ValueError(f"rows must have a place for each combination of {tuple(sizes)}.")
     cdef Py_ssize_t n = len(arrays[0]), cells = rows.shape[0], i = 0, j, count, d = len(arrays)
     cdef int lanes = 4 if cells < SMALL_TABLE else 1, lane
     cdef bint narrow_keys = cells < NARROW_KEYS
@@ -204,15 +226,18 @@ def count_joint(columns, sizes, int64_t[::1] rows):
     return left_out
 
 
-def count_labels(const code[:] c, y, weight, int64_t[:, ::1] rows, double[:, ::1] total):
+def count_labels(const code[:] c not None, y, weight, int64_t[:, ::1] rows not None, double[:, ::1] total not None):
     """Add one to rows[y, code] and the weight to total[y, code]."""
     cdef const int32_t[::1] k = np.ascontiguousarray(y)
     cdef const double[::1] w
     cdef Py_ssize_t n = c.shape[0], K = rows.shape[0], V = rows.shape[1], i, j, size = K * (V + 1)
     cdef int64_t* counted
     cdef int lane
+    check_length(k.shape[0], n, "y")
+    check_shape(total.shape[0], total.shape[1], K, V, "total")
     if weight is not None:
         w = np.ascontiguousarray(weight)
+        check_length(w.shape[0], n, "weight")
         with nogil:
             for i in range(n):
                 if c[i] >= 0:
@@ -334,10 +359,7 @@ cdef object _encode_by_hash(const int64_t* x, Py_ssize_t n, int32_t* out):
 
 
 cdef inline uint64_t _hash(int64_t key, int bits) noexcept nogil:
-    """Fibonacci hashing after folding: keys that differ only in high bits must part too."""
-    cdef uint64_t h = <uint64_t> key
-    h = (h ^ (h >> 32)) * <uint64_t> 0x9E3779B97F4A7C15
-    return h >> (64 - bits)
+    return hash_of(<uint64_t> key, 0) >> (64 - bits)
 
 
 cdef int32_t* _empty_slots(Py_ssize_t capacity) except NULL:
@@ -358,3 +380,6 @@ cdef void _place_all(const int64_t* seen, Py_ssize_t count, int32_t* slots, int 
         while slots[slot] >= 0:
             slot = (slot + 1) & ((<uint64_t> 1 << bits) - 1)
         slots[slot] = <int32_t> i
+
+
+seed_hashes(<uint64_t> <Py_ssize_t> hash("priory"), <uint64_t> <Py_ssize_t> hash("hashes"))

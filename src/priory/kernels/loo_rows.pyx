@@ -7,6 +7,7 @@ from libc.string cimport memset
 import numpy as np
 
 from priory.kernels.tiles cimport floating
+from priory.kernels.shapes cimport check_length, check_shape
 
 cdef extern from "tiles.h":
     int PRIORY_TILE_ROWS
@@ -51,6 +52,9 @@ cdef class GaussianSums:
 
     def __init__(self, own, pooled, smoothing, epsilon, same, precise, most):
         self.own = np.ascontiguousarray(own, dtype=np.float64)
+        pooled = np.asarray(pooled, dtype=np.float64)
+        if self.own.ndim != 3 or self.own.shape[2] != 6 or pooled.shape != (self.own.shape[1], 4):
+            raise ValueError(f"own must be (K, d, 6) and pooled (d, 4), not {self.own.shape} and {pooled.shape}.")
         n, variance = pooled[:, 0], pooled[:, 3]
         largest = variance * (n / (n - most)) * (1 + 1e-12)  # whatever row leaves, and rounding
         order = np.argsort(-largest)
@@ -65,7 +69,7 @@ cdef class GaussianSums:
             [self.log_norm[:, left : left + PRIORY_TILE_COLUMNS].sum(axis=1) for left in lefts]
         )
 
-    def add(self, const floating[:, :] X, const int32_t[::1] y, const double[::1] amount, double[:, ::1] out):
+    def add(self, const floating[:, :] X not None, const int32_t[::1] y not None, const double[::1] amount not None, double[:, ::1] out not None):
         """Add log p(x | k) of every row without it, but for rows for which digits would be lost.
 
         Return an array of those: to them nothing is added.
@@ -81,6 +85,10 @@ cdef class GaussianSums:
             return lost
         cdef uint8_t[::1] lost_ = lost.view(np.uint8)
         cdef const double[:, :, ::1] own = self.own
+        check_length(d, own.shape[1], "Every row of X")
+        check_length(y.shape[0], N, "y")
+        check_length(amount.shape[0], N, "amount")
+        check_shape(out.shape[0], K, N, own.shape[0], "out")
         cdef const double[:, ::1] pooled = self.pooled, mean = self.mean
         cdef const double[:, ::1] half_precision = self.half_precision, log_norm = self.log_norm
         cdef const double[:, ::1] sums = self.log_norm_sums
@@ -159,8 +167,8 @@ cdef class GaussianSums:
 
 
 def add_student_t_loo(
-    const double[::1] x, const int32_t[::1] y, const double[:, ::1] own, const double[:, ::1] pooled,
-    const double[:, ::1] of_class, double kappa, double alpha, double[:, ::1] out,
+    const double[::1] x not None, const int32_t[::1] y not None, const double[:, ::1] own not None, const double[:, ::1] pooled not None,
+    const double[:, ::1] of_class not None, double kappa, double alpha, double[:, ::1] out not None,
 ):
     """Add the log density of Student's t under every class to out, each row left out of its own.
 

@@ -3,6 +3,7 @@
 from collections import namedtuple
 
 from libc.stdint cimport int32_t, int64_t
+from priory.kernels.shapes cimport check_starts
 
 import numpy as np
 
@@ -152,8 +153,8 @@ cdef class LooSums:
         return &numbers[0]
 
     def without(
-        self, const int64_t[::1] indptr, const int32_t[::1] words, const amount[::1] tf,
-        const int32_t[::1] y, const double[::1] weights,
+        self, const int64_t[::1] indptr not None, const int32_t[::1] words not None, const amount[::1] tf not None,
+        const int32_t[::1] y not None, const double[::1] weights not None,
     ):
         """Score each text of a matrix of counts under the sums without it, as LooTexts."""
         cdef Py_ssize_t n = y.shape[0], i, j, a, b, longest, K = self.at.K
@@ -163,6 +164,7 @@ cdef class LooSums:
             raise ValueError(f"Words must be from 0 to {self.n_words - 1}, and each have a tf.")
         if n and not 0 <= np.min(y) <= np.max(y) < K:
             raise ValueError(f"y must be from 0 to {K - 1}.")
+        check_starts(np.asarray(indptr), words.shape[0], "indptr")
         texts = np.empty(n, dtype=[(name, "f8") for name in SUMS] + [(name, "i8") for name in COUNTS])
         scored, lost = np.zeros((n, K)), np.zeros((n, K))
         cdef loo_scores[::1] text = texts

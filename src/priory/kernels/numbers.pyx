@@ -1,11 +1,12 @@
 """Moments and cells of columns of numbers, per class."""
 
 from libc.math cimport fabs
-from libc.stdint cimport int8_t, int32_t, int64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
 
 import numpy as np
 
 from priory.kernels.tiles cimport TILE, floating
+from priory.kernels.shapes cimport check_length, check_shape
 
 cdef extern from "moments.h" nogil:
     ctypedef struct dd:
@@ -42,6 +43,7 @@ cdef extern from "moments.h" nogil:
     void about_mean(dd, dd, dd, double*, double*)
 
 cdef extern from "cells.h" nogil:
+    void seed_hashes(uint64_t, uint64_t)
     int64_t ordered_bits(double)
     ctypedef struct cells:
         int level, bits
@@ -63,8 +65,8 @@ cdef double TINY = 1e-140  # squares of smaller numbers lose their last bits to 
 
 
 def class_moments(
-    const floating[:, :] X, y, weight, int64_t[:, ::1] rows, double[:, ::1] total, double[:, ::1] s1_hi,
-    double[:, ::1] s1_lo, double[:, ::1] s2_hi, double[:, ::1] s2_lo, double[:, ::1] total_lo=None,
+    const floating[:, :] X not None, y, weight, int64_t[:, ::1] rows not None, double[:, ::1] total not None, double[:, ::1] s1_hi not None,
+    double[:, ::1] s1_lo not None, double[:, ::1] s2_hi not None, double[:, ::1] s2_lo not None, double[:, ::1] total_lo=None,
 ):
     """Add Σw, Σwx, Σwx² to (hi, lo); return −1, or the first column with |x| > 1e150.
 
@@ -79,9 +81,13 @@ def class_moments(
     cdef int found
     if n == 0 or d == 0:
         return -1
+    check_length(classes.shape[0], n, "y")
     if weight is not None:
         weights = np.ascontiguousarray(weight)
+        check_length(weights.shape[0], n, "weight")
         w = &weights[0]
+    check_shape(rows.shape[0], rows.shape[1], K, d, "rows")
+    _check_sums(K, d, total, total if total_lo is None else total_lo, s1_hi, s1_lo, s2_hi, s2_lo)
     cdef int8_t[:, ::1] rounded = np.zeros((K, d), dtype=np.int8)
     cdef int8_t[::1] whole = np.ones(d, dtype=np.int8)
     m.rounded = &rounded[0, 0]
@@ -117,8 +123,8 @@ def class_moments(
 
 
 def add_rows(
-    const double[:, :] X, const int32_t[:] y, int64_t[:, ::1] rows, double[:, ::1] n_hi, double[:, ::1] n_lo,
-    double[:, ::1] s1_hi, double[:, ::1] s1_lo, double[:, ::1] s2_hi, double[:, ::1] s2_lo,
+    const double[:, :] X not None, const int32_t[:] y not None, int64_t[:, ::1] rows not None, double[:, ::1] n_hi not None, double[:, ::1] n_lo not None,
+    double[:, ::1] s1_hi not None, double[:, ::1] s1_lo not None, double[:, ::1] s2_hi not None, double[:, ::1] s2_lo not None,
 ):
     """Add a few rows of weight 1, exactly; return False, with nothing added, unless all are finite.
 
@@ -126,6 +132,9 @@ def add_rows(
     """
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1], i, j, k
     cdef double row[SHORT_ROW]
+    check_length(y.shape[0], n, "y")
+    check_shape(rows.shape[0], rows.shape[1], rows.shape[0], d, "rows")
+    _check_sums(rows.shape[0], d, n_hi, n_lo, s1_hi, s1_lo, s2_hi, s2_lo)
     if d > SHORT_ROW:
         return False
     for i in range(n):
@@ -144,12 +153,14 @@ def add_rows(
 
 
 def central_moments(
-    const double[:, :] n_hi, const double[:, :] n_lo, const double[:, :] s1_hi, const double[:, :] s1_lo,
-    const double[:, :] s2_hi, const double[:, :] s2_lo, double[:, ::1] mean, double[:, ::1] squares,
+    const double[:, :] n_hi not None, const double[:, :] n_lo not None, const double[:, :] s1_hi not None, const double[:, :] s1_lo not None,
+    const double[:, :] s2_hi not None, const double[:, :] s2_lo not None, double[:, ::1] mean not None, double[:, ::1] squares not None,
 ):
     """Write Σx / n and Σx² − (Σx)²/n, zero where n is; rounding may leave the latter below zero."""
     cdef Py_ssize_t i, j
     cdef dd n, s1, s2
+    check_shape(squares.shape[0], squares.shape[1], mean.shape[0], mean.shape[1], "squares")
+    _check_sums(mean.shape[0], mean.shape[1], n_hi, n_lo, s1_hi, s1_lo, s2_hi, s2_lo)
     with nogil:
         for i in range(mean.shape[0]):
             for j in range(mean.shape[1]):
@@ -161,10 +172,13 @@ def central_moments(
                     about_mean(n, s1, s2, &mean[i, j], &squares[i, j])
 
 
-def add_up(const double[:, :] hi, const double[:, :] lo, double[::1] total_hi, double[::1] total_lo):
+def add_up(const double[:, :] hi not None, const double[:, :] lo not None, double[::1] total_hi not None, double[::1] total_lo not None):
     """Add double-doubles over the first axis to those of the totals."""
     cdef Py_ssize_t i, j
     cdef dd total, term
+    check_shape(lo.shape[0], lo.shape[1], hi.shape[0], hi.shape[1], "lo")
+    check_length(total_hi.shape[0], hi.shape[1], "total_hi")
+    check_length(total_lo.shape[0], hi.shape[1], "total_lo")
     with nogil:
         for i in range(hi.shape[0]):
             for j in range(hi.shape[1]):
@@ -174,7 +188,7 @@ def add_up(const double[:, :] hi, const double[:, :] lo, double[::1] total_hi, d
                 total_hi[j], total_lo[j] = total.hi, total.lo
 
 
-def count_cells(const floating[:] x, y, weight, int K, int level, int limit):
+def count_cells(const floating[:] x not None, y, weight, int K, int level, int limit):
     """Count (level, keys, rows, total) of at most `limit` cells: a float64 without its last bits."""
     cdef const int32_t[::1] classes = np.ascontiguousarray(y)
     cdef const double[::1] weights
@@ -182,6 +196,9 @@ def count_cells(const floating[:] x, y, weight, int K, int level, int limit):
     cdef Py_ssize_t n = x.shape[0], first = 0, size
     cdef double[::1] tile = np.empty(TILE)
     cdef cells table
+    check_length(classes.shape[0], n, "y")
+    if K < 0 or not 0 <= level < 64 or not 0 < limit < 1 << 28:
+        raise ValueError(f"K, level and limit must not be {(K, level, limit)}.")
     table.level, table.bits, table.classes, table.count = level, 4, K, 0
     while (1 << table.bits) < 2 * (limit + 1):
         table.bits += 1
@@ -196,6 +213,7 @@ def count_cells(const floating[:] x, y, weight, int K, int level, int limit):
     table.total = NULL
     if weight is not None and n > 0:
         weights = np.ascontiguousarray(weight)
+        check_length(weights.shape[0], n, "weight")
         w = &weights[0]
         table.total = &total_view[0, 0]
     with nogil:
@@ -210,6 +228,20 @@ def count_cells(const floating[:] x, y, weight, int K, int level, int limit):
     rows = np.ascontiguousarray(rows[order].T)
     total = rows.astype(np.float64) if total is None else np.ascontiguousarray(total[order].T)
     return table.level, keys[order], rows, total
+
+
+cdef int _check_sums(
+    Py_ssize_t K, Py_ssize_t d, const double[:, :] n_hi, const double[:, :] n_lo, const double[:, :] s1_hi,
+    const double[:, :] s1_lo, const double[:, :] s2_hi, const double[:, :] s2_lo,
+) except -1:
+    """Check that sums have a place for each class and column."""
+    check_shape(n_hi.shape[0], n_hi.shape[1], K, d, "n_hi")
+    check_shape(n_lo.shape[0], n_lo.shape[1], K, d, "n_lo")
+    check_shape(s1_hi.shape[0], s1_hi.shape[1], K, d, "s1_hi")
+    check_shape(s1_lo.shape[0], s1_lo.shape[1], K, d, "s1_lo")
+    check_shape(s2_hi.shape[0], s2_hi.shape[1], K, d, "s2_hi")
+    check_shape(s2_lo.shape[0], s2_lo.shape[1], K, d, "s2_lo")
+    return 0
 
 
 cdef Py_ssize_t _whole_rows(
@@ -346,3 +378,6 @@ cdef Py_ssize_t _first_large(const floating[:, :] X) noexcept nogil:
             if fabs(X[i, j]) > PRIORY_LARGEST:
                 return j
     return -1
+
+
+seed_hashes(<uint64_t> <Py_ssize_t> hash("priory"), <uint64_t> <Py_ssize_t> hash("hashes"))

@@ -121,7 +121,7 @@ def sum_by(const int32_t[::1] codes not None, const double[::1] values not None,
     return sums
 
 
-def log_plus(const double[::1] n, double a):
+def log_plus(const double[::1] n not None, double a):
     """Take log(n + a) of each n ≥ 0. Most counts are small: their logarithms are taken once."""
     logs = np.empty(n.shape[0])
     cdef double[::1] out = logs

@@ -72,10 +72,10 @@ static inline int same_middle(const uint8_t *a, const uint8_t *b, int64_t size)
 
 PRIORY_INLINE uint32_t string_hash(const uint8_t *bytes, int64_t size, uint64_t first, uint64_t last)
 {
-    uint64_t mixed = first * 0x9E3779B97F4A7C15u + last * 0xC2B2AE3D27D4EB4Fu + (uint64_t)size;
+    uint64_t mixed = hash_of(first, last) + (uint64_t)size;
     for (int64_t i = 8; i < size - 8; i += 8)
-        mixed = (mixed ^ mixed >> 32 ^ eight_bytes(bytes + i)) * 0x9E3779B97F4A7C15u;
-    return (uint32_t)((mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93u >> 32);
+        mixed = hash_of(eight_bytes(bytes + i), mixed);
+    return (uint32_t)(mixed >> 32);
 }
 
 /* ---- the strings seen ---------------------------------------------------------------------------- */

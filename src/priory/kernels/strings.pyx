@@ -15,6 +15,7 @@ cdef extern from "Python.h":
     object PyUnicode_FromKindAndData(int, const void*, Py_ssize_t)
 
 cdef extern from "string_codes.h" nogil:
+    void seed_hashes(uint64_t, uint64_t)
     enum: OFFSETS_32
     enum: OFFSETS_64
     enum: VIEWS
@@ -61,8 +62,10 @@ def encode_strings(pieces):
     return encoder.codes, encoder.utf8_labels()
 
 
-def encode_fixed_strings(cnp.ndarray values):
+def encode_fixed_strings(cnp.ndarray values not None):
     """Code an aligned array of NumPy's strings of one width, in native order, as (codes, labels)."""
+    if values.ndim != 1 or values.dtype.kind != "U" or not values.dtype.isnative or not values.flags.aligned:
+        raise TypeError(f"values must be a 1-D array of strings, not {values.ndim}-D of {values.dtype}.")
     cdef _Encoder encoder = _Encoder(values.shape[0])
     cdef string_column column
     column.layout = ONE_WIDTH
@@ -96,6 +99,8 @@ cdef class _Encoder:
         cdef Py_ssize_t i
         if not n_rows:
             return
+        if bits not in (0, 32, 64) or n_rows < 0 or first < 0:
+            raise ValueError(f"There is no piece of {n_rows} rows from {first} on with offsets of {bits} bits.")
         valid, rows, *data = buffers
         last = first + n_rows
         needed = last * STRING_VIEW if bits == 0 else (last + 1) * (bits // 8)
@@ -183,3 +188,6 @@ cdef void _write(const int32_t* codes, int64_t n, char* out, int width) noexcept
     else:
         for i in range(n):
             (<int32_t*> out)[i] = codes[i]
+
+
+seed_hashes(<uint64_t> <Py_ssize_t> hash("priory"), <uint64_t> <Py_ssize_t> hash("hashes"))

@@ -14,7 +14,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
 from priory.kernels.utf8 cimport Borrowed
-from priory.kernels.vocabulary cimport TEXT_LONGEST, TEXT_PADDING, Vocabulary, check_memory, text_word, vocabulary
+from priory.kernels.vocabulary cimport TEXT_LONGEST, TEXT_PADDING, Vocabulary, check_memory, seed_words, text_word, vocabulary
 
 import numpy as np
 
@@ -129,6 +129,7 @@ cdef class Splitter:
         return words
 
 
+seed_words()
 cdef Splitter WORDS = Splitter()
 
 

@@ -4,6 +4,7 @@
 #define PRIORY_VOCABULARY_H
 
 #include "arrays.h"
+#include "hashing.h"
 
 #define TEXT_PADDING 16         /* readable bytes after a word */
 #define TEXT_LONGEST 0x7FFFFFFF /* bytes of a word, or of a text */
@@ -45,9 +46,9 @@ static inline text_word text_word_of(const uint8_t *bytes, uint32_t size)
     memcpy(&second, bytes + 8, 8);
     first &= text_masks[known + 8];
     second &= text_masks[known];
-    uint64_t mixed = first * 0x9E3779B97F4A7C15u + second * 0xC2B2AE3D27D4EB4Fu;
+    uint64_t mixed = hash_of(first, second);
     for (uint32_t i = 16; i < size; i += 8)
-        mixed = (mixed ^ mixed >> 32 ^ some_bytes(bytes + i, size - i)) * 0x9E3779B97F4A7C15u;
+        mixed = hash_of(some_bytes(bytes + i, size - i), mixed);
     text_word word = {bytes, first, second, size, ((uint32_t)(mixed >> 32) & ~(uint32_t)HASH_SIZES) | known};
     return word;
 }

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 cdef extern from "vocabulary.h" nogil:
     enum:
@@ -14,6 +14,7 @@ cdef extern from "vocabulary.h" nogil:
         int64_t* starts
         uint8_t* bytes
 
+    void seed_hashes(uint64_t, uint64_t)
     text_word text_word_of(const uint8_t*, uint32_t)
     int32_t vocabulary_find(const vocabulary*, const text_word*)
 
@@ -24,6 +25,11 @@ cdef inline int check_memory(int64_t code) except -1 nogil:
         with gil:
             raise MemoryError
     return 0
+
+
+cdef inline void seed_words():
+    """Let this module hash words as all others of the process do."""
+    seed_hashes(<uint64_t> <Py_ssize_t> hash("priory"), <uint64_t> <Py_ssize_t> hash("hashes"))
 
 
 cdef class Vocabulary:

@@ -304,3 +304,6 @@ cdef class Key:
         memset(self.text + size, 0, TEXT_PADDING)
         self.word = text_word_of(self.text, size)
         return 0
+
+
+seed_words()

@@ -8,7 +8,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 
 from priory.kernels.text cimport BLOCK, Reader, Splitter
-from priory.kernels.vocabulary cimport Vocabulary, check_memory, text_word, vocabulary
+from priory.kernels.vocabulary cimport Vocabulary, check_memory, seed_words, text_word, vocabulary
+from priory.kernels.shapes cimport check_length
 
 import numpy as np
 
@@ -104,9 +105,9 @@ cdef class WordScores:
 
 
 def place_pairs(
-    const int32_t[::1] word, const int32_t[::1] label, const double[::1] deltas, const int32_t[::1] place,
-    const double[::1] scale, const double[::1] constant, const double[::1] class_part, double[:, ::1] rows,
-    int32_t[::1] labels_out, double[::1] deltas_out,
+    const int32_t[::1] word not None, const int32_t[::1] label not None, const double[::1] deltas not None, const int32_t[::1] place not None,
+    const double[::1] scale not None, const double[::1] constant not None, const double[::1] class_part not None, double[:, ::1] rows not None,
+    int32_t[::1] labels_out not None, double[::1] deltas_out not None,
 ):
     """Put each pair where WordScores wants it; return how many had words without a row.
 
@@ -117,6 +118,9 @@ def place_pairs(
     cdef int32_t row
     if label.shape[0] != n or deltas.shape[0] != n:
         raise ValueError("word, label and deltas must be equally long.")
+    check_length(scale.shape[0], place.shape[0], "scale")
+    check_length(constant.shape[0], place.shape[0], "constant")
+    check_length(class_part.shape[0], rows.shape[1], "class_part")
     with nogil:
         for i in range(n):
             row = place[word[i]]
@@ -133,7 +137,7 @@ def place_pairs(
 
 
 def score_words(
-    data, offsets, missing, Vocabulary vocabulary not None, WordScores scores not None, double[:, ::1] out,
+    data, offsets, missing, Vocabulary vocabulary not None, WordScores scores not None, double[:, ::1] out not None,
     str tf="count", Splitter splitter=None,
 ):
     """Add Σ x·(scores of the word) over the words of text i to out[i].
@@ -197,3 +201,4 @@ cdef object _frozen(array):
 
 
 fill_logs()
+seed_words()

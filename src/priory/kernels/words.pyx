@@ -13,7 +13,7 @@ from libc.stdlib cimport calloc, free
 
 from priory.kernels.pairs cimport Arrays, pair_arrays
 from priory.kernels.text cimport Reader, Splitter
-from priory.kernels.vocabulary cimport Vocabulary, check_memory, text_word, vocabulary
+from priory.kernels.vocabulary cimport Vocabulary, check_memory, seed_words, text_word, vocabulary
 
 import numpy as np
 
@@ -333,11 +333,11 @@ cdef class WordCounter:
         for mine, theirs in zip(self.counts[1:], other.counts[1:], strict=True):
             mine += theirs
 
-    def _mark(self, WordCounter other, const int32_t[::1] places, int64_t first_class, int64_t end_class):
+    def _mark(self, WordCounter other, const int32_t[::1] places not None, int64_t first_class, int64_t end_class):
         with nogil:
             dense_mark(&self.dense, &other.dense, &places[0], first_class, end_class)
 
-    def _add(self, WordCounter other, const int32_t[::1] places, int64_t first_class, int64_t end_class):
+    def _add(self, WordCounter other, const int32_t[::1] places not None, int64_t first_class, int64_t end_class):
         with nogil:
             dense_merge(&self.dense, &other.dense, &places[0], first_class, end_class)
 
@@ -448,3 +448,4 @@ cdef list _shares(Py_ssize_t n, int threads):
 
 
 fill_logs()
+seed_words()

@@ -15,6 +15,7 @@ import numpy as np
 from priory.base.errors import InputError, SettingError
 from priory.base.parallel import thread_count
 from priory.sources.base import Batch, Form, Reading, Source, row_number
+from priory.sources.guarding import check_query
 
 __all__ = [
     "DuckSource",
@@ -112,7 +113,7 @@ class DuckSource(Source):
         if self.where is None:
             return placed
         named = ", ".join(f"{_raw(i)} AS {identifier(name)}" for i, name in enumerate(self.columns))
-        return f"(SELECT *, {named} FROM {placed}) WHERE ({self.where})"
+        return f"(SELECT *, {named} FROM {placed}) WHERE ({self.where}\n)"
 
     def _expression(self, name: str) -> str:
         sql = _raw(self.columns.index(name))
@@ -254,12 +255,11 @@ def of_database(
 
 
 def of_query(connection: Any, query: str, name: str, reading: Reading) -> DuckSource:
-    """Open the last of some SQL statements as a source; the others are executed."""
+    """Open the last of some SQL statements as a source; the others, if harmless, are executed."""
     with explained(name, None):
-        *before, last = connection.extract_statements(query)
+        before, text = check_query(connection, query)
         for statement in before:
             connection.execute(statement)
-        text = last.query.strip().rstrip(";")
         columns = connection.sql(text).columns
     return _typed(connection, name, f"({text}) AS query", reading, columns)
 

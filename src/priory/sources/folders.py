@@ -50,8 +50,9 @@ def read_folder(path: Location, encoding: str | None = None) -> tuple[list[str],
         mail/ham/0001.eml   mail/ham/2024/note.txt   mail/spam/0001   mail/spam.mbox
 
     Classes are sorted, and so are the files of a class. A class is a subfolder, with files at any
-    depth, or a file with the suffix .mbox. Hidden files are skipped; files whose suffix is not that
-    of a text (.png, .zip) are skipped with a warning.
+    depth, or a file with the suffix .mbox. Hidden files are skipped. Also skipped, with a warning,
+    are files that are empty or no text (by a suffix such as .png, or because they hold zero bytes)
+    and links that lead out of the folder.
 
     - Text (.txt and others) is decoded by its byte order mark, else as UTF-8 or Windows-1252. With
       `encoding` it is decoded by that alone, and it is an error if it does not fit.
@@ -153,10 +154,11 @@ def _fill(
     texts: list[str] = []
     labels: list[str] = []
     size = 0
+    skipped: list[str] = []
     for label, files in classes.items():
         found = False
         for file in files:
-            for n_bytes, text in _read(file, encoding):
+            for n_bytes, text in _read(file, encoding, skipped):
                 if texts and size + n_bytes > batch_bytes:
                     yield texts, labels
                     texts, labels, size = [], [], 0
@@ -165,7 +167,10 @@ def _fill(
                 size += n_bytes
                 found = True
         if not found:
-            raise InputError(f"The class {label!r} has no text: {str(files[0])!r} is empty.")
+            raise InputError(
+                f"The class {label!r} has no text: {str(files[0])!r} is empty, or is no text."
+            )
+    _tell_skipped("Skipped files that are empty or binary", skipped)
     yield texts, labels
 
 
@@ -189,6 +194,8 @@ def _list_classes(root: Path) -> dict[str, list[Path]]:
         )
     classes: dict[str, list[Path]] = {}
     skipped: list[str] = []
+    outside: list[str] = []
+    top = os.path.realpath(root)
     try:
         entries = sorted(root.iterdir(), key=lambda entry: entry.name)
     except OSError as error:
@@ -196,8 +203,11 @@ def _list_classes(root: Path) -> dict[str, list[Path]]:
     for entry in entries:
         if entry.name.startswith("."):
             continue
-        if entry.is_dir():
-            classes.setdefault(entry.name, []).extend(_list_files(entry, skipped))
+        if _leads_out(entry, top):
+            outside.append(entry.name)
+        elif entry.is_dir():
+            files = _list_files(entry, skipped, outside, top)
+            classes.setdefault(entry.name, []).extend(files)
         elif entry.suffix.lower() == ".mbox" and entry.is_file():
             classes.setdefault(entry.stem, []).append(entry)
     if not classes:
@@ -210,10 +220,10 @@ def _list_classes(root: Path) -> dict[str, list[Path]]:
     if empty:
         raise InputError(
             f"Every class must have a text, but in {str(root)!r} these have none: "
-            f"{listing(empty)}. Skipped files: {listing(skipped) or 'none'}."
+            f"{listing(empty)}. Skipped files: {listing(skipped + outside) or 'none'}."
         )
-    if skipped:
-        warn(f"Skipped files that are not text: {listing(skipped)}.", PrioryWarning)
+    _tell_skipped("Skipped files that are not text", skipped)
+    _tell_skipped("Skipped links that lead out of the folder", outside)
     if len(classes) == 1:
         warn(
             f"The folder {str(root)!r} has only one class, {next(iter(classes))!r}; "
@@ -223,7 +233,19 @@ def _list_classes(root: Path) -> dict[str, list[Path]]:
     return dict(sorted(classes.items()))
 
 
-def _list_files(folder: Path, skipped: list[str]) -> list[Path]:
+def _tell_skipped(what: str, skipped: list[str]) -> None:
+    if skipped:
+        warn(f"{what}: {listing(skipped)}.", PrioryWarning)
+
+
+def _leads_out(path: Path, top: str) -> bool:
+    """Tell whether a path is a link to somewhere outside of the folder that is read."""
+    if not path.is_symlink():
+        return False
+    return not Path(os.path.realpath(path)).is_relative_to(top)
+
+
+def _list_files(folder: Path, skipped: list[str], outside: list[str], top: str) -> list[Path]:
     def refuse(error: OSError) -> None:
         raise unreadable(Path(error.filename), error) from error
 
@@ -234,7 +256,9 @@ def _list_files(folder: Path, skipped: list[str]) -> list[Path]:
             file = Path(parent, name)
             if name.startswith(".") or not file.is_file():  # reading a pipe might never end
                 continue
-            if _is_text(name):
+            if _leads_out(file, top):
+                outside.append(str(file.relative_to(folder.parent)))
+            elif _is_text(name):
                 files.append(file)
             else:
                 skipped.append(str(file.relative_to(folder.parent)))
@@ -261,14 +285,17 @@ def _kinds() -> MimeTypes:
     return MimeTypes()
 
 
-def _read(file: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
-    """Iterate over the texts of a file, with the size of each in bytes."""
+def _read(file: Path, encoding: str | None, skipped: list[str]) -> Iterator[tuple[int, str]]:
+    """Iterate over the texts of a file, with the size of each in bytes; skip what is no text."""
     suffix = file.suffix.lower()
     if suffix == ".mbox":
         for message in mbox_messages(file):
             yield len(message), message_text(message)
         return
     data = read_bytes(file)
+    if not data or (encoding is None and _is_binary(data)):
+        skipped.append(f"{file.parent.name}/{file.name}")
+        return
     if suffix in _HTML:
         text = html_text(_text(file, data, encoding, _CHARSET.search(data[:2048])))
     elif suffix == ".eml" or (suffix != ".txt" and _is_message(data)):
@@ -276,6 +303,11 @@ def _read(file: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
     else:
         text = _text(file, data, encoding)
     yield len(data), text
+
+
+def _is_binary(data: bytes) -> bool:
+    """Tell whether bytes are no text: they hold zeros, and no mark says that these belong there."""
+    return b"\0" in data[:65536] and not data.startswith(tuple(m for m, _ in _BYTE_ORDER_MARKS))
 
 
 def _is_message(data: bytes) -> bool:

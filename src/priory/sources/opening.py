@@ -12,6 +12,7 @@ from priory.base.errors import InputError, SettingError
 from priory.data.gaps import GAP_WORDS
 from priory.sources.base import Reading, Source
 from priory.sources.folders import FolderSource, has_classes
+from priory.sources.guarding import check_condition, confine
 from priory.sources.memory import StreamSource, TableSource, as_reader
 from priory.sources.packed import unpacked
 from priory.sources.tables import find_files, format_of, read_head, same_columns
@@ -55,6 +56,8 @@ def as_reading(
     given = (na_values,) if isinstance(na_values, str) else tuple(map(str, na_values))
     if where is not None and not isinstance(where, str):
         raise SettingError(f"where must be an SQL condition, not {where!r:.60}.")
+    if where is not None:
+        check_condition(where)
     words = frozenset() if OFF in given else GAP_WORDS
     return Reading(where, tuple(word for word in given if word != OFF), words, **options)
 
@@ -164,7 +167,9 @@ def _by_duck(format_: str, files: Sequence[str], name: str, reading: Reading) ->
         connection = duck.connect()
         resources.callback(connection.close)
         if format_ == "parquet":
-            return duck.of_parquet(connection, plain, name, reading, resources.close)
+            opened = duck.of_parquet(connection, plain, name, reading, resources.close)
+            confine(connection, plain)
+            return opened
         if format_ == "duckdb":
             return duck.of_database(connection, plain[0], name, reading, resources.close)
         is_stream = format_ == "arrow stream"

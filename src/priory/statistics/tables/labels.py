@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from priory.base.errors import ForgetError
-from priory.base.labels import label_key, label_token, token_label, union
+from priory.base.labels import label_key, label_keys, label_token, token_labels, union
 from priory.base.typing import CodeArray, FloatArray, IntArray, Key
 from priory.data.columns import Column
 from priory.data.schema import Block
@@ -79,13 +79,13 @@ class LabelsTable(Table):
     @classmethod
     def from_parts(cls, block: Block, n_classes: int, parts: BlockParts) -> LabelsTable:
         """Make the table of such rows."""
-        labels = tuple(map(token_label, parts["labels"].tokens))
+        labels = tuple(token_labels(parts["labels"].tokens))
         return cls(labels, *parts["labels"].grid(n_classes, len(labels)))._tidy()
 
     def _tidy(self) -> LabelsTable:
         """Keep the labels that have rows, in their order."""
         seen = np.flatnonzero(self.rows.any(axis=0))
-        order = sorted(seen.tolist(), key=lambda v: label_key(self.labels[v]))
+        order = sorted(seen.tolist(), key=label_keys(self.labels).__getitem__)
         return self if order == list(range(len(self.labels))) else self._only(order)
 
     def _only(self, places: list[int]) -> LabelsTable:
