@@ -5,6 +5,7 @@ import contextlib
 import numpy as np
 
 from priory.kernels import (
+    additive,
     counts,
     hashes,
     labels,
@@ -86,6 +87,9 @@ SOUND = {
     "count_csr": lambda: (
         counts.count_csr, [*csr(), i4(N), f8(N), i8(K, D), f8(K, D), f8(K, D)]
     ),
+    "add_cells": lambda: (additive.add_cells, [i4(N, D), f8(K, 2), f8(N, 2)]),
+    "sum_cells": lambda: (additive.sum_cells, [i4(N, D), f8(N, 2), f8(K, 2)]),
+    "log_loss_residuals": lambda: (additive.log_loss_residuals, [f8(N, 2), i4(N), f8(N)]),
     "add_numbers": lambda: (hashes.add_numbers, [np.zeros(N, np.uint64), f8(N), 1]),
     "encode_objects": lambda: (labels.encode_objects, [np.array(["a", 1, None], dtype=object)]),
     "encode_integers": lambda: (labels.encode_integers, [i8(N)]),

@@ -3,6 +3,8 @@
 from libc.math cimport exp, log, log1p
 from libc.stdint cimport int32_t
 
+from priory.kernels.shapes cimport check_length, check_shape
+
 
 def add_cells(const int32_t[:, ::1] codes, const double[:, ::1] table, double[:, ::1] out):
     """Add what the cells of each row say: out[i] += Σ_j table[codes[i, j]].
@@ -14,6 +16,7 @@ def add_cells(const int32_t[:, ::1] codes, const double[:, ::1] table, double[:,
     cdef Py_ssize_t n = codes.shape[0], d = codes.shape[1], S = table.shape[1], i, j, s
     cdef int32_t code
     cdef double total
+    check_shape(out.shape[0], out.shape[1], n, S, "out")
     with nogil:
         if S == 1:
             for i in range(n):
@@ -39,6 +42,8 @@ def sum_cells(const int32_t[:, ::1] codes, const double[:, ::1] values, double[:
     """
     cdef Py_ssize_t n = codes.shape[0], d = codes.shape[1], S = values.shape[1], i, j, s
     cdef int32_t code
+    check_length(values.shape[0], n, "values")
+    check_shape(out.shape[0], out.shape[1], out.shape[0], S, "out")
     with nogil:
         if S == 1:
             for i in range(n):
@@ -64,6 +69,8 @@ def log_loss_residuals(
     """
     cdef Py_ssize_t n = scores.shape[0], S = scores.shape[1], i, s
     cdef double loss = 0.0, top, total, e, w, own
+    check_length(y.shape[0], n, "y")
+    check_length(weight.shape[0], n, "weight")
     with nogil:
         for i in range(n):
             w = weight[i]
