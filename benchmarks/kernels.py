@@ -25,6 +25,7 @@ from benchmarks.measure import Measured
 from benchmarks.store import Part, load_average
 from benchmarks.works import SEED
 from priory.kernels import (
+    additive,
     counts,
     hashes,
     labels,
@@ -74,8 +75,45 @@ class Case:
 
 def cases(size: int) -> Iterator[Case]:
     """Give a case of every kernel; `size` is a million, or less to try them out."""
-    for make in (_counts, _hashes, _labels, _moments, _scores, _left_out, _strings, _texts, _pairs):
+    every = (_counts, _hashes, _labels, _moments, _scores, _left_out, _strings, _texts, _pairs)
+    for make in (_additive, *every):
         yield from make(np.random.default_rng(SEED), size)
+
+
+def _additive(rng: np.random.Generator, size: int) -> Iterator[Case]:
+    n, d, cells = size // 20, 30, 600
+    codes = rng.integers(0, cells, (n, d)).astype(np.int32)
+    table, values = rng.normal(size=(cells, 1)), rng.normal(size=(n, 1))
+    y, weight = rng.integers(0, 2, n).astype(np.int32), np.ones(n)
+    on = f"{n:,} rows, {d} columns, {cells} cells"
+
+    def added() -> Any:
+        out = np.zeros((n, 1))
+        additive.add_cells(codes, table, out)
+        return out
+
+    def summed() -> Any:
+        out = np.zeros((cells, 1))
+        additive.sum_cells(codes, values, out)
+        return out
+
+    def wrong() -> Any:
+        out = values.copy()
+        loss = additive.log_loss_residuals(out, y, weight)
+        return np.array([loss]), out
+
+    def wrong_twin() -> Any:
+        against = np.where(y == 1, -values[:, 0], values[:, 0])
+        p = 1.0 / (1.0 + np.exp(-values))
+        return np.array([np.logaddexp(0.0, against).sum()]), p - y[:, None]
+
+    yield Case("additive.add_cells", "NumPy: table[codes], sum", on, added,
+               lambda: table[codes].sum(axis=1), exact=False)  # fmt: skip
+    yield Case("additive.sum_cells", "NumPy: bincount with weights, repeat", on, summed,
+               lambda: np.bincount(codes.ravel(), np.repeat(values[:, 0], d), cells)[:, None],
+               exact=False)  # fmt: skip
+    yield Case("additive.log_loss_residuals", "NumPy: logaddexp, exp", f"{n:,} rows", wrong,
+               wrong_twin, exact=False)  # fmt: skip
 
 
 def _counts(rng: np.random.Generator, size: int) -> Iterator[Case]:

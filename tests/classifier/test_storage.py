@@ -352,12 +352,12 @@ def test_a_file_of_another_version(saved):
         ModelFileError, match=r"has version 1 of the format, from priory .*Train the model again"
     ):
         load(saved)
-    rewritten(saved, put("model", "format", value=3))
+    rewritten(saved, put("model", "format", value=4))
     with pytest.raises(
-        ModelFileError, match=r"has version 3 of the format, from priory .*Upgrade priory"
+        ModelFileError, match=r"has version 4 of the format, from priory .*Upgrade priory"
     ):
         load(saved)
-    rewritten(saved, put("model", "format", value=2))
+    rewritten(saved, put("model", "format", value=3))
     rewritten(saved, put("model", "settings", "temperature", value=1.0))
     with pytest.raises(ModelFileError, match=r"a setting 'temperature' that this priory does not"):
         load(saved)

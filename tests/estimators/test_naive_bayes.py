@@ -50,8 +50,8 @@ def refused_by_the_default(estimator):
         return {}
     reason = "a row of weight 2 is one row that counts double, and is left out as one"
     return {
-        "check_sample_weight_equivalence_on_dense_data": reason,
         "check_sample_weight_equivalence_on_sparse_data": reason,
+        "check_classifier_data_not_an_array": "twelve rows, and folds follow names and values",
     }
 
 
@@ -71,7 +71,9 @@ def test_all_weights_zero():
 
 class TestParameters:
     def test_textbook(self):
-        expected = NaiveBayes(families="plain", smoothing=0.5, weights=None, missing="skip")
+        expected = NaiveBayes(
+            families="plain", smoothing=0.5, weights=None, missing="skip", pairs=None
+        )
         assert NaiveBayes.textbook(0.5).get_params() == expected.get_params()
 
     def test_clone_and_set(self):

@@ -112,7 +112,7 @@ def test_texts(readout, smoothing):
 
 def test_the_scorer_and_the_export_know_every_family():
     names = {family_class(name).name for name in class_names()}
-    assert set(PARAMETERS) == set(FAMILIES) == names
+    assert set(PARAMETERS) == set(FAMILIES) == {*names, "correction"}
 
 
 def test_it_can_be_read():

@@ -3,6 +3,7 @@
 from contextlib import closing
 
 import duckdb
+import pandas as pd
 import pytest
 
 from priory import Settings, train
@@ -83,7 +84,8 @@ def test_what_may_stand_before_a_query(days, tmp_path):
 
 
 def test_a_connection_reads_its_files_alone(days):
-    with closing(open_source("days.csv", where="n > 0")) as source:
+    pd.read_csv("days.csv").to_parquet("days.parquet")
+    with closing(open_source("days.parquet", where="n > 0")) as source:
         for wrong in ("SELECT * FROM 'other.csv'", "COPY (SELECT 1) TO 'stolen.csv'"):
             with pytest.raises(duckdb.Error, match="disabled by configuration"):
                 source._connection.sql(wrong)

@@ -343,7 +343,9 @@ def damaged(model, path, change):
             change(header)
             return made.replace_schema_metadata({b"priory": json.dumps(header).encode()})
 
-    write(path, Stored(Changed(model.statistics_), model.classifier_.settings))
+    with pytest.MonkeyPatch.context() as patch:  # the writer would not write it
+        patch.setattr("priory.classifier.storage._check_readable", lambda content, name: None)
+        write(path, Stored(Changed(model.statistics_), model.classifier_.settings))
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import CodeArray, FloatArray
 from priory.kernels.additive import add_cells, log_loss_residuals, sum_cells
 
-__all__ = ["GROUPS", "Best", "Cells", "Problem", "best_fit", "fit", "softmax"]
+__all__ = ["CERTAINTY", "GROUPS", "Best", "Cells", "Problem", "best_fit", "fit", "softmax"]
 
 STRENGTHS = (256.0, 64.0, 16.0, 4.0, 1.0, 0.25)
 """The strengths λ that are tried, from the strongest on."""
@@ -250,11 +250,11 @@ class Best:
     """How much the log-loss of rows that were not learned falls, in nats."""
 
 
-def best_fit(problem: Problem, fold: CodeArray) -> Best:
+def best_fit(problem: Problem, fold: CodeArray, certainty: float = CERTAINTY) -> Best:
     """Choose the strength at which rows of left-out folds are predicted best.
 
-    Infinite strength is one of the choices: nothing is corrected unless that gains more than its
-    standard error. Each fit begins where that of the strength before it ended.
+    Infinite strength is one of the choices: nothing is corrected unless that gains more than so
+    many standard errors. Each fit begins where that of the strength before it ended.
     """
     group = fold % GROUPS
     parts = [problem.take(group != g) for g in range(GROUPS)]
@@ -283,7 +283,7 @@ def best_fit(problem: Problem, fold: CodeArray) -> Best:
     gained = problem.weight * (
         row_losses(problem.offset, problem.y) - row_losses(scores, problem.y)
     )
-    if gained.sum() <= CERTAINTY * np.sqrt(np.square(gained).sum()):
+    if gained.sum() <= certainty * np.sqrt(np.square(gained).sum()):
         return nothing
     whole = fit(problem, chosen, np.mean(kept, axis=0))
     return Best(whole, tuple(kept), scores, chosen, base - best)

@@ -33,7 +33,11 @@ __all__ = [
 ]
 
 RIDGE = 3.0
-"""How strongly weights are held to the temperature: (3/2) Σ (w − t)² / t."""
+"""How strongly weights are held to the temperature: (3/2) Σ (w − t)²."""
+
+SLIGHT = 0.05
+"""Where the temperature is below this, all columns together tell next to nothing, and weights are
+held to it the more: columns of noise are many, and each of them tells something by chance."""
 
 EDGE_RIDGE = 10.0
 """How strongly other weights are held to what they are given."""
@@ -153,7 +157,7 @@ def learn_weights(
 ) -> LearnedWeights:
     """Learn weights of at least 0 and biases with the least penalised log-loss.
 
-        Σ_i −log P(y_i | x_i) + (3/2) Σ_j (w_j − t)² / t + ½ Σ_k b_k²
+        Σ_i −log P(y_i | x_i) + (3/2) Σ_j (w_j − t)² + ½ Σ_k b_k²
 
     `terms` is terms × rows × classes. Two Newton steps from w = t; each is a quadratic in w, whose
     least point with w ≥ 0 is found by non-negative least squares. With `one_for_all` only t and
@@ -213,8 +217,9 @@ class _Held:
     def to(cls, t: float, n_terms: int, centre: FloatArray | None = None) -> _Held:
         given = np.full(n_terms, np.nan) if centre is None else centre
         own = np.isnan(given)
-        # Where all columns together tell little, so that t is small, none is to tell much.
-        return cls(np.where(own, t, given), np.where(own, RIDGE, EDGE_RIDGE) / min(t, 1.0))
+        return cls(
+            np.where(own, t, given), np.where(own, RIDGE, EDGE_RIDGE) * max(1.0, SLIGHT / t) ** 2
+        )
 
 
 def _newton(terms: AnyArray, rows: Rows, held: _Held, steps: int) -> LearnedWeights:

@@ -15,7 +15,7 @@ from priory.families.cuts import even_bins
 from priory.kernels.additive import log_loss_residuals, sum_cells
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable, NumbersTable
-from priory.tuning.additive import Best, Cells, Problem, best_fit, softmax
+from priory.tuning.additive import CERTAINTY, Best, Cells, Problem, best_fit, softmax
 from priory.tuning.coded import CodedColumn
 from priory.tuning.folds import FoldedRows
 from priory.tuning.interactions import Pair, interacting_pairs
@@ -122,13 +122,15 @@ def _columns(
     cells = [
         Cells(column.codes(rows.frame), column.size, column.edges is not None) for column in columns
     ]
+    certainty = CERTAINTY
     if len(cells) > MOST_CORRECTED:
+        certainty *= 2  # they are chosen by looking at the rows that they are judged by
         gains = _gains(rows, offset, cells)
         kept = np.sort(np.argsort(-gains, kind="stable")[:MOST_CORRECTED]).tolist()
         columns, cells = [columns[j] for j in kept], [cells[j] for j in kept]
     if not cells or sum(block.size for block in cells) * S > MOST_PARAMETERS:
         return [], Best(None, (), offset)
-    return columns, best_fit(Problem(offset, rows.y, rows.weight, cells), rows.fold)
+    return columns, best_fit(Problem(offset, rows.y, rows.weight, cells), rows.fold, certainty)
 
 
 def _gains(rows: FoldedRows, offset: FloatArray, cells: Sequence[Cells]) -> FloatArray:

@@ -294,7 +294,8 @@ class _FoldedColumn:
         family.adder(points, family.parameters(left, own))(slice(0, 2), out)
         grid = out.reshape(2, FOLDS, -1)
         at = gone * self.n_places + rows.place
-        counts = np.bincount(at, rows.weight, 2 * self.n_places).reshape(grid.shape) + 0.0
+        counted = np.bincount(at, rows.weight, 2 * self.n_places).reshape(grid.shape)
+        counts: FloatArray = np.asarray(counted, dtype=np.float64)
         of_rows = _clipped(grid)[gone, rows.fold].astype(np.float32)
         loss = float(self.losses(grid, counts).sum())
         return Scored(loss, of_rows, np.ones(len(gone), dtype=np.bool_))
