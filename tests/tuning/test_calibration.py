@@ -56,7 +56,9 @@ def test_the_temperature_has_the_least_loss(seed):
 def test_a_temperature_beyond_all_bounds_stays_within():
     scores = np.array([[1.0, 0.0]] * 3)
     sure = learn_temperature(np.zeros((3, 2)), scores, np.zeros(3, dtype=int), np.ones(3))
-    assert 1.0 < sure < 20.0  # held by (3/2) log² t
+    assert 20.0 < sure <= 100.0
+    held = learn_temperature(np.zeros((3, 2)), scores, np.zeros(3, dtype=int), np.ones(3), hold=3.0)
+    assert 1.0 < held < 20.0
     wrong = learn_temperature(np.zeros((3, 2)), scores, np.ones(3, dtype=int), np.ones(3))
     assert 0.005 <= wrong < 0.006
 

@@ -115,11 +115,16 @@ def log_loss(scores: FloatArray, y: CodeArray, weight: FloatArray) -> float:
 
 
 def learn_temperature(
-    prior: FloatArray, scores: FloatArray, y: CodeArray, weight: FloatArray, doubt: float = 0.0
+    prior: FloatArray,
+    scores: FloatArray,
+    y: CodeArray,
+    weight: FloatArray,
+    doubt: float = 0.0,
+    hold: float = 0.0,
 ) -> float:
     """Find the t with the least log-loss of prior + t · scores, by Newton's method.
 
-        Σ_i −log P(y_i | x_i) + doubt · t + (3/2) max(log t, 0)²
+        Σ_i −log P(y_i | x_i) + doubt · t + ½ hold · max(log t, 0)²
 
     A single weight for all terms at once. The last part keeps it in bounds where the scores
     separate the classes, and no t would be large enough.
@@ -138,9 +143,9 @@ def learn_temperature(
         p = softmax(prior + t * centred)
         mean = (p * centred).sum(axis=1)
         above = max(float(np.log(t)), 0.0)
-        slope = np.dot(weight, mean - own) + doubt + HOLD * above / t
+        slope = np.dot(weight, mean - own) + doubt + hold * above / t
         bend = np.dot(weight, (p * centred**2).sum(axis=1) - mean**2)
-        bend += HOLD * (1.0 - above) / t**2 if above else 0.0
+        bend += hold * (1.0 - above) / t**2 if above else 0.0
         low, high = (t, high) if slope < 0 else (low, t)
         step = t - slope / bend if bend > 0 else np.nan
         # Where Newton's step leaves what is known of t, halve the interval instead.
@@ -170,7 +175,7 @@ def learn_weights(
     n_terms = len(terms)
     free = np.ones(n_terms, dtype=np.bool_) if centre is None or one_for_all else np.isnan(centre)
     total = terms[free].sum(axis=0, dtype=np.float64)
-    t = learn_temperature(rows.prior, total, rows.y, rows.weight, DOUBT)
+    t = learn_temperature(rows.prior, total, rows.y, rows.weight, DOUBT, HOLD)
     if one_for_all:
         scaled = (t * total)[None].astype(np.float32)
         found = _newton(scaled, rows, _Held.to(1.0, 1), 4)
