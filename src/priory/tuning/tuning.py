@@ -54,7 +54,7 @@ from priory.tuning.corrections import (
     of_classes,
     pair_columns,
 )
-from priory.tuning.folds import FoldedRows, Scored
+from priory.tuning.folds import FoldedRows, Scored, odds
 from priory.tuning.interactions import Pair, dependent_pairs
 from priory.tuning.leave_one_out import log_joint_loo
 from priory.tuning.settings import Settings
@@ -115,9 +115,7 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
         of_pairs = zip(pairs, weights.terms[n_own:], strict=True)
         trusted = [pair for pair, w in of_pairs if w > LEAST_TRUST]
         corrected = correct(rows, scores, list(chosen.choices), paired, trusted)
-    bias = of_classes(weights.bias[None])[0] if settings.weights is not None else weights.bias
-    if settings.weights is None:
-        bias = np.zeros(K)
+    bias = of_classes(weights.bias[None])[0]
     dependent = [
         (pair, w * ratio)
         for pair, w, (_, ratio) in zip(pairs, weights.terms[n_own:], ratios, strict=True)
@@ -276,8 +274,6 @@ def _best(
 
 def _of_rows(grid: FloatArray, pair: Pair, rows: FoldedRows) -> AnyArray:
     """Give what two columns say, cells × folds × classes, to the rows of each fold."""
-    from priory.tuning.folds import odds
-
     said = odds(grid)
     found = np.where(pair.codes[:, None] >= 0, said[pair.codes, rows.fold], 0.0)
     return found.astype(np.float32)
