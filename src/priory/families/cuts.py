@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from priory.base.typing import FloatArray, IntArray
+from priory.kernels.cuts import mdl_cuts
 from priory.statistics.tables import CellsTable
 
 __all__ = ["between_cells", "equal_frequency", "even_bins", "even_cuts", "mdl", "mdl_of_counts"]
@@ -51,17 +52,9 @@ def mdl(cells: CellsTable) -> IntArray:
 
 def mdl_of_counts(counts: FloatArray) -> IntArray:
     """Find after which of some cells to cut, by `mdl`; the counts are cells × classes."""
-    # A difference of two rows of these counts a stretch.
-    cumulative = np.concatenate([np.zeros((1, counts.shape[1])), counts.cumsum(axis=0)])
-    found: list[int] = []
-    stretches = [(0, len(counts))]
-    while stretches:
-        low, high = stretches.pop()
-        cut = _best_cut(cumulative, low, high)
-        if cut is not None:
-            found.append(cut - 1)
-            stretches += [(low, cut), (cut, high)]
-    return np.array(sorted(found), dtype=np.int64)
+    upto = np.zeros((len(counts) + 1, counts.shape[1]))
+    np.cumsum(counts, axis=0, out=upto[1:])
+    return mdl_cuts(upto)
 
 
 def between_cells(cells: CellsTable, after: IntArray) -> FloatArray:
@@ -72,34 +65,3 @@ def between_cells(cells: CellsTable, after: IntArray) -> FloatArray:
     left, right = cells.upper[after], cells.lower[after + 1]
     middle = left + (right - left) / 2
     return np.where(middle < right, middle, left)
-
-
-def _best_cut(cumulative: FloatArray, low: int, high: int) -> int | None:
-    if high - low < 2:
-        return None
-    total = cumulative[high] - cumulative[low]
-    left = cumulative[low + 1 : high] - cumulative[low]
-    right = total - left
-    bits_left, bits_right = _bits(left), _bits(right)
-    best = int(np.argmin(bits_left + bits_right))
-    n, bits = total.sum(), float(_bits(total))
-    n_left, n_right = left[best].sum(), right[best].sum()
-    if n <= 1 or n_left <= 0 or n_right <= 0:
-        return None
-    gain = (bits - bits_left[best] - bits_right[best]) / n
-    k, k_left, k_right = ((counts > 0).sum() for counts in (total, left[best], right[best]))
-    entropies = (
-        k * bits / n - k_left * bits_left[best] / n_left - k_right * bits_right[best] / n_right
-    )
-    # log2(3^k − 2) ≈ k log2 3 for large k, where 3^k would overflow.
-    classes = np.log2(3.0**k - 2) if k < 600 else k * np.log2(3.0)
-    return low + 1 + best if gain > (np.log2(n - 1) + classes - entropies) / n else None
-
-
-def _bits(counts: FloatArray) -> FloatArray:
-    """Give n · Ent in bits: n log2 n − Σ n_k log2 n_k."""
-    return _x_log2_x(counts.sum(axis=-1)) - _x_log2_x(counts).sum(axis=-1)
-
-
-def _x_log2_x(x: FloatArray) -> FloatArray:
-    return np.where(x > 0, x * np.log2(np.where(x > 0, x, 1.0)), 0.0)

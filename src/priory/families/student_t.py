@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -36,7 +36,6 @@ from priory.families.protocols import ClosedFormLoo, Conjugate, InPlace, Paramet
 from priory.families.transforms import Identity, Transform, log_transform, rank_transform
 from priory.kernels.loo_rows import add_student_t_loo
 from priory.kernels.score import add_student_t
-from priory.statistics.doubledouble import DoubleDouble
 from priory.statistics.tables import CellsTable, MomentsTable, NumbersTable
 
 if TYPE_CHECKING:
@@ -111,25 +110,19 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
 
     def moments(self, table: NumericTable) -> tuple[Transform, ClassMoments]:
         """Find the transform, and the moments of the transformed numbers."""
+        transform = self.transform_of(table)
         if self.transform is None:
-            return Identity(), class_moments(table.moments)
+            return transform, class_moments(table.moments)
+        return transform, _cell_moments(table.cells, transform)  # type: ignore[union-attr]
+
+    def transform_of(self, table: NumericTable) -> Transform:
+        """Find the transform of a column."""
+        if self.transform is None:
+            return Identity()
         if not isinstance(table, NumbersTable):
             raise SettingError(f"transform={self.transform!r} needs the cells of a single column.")
         make = log_transform if self.transform == "log" else rank_transform
-        transform = make(table.cells)
-        return transform, _cell_moments(table.cells, transform)
-
-    def with_transform(self, transform: Transform, table: NumbersTable) -> MomentsTable:
-        """Sum what was counted, each number transformed at its cell."""
-        cells = table.cells
-        t = transform(cells.values)
-        n, s1, s2 = (
-            DoubleDouble.of((cells.weight * power).sum(axis=1, keepdims=True))
-            for power in (np.ones_like(t), t, t * t)
-        )
-        rows = cells.rows.sum(axis=1, keepdims=True)
-        moments = MomentsTable(rows, n, s1, s2, np.zeros(rows.shape))
-        return replace(moments, passed=moments.scatter)
+        return make(table.cells)
 
     def adder(self, column: Numbers, parameters: StudentTParameters) -> Adder:
         """Add the log density of every column that is not missing."""

@@ -131,5 +131,5 @@ def rank_transform(cells: CellsTable) -> RankTransform:
     ranks = np.clip(ranks, np.finfo(float).tiny, 1.0 - np.finfo(float).epsneg)
     if not len(ranks):
         return RankTransform(np.zeros(1), np.zeros(1))
-    quantiles = [NormalDist().inv_cdf(rank) for rank in ranks.tolist()]
-    return RankTransform(cells.values, np.array(quantiles))
+    quantile = NormalDist().inv_cdf
+    return RankTransform(cells.values, np.array([quantile(rank) for rank in ranks.tolist()]))

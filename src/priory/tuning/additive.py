@@ -19,15 +19,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from priory.base.parallel import in_parallel, thread_count
-from priory.base.typing import CodeArray, FloatArray
-from priory.kernels.additive import add_cells, log_loss_residuals, sum_cells
+from priory.base.typing import CodeArray, FloatArray, IntArray
+from priory.kernels.additive import add_cells, additive_gradient, log_loss_residuals, sum_cells
 
 __all__ = ["CERTAINTY", "GROUPS", "Best", "Cells", "Problem", "best_fit", "fit", "softmax"]
+
+Metric: TypeAlias = Callable[[FloatArray], FloatArray]
+"""Divides a slope by a curvature."""
 
 STRENGTHS = (256.0, 64.0, 16.0, 4.0, 1.0, 0.25)
 """The strengths λ that are tried, from the strongest on."""
@@ -35,7 +38,7 @@ STRENGTHS = (256.0, 64.0, 16.0, 4.0, 1.0, 0.25)
 CERTAINTY = 2.0
 """So many standard errors must rows that were not learned gain before anything is corrected."""
 
-PATIENCE = 2
+PATIENCE = 1
 """So many strengths in a row may predict no better before no weaker one is tried."""
 
 LEVEL = 0.1
@@ -126,9 +129,9 @@ class Problem:
 
     def gradient(self, v: FloatArray) -> tuple[float, FloatArray]:
         """Compute the log-loss, and its derivative by everything that is fitted."""
-        wrong = self.scores(v)
-        loss = log_loss_residuals(wrong, self.y, self.weight)
-        return loss, self._summed(wrong)
+        slope = self.nothing
+        loss = additive_gradient(self.codes, v, self.offset, self.y, self.weight, slope)
+        return loss, slope
 
     def _summed(self, values: FloatArray) -> FloatArray:
         """Sum values over the rows of each cell."""
@@ -150,7 +153,7 @@ class Problem:
                 out[some] = strength * (block.penalty @ v[some])
         return out
 
-    def metric(self, strength: float) -> Callable[[FloatArray], FloatArray]:
+    def metric(self, strength: float) -> Metric:
         """Invert the curvature of each block by itself: steps are measured by it."""
         plain = 1.0 / (self.curvature + strength)
         inverses = []
@@ -172,9 +175,13 @@ class Problem:
 
 
 def fit(
-    problem: Problem, strength: float, start: FloatArray | None = None, tolerance: float = FINE
+    problem: Problem,
+    strength: float,
+    start: FloatArray | None = None,
+    tolerance: float = FINE,
+    metric: Metric | None = None,
 ) -> FloatArray:
-    """Find the least point of the penalised log-loss.
+    """Find the least point of the penalised log-loss, in steps of a metric: its own unless given.
 
     >>> cells = Cells(np.array([0, 0, 1, 1], np.int32), 2)
     >>> rows = np.zeros((4, 1)), np.array([0, 0, 1, 0], np.int32), np.ones(4)
@@ -182,7 +189,7 @@ def fit(
     [[-0.67], [0.0]]
     """
     v = problem.nothing if start is None else start
-    metric = problem.metric(strength)
+    metric = problem.metric(strength) if metric is None else metric
     enough = tolerance * float(problem.weight.sum()) + 1e-9
 
     def at(v: FloatArray) -> tuple[float, FloatArray]:
@@ -219,7 +226,7 @@ def fit(
 def _turned(
     slope: FloatArray,
     past: Sequence[tuple[FloatArray, FloatArray, float]],
-    metric: Callable[[FloatArray], FloatArray],
+    metric: Metric,
 ) -> FloatArray:
     """Multiply the slope by the inverse Hessian that the past steps tell of."""
     q, shares = slope, []
@@ -256,15 +263,14 @@ def best_fit(problem: Problem, fold: CodeArray, certainty: float = CERTAINTY) ->
     Infinite strength is one of the choices: nothing is corrected unless that gains more than so
     many standard errors. Each fit begins where that of the strength before it ended.
     """
-    group = fold % GROUPS
-    parts = [problem.take(group != g) for g in range(GROUPS)]
-    held = [problem.take(group == g) for g in range(GROUPS)]
+    parts, held, order = _parted(problem, fold % GROUPS)
     base = problem.loss(problem.nothing)
     best, chosen, worse = base, np.inf, 0
     found = kept = [problem.nothing] * GROUPS
     for strength in STRENGTHS:
+        metric = problem.metric(strength)  # good enough for the parts, and made once
         works = [
-            partial(fit, part, strength, start, COARSE)
+            partial(fit, part, strength, start, COARSE, metric)
             for part, start in zip(parts, found, strict=True)
         ]
         found = in_parallel(works, thread_count())
@@ -278,8 +284,7 @@ def best_fit(problem: Problem, fold: CodeArray, certainty: float = CERTAINTY) ->
     if not np.isfinite(chosen):
         return nothing
     scores = np.empty_like(problem.offset)
-    for g, (part, v) in enumerate(zip(held, kept, strict=True)):
-        scores[group == g] = part.scores(v)
+    scores[order] = np.concatenate([part.scores(v) for part, v in zip(held, kept, strict=True)])
     gained = problem.weight * (
         row_losses(problem.offset, problem.y) - row_losses(scores, problem.y)
     )
@@ -287,6 +292,20 @@ def best_fit(problem: Problem, fold: CodeArray, certainty: float = CERTAINTY) ->
         return nothing
     whole = fit(problem, chosen, np.mean(kept, axis=0))
     return Best(whole, tuple(kept), scores, chosen, base - best)
+
+
+def _parted(problem: Problem, group: CodeArray) -> tuple[list[Problem], list[Problem], IntArray]:
+    """Give the rows without each group and those of each group, and the order of the latter.
+
+    The rows stand in the order of their groups, twice over: so those of any other groups stand side
+    by side, and nothing need be copied for each.
+    """
+    order = np.argsort(group, kind="stable")
+    ends = np.cumsum(np.bincount(group, minlength=GROUPS)).tolist()
+    starts, n = [0, *ends[:-1]], len(order)
+    twice = problem.take(np.concatenate([order, order]))
+    parts = [twice.take(slice(end, start + n)) for start, end in zip(starts, ends, strict=True)]
+    return parts, [twice.take(slice(*of)) for of in zip(starts, ends, strict=True)], order
 
 
 def row_losses(scores: FloatArray, y: CodeArray) -> FloatArray:

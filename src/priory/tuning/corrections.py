@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from priory.base.typing import FloatArray
+from priory.base.typing import CodeArray, FloatArray
 from priory.data.pairing import Pairing
 from priory.data.schema import Block, Kind
 from priory.families.correction import CorrectionParameters
@@ -81,12 +81,13 @@ def correct(
     offset: FloatArray,
     names: Sequence[str],
     paired: Sequence[CodedColumn],
+    codes: Sequence[CodeArray],
     dependent: Sequence[Pair] = (),
 ) -> Corrected:
     """Correct columns by their cells, then pairs of columns.
 
     `offset` is each row's score under weights that were learned without its fold. `names` are the
-    blocks that may be corrected, `paired` the columns that may be so in pairs.
+    blocks that may be corrected, `paired` the columns that may be so in pairs, with their `codes`.
     """
     S = offset.shape[1]
     columns, best = _columns(rows, offset, names)
@@ -98,7 +99,6 @@ def correct(
             corrections.append(correction_of((column,), of_classes(scores)))
     pairs: list[tuple[Pair, FloatArray]] = []
     if len(paired) > 1 and S <= MOST_CLASSES:
-        codes = [column.codes(rows.frame) for column in paired]
         chosen = interacting_pairs(paired, codes, offset, rows.y, rows.weight)
         known = {pair.places for pair in chosen}
         chosen = _few([*chosen, *(pair for pair in dependent if pair.places not in known)], S)

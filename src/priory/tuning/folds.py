@@ -23,18 +23,19 @@ from priory.data.columns import Frame, Labels, Numbers
 from priory.data.schema import Block, Kind
 from priory.families.base import Family, log_shares
 from priory.families.bernoulli import Bernoulli
-from priory.families.categorical import Categorical
 from priory.families.cuts import equal_frequency, mdl_of_counts
 from priory.families.histogram import Histogram
 from priory.families.kernel_density import KernelDensity
 from priory.families.loo_cells import cells_of
 from priory.families.priors import Prior
 from priory.families.student_t import StudentT
+from priory.kernels.additive import cell_losses
 from priory.model.term import Choice, presence, presence_of
 from priory.statistics.dealing import FOLDS, deal
+from priory.statistics.doubledouble import DoubleDouble
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
-from priory.statistics.tables import CellsTable, LabelsTable, NumbersTable, Table
+from priory.statistics.tables import CellsTable, MomentsTable, NumbersTable, Table
 from priory.tuning.calibration import learn_temperature, log_loss
 from priory.tuning.leave_one_out import class_codes, term_scores_loo
 
@@ -100,6 +101,11 @@ class FoldedRows:
         return (self.fold * self.n_classes + self.y).astype(np.int32)
 
     @cached_property
+    def own_or_none(self) -> FloatArray | None:
+        """The weights that counting takes: none where every row weighs 1."""
+        return None if (self.own == 1.0).all() else self.own
+
+    @cached_property
     def without(self) -> FloatArray:
         """The weight of each class without each fold, folds × classes."""
         K = self.n_classes
@@ -131,8 +137,8 @@ class FoldedRows:
 
     def loo(self, block: Block, table: Table, choice: Choice, at_best: bool = False) -> Scored:
         """Score a block that is not scored by folds, each row by the sums without it alone."""
-        column, amount = self.frame[block.name], None if (self.own == 1.0).all() else self.own
-        given = (block, choice.family, choice.prior, table, column, self.y, amount)
+        column = self.frame[block.name]
+        given = (block, choice.family, choice.prior, table, column, self.y, self.own_or_none)
         scores = term_scores_loo(*given)
         rows, t = _clipped(scores), 1.0
         if at_best:  # words overstate their case so much that t decides
@@ -167,11 +173,38 @@ class _FoldedColumn:
     def left(self) -> Any:
         """The table without each fold, of folds × classes."""
         rows, K = self.rows, self.rows.n_classes
-        unit = (rows.own == 1.0).all()
-        taken = type(self.table).count(
-            self.block, self.values, rows.place, None if unit else rows.own, self.n_places
+        whole: Any = self.table.only_classes(np.tile(np.arange(K), FOLDS))
+        if not isinstance(whole, NumbersTable):
+            given = self.block, self.values, rows.place, rows.own_or_none, self.n_places
+            return whole - type(whole).count(*given)
+        return NumbersTable(self.moments_left, self._cells_left(whole.cells))
+
+    @cached_property
+    def moments_left(self) -> MomentsTable:
+        """The moments of numbers without each fold, of folds × classes."""
+        rows, K = self.rows, self.rows.n_classes
+        table: Any = self.table
+        taken = MomentsTable.count(
+            self.block, self.values, rows.place, rows.own_or_none, self.n_places
         )
-        return self.table.only_classes(np.tile(np.arange(K), FOLDS)) - taken
+        return table.moments.only_classes(np.tile(np.arange(K), FOLDS)) - taken
+
+    def _cells_left(self, whole: CellsTable) -> CellsTable:
+        """Count the numbers of each cell without each fold, by the cells that rows are in."""
+        known = np.flatnonzero(self.cell >= 0)
+        at = self.rows.place[known].astype(np.int64) * len(whole.keys) + self.cell[known]
+        taken = np.bincount(at, self.rows.own[known], whole.weight.size)
+        left = whole.weight - taken.reshape(whole.weight.shape)
+        left[left <= 1e-9 * whole.weight] = 0.0
+        seen = left.any(axis=0)
+        rows = np.where(left > 0, whole.rows, 0)
+        return CellsTable(whole.level, whole.keys[seen], rows[:, seen], left[:, seen])
+
+    @cached_property
+    def cell(self) -> IntArray:
+        """The cell of each row's number, negative for none."""
+        table: Any = self.table
+        return cells_of(table.cells, self.values.values[:, 0])
 
     @cached_property
     def points(self) -> tuple[CodeArray, Any]:
@@ -180,61 +213,92 @@ class _FoldedColumn:
             every = np.arange(len(self.values.labels), dtype=np.int32)
             return self.values.codes, Labels(every, self.values.labels)
         table: Any = self.table
+        starts, ends = self._groups
+        group = np.append(np.repeat(np.arange(len(ends)), ends - starts + 1), -1)
+        middle = table.cells.values[(starts + ends) // 2]
+        return group[np.maximum(self.cell, -1)].astype(np.int32), Numbers(middle[:, None])
+
+    @cached_property
+    def _groups(self) -> tuple[IntArray, IntArray]:
+        """The first and the last of the cells of numbers that each point stands for."""
+        table: Any = self.table
         cells: CellsTable = table.cells
-        place = cells_of(cells, self.values.values[:, 0])
+        n = len(cells.keys)
         whole = cells.level == 0 and bool((cells.lower == np.floor(cells.lower)).all())
-        if len(cells.keys) <= MOST_POINTS or whole:  # integers may be codes, each its own
-            return np.maximum(place, -1).astype(np.int32), Numbers(cells.values[:, None])
-        ends = np.append(equal_frequency(cells, MOST_POINTS), len(cells.keys) - 1)
-        starts = np.append(0, ends[:-1] + 1)
-        group = np.append(np.searchsorted(ends, np.arange(len(cells.keys))), -1)
-        return group[place].astype(np.int32), Numbers(cells.values[(starts + ends) // 2][:, None])
+        if n <= MOST_POINTS or whole:  # integers may be codes, each its own
+            return np.arange(n), np.arange(n)
+        ends = np.append(equal_frequency(cells, MOST_POINTS), n - 1)
+        return np.append(0, ends[:-1] + 1), ends
 
     @cached_property
     def counts(self) -> FloatArray:
         """The weight of the rows at each point, points × folds × classes; the last: no value."""
+        return self._counted(self.rows.weight)
+
+    def _counted(self, weight: FloatArray) -> FloatArray:
         codes, points = self.points
         n, K = len(points) + 1, self.rows.n_classes
         code = np.where(codes < 0, n - 1, codes).astype(np.int64) * self.n_places + self.rows.place
-        counted = np.bincount(code, self.rows.weight, n * self.n_places)
+        counted = np.bincount(code, weight, n * self.n_places)
         return np.asarray(counted.reshape(n, FOLDS, K), dtype=np.float64)
 
     def grid(self, family: Family, prior: Prior | None) -> FloatArray:
         """Score the points without each fold, points × folds × classes."""
-        points, left = self.points[1], self.left
-        if isinstance(family, Histogram) and family.cut == "mdl":
-            return self._mdl_grid(prior, [mdl_of_counts(self._left_at[:, f]) for f in range(FOLDS)])
-        if isinstance(family, Histogram) and family.cut == "equal-frequency":
-            # Where these bins end does not depend on the classes: they stay when rows leave.
-            cuts, _ = family.binned(self.table)  # type: ignore[arg-type]
-            points, left = _binned(cuts, points, left.cells)
-            family = Categorical()
-        elif isinstance(family, StudentT) and family.transform is not None:  # nor does a transform
-            family, left, points = _transformed(family, self.table, left, points)
+        if isinstance(family, Histogram):
+            if family.cut == "mdl":  # they look at the classes, and are cut anew without each fold
+                cuts = [mdl_of_counts(self._left_at[:, f]) for f in range(FOLDS)]
+                return np.concatenate(
+                    [self._binned(after, prior, slice(f, f + 1)) for f, after in enumerate(cuts)],
+                    axis=1,
+                )
+            return self._binned(self._even(family), prior)
+        points, left = self.points[1], None
+        if isinstance(family, StudentT):
+            family, left, points = self._student(family)
+        left = self.left if left is None else left
         out = np.zeros((len(points), self.n_places))
         family.adder(points, family.parameters(left, prior))(slice(0, len(points)), out)
         return out.reshape(len(points), FOLDS, -1)
 
+    def _student(self, family: StudentT) -> tuple[StudentT, MomentsTable, Numbers]:
+        """Give the moments of transformed numbers, and the points; no class matters to those."""
+        points = self.points[1]
+        if family.transform is None:
+            return family, self.moments_left, points
+        t = family.transform_of(self.table)(points.values[:, 0])  # type: ignore[arg-type]
+        left = np.ascontiguousarray(self._left_at.reshape(len(t), -1).T)
+        sums = left @ np.stack([np.ones_like(t), t, t * t], axis=1)
+        n, s1, s2 = (DoubleDouble.of(sums[:, i : i + 1]) for i in range(3))
+        several = (left > 0).sum(axis=1, keepdims=True)
+        moments = MomentsTable(several, n, s1, s2, np.zeros(several.shape))
+        moments = replace(moments, passed=moments.scatter)
+        return StudentT(), moments, replace(points, values=t[:, None])
+
     @cached_property
     def _left_at(self) -> FloatArray:
         """The counts of numbers at each point without each fold, points × folds × classes."""
-        x, cells = self.points[1].values[:, 0], self.left.cells
-        of_cell = np.searchsorted((x[1:] + x[:-1]) / 2, cells.values, side="left")
-        starts = np.flatnonzero(np.diff(of_cell, prepend=-1))
-        counts = np.zeros((len(x), self.n_places))
-        counts[of_cell[starts]] = np.add.reduceat(cells.weight.T, starts, axis=0)
-        return counts.reshape(len(x), FOLDS, -1)
+        table: Any = self.table
+        every = np.add.reduceat(table.cells.weight, self._groups[0], axis=1).T
+        own = self.rows.own
+        taken = self.counts if own is self.rows.weight else self._counted(own)
+        left = every[:, None] - taken[:-1]
+        left[left <= 1e-9 * every[:, None]] = 0.0
+        return left
 
-    def _mdl_grid(self, prior: Any, cuts: Sequence[IntArray]) -> FloatArray:
-        """Score the points by bins that look at the classes, cut anew without each fold."""
-        counts = self._left_at
-        out, every = np.empty_like(counts), np.arange(len(counts))
-        for f, after in enumerate(cuts):
-            ends = np.append(after, len(counts) - 1)
-            of_bins = np.add.reduceat(counts[:, f], np.append(0, ends[:-1] + 1), axis=0)
-            pseudo = prior.pseudo_counts(range(len(ends)), of_bins.sum(axis=1))
-            out[:, f] = log_shares(of_bins, pseudo[:, None])[np.searchsorted(ends, every)]
-        return out
+    def _even(self, family: Histogram) -> IntArray:
+        """Find after which points bins of equal frequency end; no class or fold matters."""
+        cuts, _ = family.binned(self.table)  # type: ignore[arg-type]
+        bins = np.searchsorted(cuts, self.points[1].values[:, 0], side="left")
+        return np.flatnonzero(np.diff(bins))
+
+    def _binned(self, after: IntArray, prior: Any, folds: slice = slice(None)) -> FloatArray:
+        """Score the points by bins that end after some of them, without each of some folds."""
+        counts = self._left_at[:, folds]
+        ends = np.append(after, len(counts) - 1)
+        of_bins = np.add.reduceat(counts, np.append(0, after + 1), axis=0)
+        pseudo = prior.pseudo_counts(range(len(ends)), of_bins.sum(axis=2).T).T
+        found = log_shares(of_bins, pseudo[:, :, None])
+        return np.repeat(found, np.diff(ends, prepend=-1), axis=0)
 
     def may_beat(self, choice: Choice, loss: float) -> bool:
         """Tell whether a choice is worth the time that cutting anew without each fold takes.
@@ -246,18 +310,13 @@ class _FoldedColumn:
         if not (isinstance(family, Histogram) and family.cut == "mdl"):
             return True
         after = mdl_of_counts(self._left_at.mean(axis=1))
-        grid = np.concatenate([self._mdl_grid(choice.prior, [after] * FOLDS), self._nothing])
+        grid = np.concatenate([self._binned(after, choice.prior), self._nothing])
         return float(self.losses(grid, self.counts).sum()) < loss
 
     def losses(self, grid: FloatArray, counts: FloatArray) -> FloatArray:
         """Compute the log-loss of each fold, under the prior and what is said at each point."""
         scores = odds(self.rows.log_prior)[None] + _clipped(grid)
-        if scores.shape[2] == 1:
-            against = np.logaddexp(0.0, np.stack([scores[..., 0], -scores[..., 0]], axis=-1))
-        else:
-            top = scores.max(axis=2, keepdims=True)
-            against = top + np.log(np.exp(scores - top).sum(axis=2, keepdims=True)) - scores
-        return np.einsum("pfk,pfk->f", counts, against)
+        return cell_losses(np.ascontiguousarray(scores), np.ascontiguousarray(counts))
 
     def score(self, choice: Choice) -> tuple[FloatArray, FloatArray]:
         """Compute the log-loss of each fold by one way to model the column, and the grid."""
@@ -299,28 +358,6 @@ class _FoldedColumn:
         of_rows = _clipped(grid)[gone, rows.fold].astype(np.float32)
         loss = float(self.losses(grid, counts).sum())
         return Scored(loss, of_rows, np.ones(len(gone), dtype=np.bool_))
-
-
-def _binned(cuts: FloatArray, points: Numbers, left: CellsTable) -> tuple[Labels, LabelsTable]:
-    """Put points, and cells that were counted, into bins."""
-    at = np.searchsorted(cuts, points.values[:, 0], side="left").astype(np.int32)
-    of_cell = np.searchsorted(cuts, left.values, side="left")
-    shape = (len(left.weight), len(cuts) + 1)
-    rows: IntArray = np.zeros(shape, dtype=np.int64)
-    weight: FloatArray = np.zeros(shape)
-    np.add.at(rows.T, of_cell, left.rows.T)
-    np.add.at(weight.T, of_cell, left.weight.T)
-    labels = tuple(range(len(cuts) + 1))
-    return Labels(at, labels), LabelsTable(labels, rows, weight)
-
-
-def _transformed(
-    family: StudentT, table: Any, left: Any, points: Numbers
-) -> tuple[StudentT, Any, Numbers]:
-    """Transform points, and what was counted of the cells, as all rows together say."""
-    transform, _ = family.moments(table)
-    values = replace(points, values=transform(points.values[:, 0])[:, None])
-    return StudentT(), family.with_transform(transform, left), values
 
 
 def odds(scores: FloatArray) -> FloatArray:

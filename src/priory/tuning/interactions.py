@@ -16,14 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 
+from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
-from priory.kernels.additive import log_loss_residuals, sum_cells
+from priory.kernels.additive import log_loss_residuals
+from priory.kernels.screening import left_over, shared_without
 from priory.statistics.dealing import FOLDS
-from priory.statistics.information import beyond_chance, shared
+from priory.statistics.information import beyond_chance
 from priory.tuning.additive import softmax
 from priory.tuning.coded import CodedColumn
 from priory.tuning.trees import worthy_edges
@@ -105,12 +108,17 @@ def dependent_pairs(
     some = slice(None) if len(place) <= MOST_LOOKED_AT else slice(0, MOST_LOOKED_AT)
     sizes = np.array([column.size for column in columns])
     told = np.full((FOLDS + 1, len(sizes), len(sizes)), -np.inf)
-    for i, j in combinations(range(len(sizes)), 2):
-        if _fits(columns, (i, j)):
-            code = _together(codes[i][some], codes[j][some], columns[j].size)
-            n = _counted(code, place[some], own[some], sizes[i], sizes[j], n_classes)
-            total = n.sum(axis=2, keepdims=True)
-            told[:, i, j] = told[:, j, i] = _information(np.concatenate([total - n, total], axis=2))
+    pairs = [p for p in combinations(range(len(sizes)), 2) if _fits(columns, p)]
+    given = place[some], own[some], FOLDS, n_classes
+    looked_at = [code[some] for code in codes]
+
+    def share(pair: tuple[int, int]) -> FloatArray:
+        i, j = pair
+        return shared_without(looked_at[i], looked_at[j], sizes[i], sizes[j], *given)
+
+    every = in_parallel([partial(share, pair) for pair in pairs], thread_count())
+    for (i, j), shares in zip(pairs, every, strict=True):
+        told[:, i, j] = told[:, j, i] = shares
     n_rows = float(own[some].sum())
     found = [_chosen(beyond_chance(of_fold, sizes.tolist(), n_classes)) for of_fold in told]
     return [
@@ -130,12 +138,6 @@ def _counted(
     at = code[known].astype(np.int64) * n_places + place[known]
     counted = np.bincount(at, own[known], a * b * n_places)
     return np.asarray(counted.reshape(a, b, FOLDS, n_classes), dtype=np.float64)
-
-
-def _information(n: FloatArray) -> FloatArray:
-    """Work out N · I(A; B | class) of counts, a × b × folds × classes, for each fold."""
-    of_a, of_b = n.sum(axis=1, keepdims=True), n.sum(axis=0, keepdims=True)
-    return shared(n, of_a, of_b, of_a.sum(axis=0, keepdims=True)).sum(axis=(0, 1, 3))
 
 
 def _chosen(told: FloatArray) -> list[tuple[int, int]]:
@@ -158,41 +160,27 @@ def interacting_pairs(
     """
     some = slice(None) if len(y) <= MOST_LOOKED_AT else slice(0, MOST_LOOKED_AT)
     p = softmax(scores[some])
-    bend = weight[some][:, None] * p * (1.0 - p)
+    bend = np.ascontiguousarray(weight[some][:, None] * p * (1.0 - p))
     wrong = np.ascontiguousarray(scores[some], dtype=np.float64).copy()
     log_loss_residuals(wrong, np.ascontiguousarray(y[some], np.int32), weight[some].copy())
-    both = np.ascontiguousarray(np.hstack([wrong, bend]))
     pairs = [p for p in combinations(range(len(columns)), 2) if _fits(columns, p)]
     needed = np.log(max(len(pairs), 1) / CHANCE)
+    looked_at = [code[some] for code in codes]
+
+    def left(pair: tuple[int, int]) -> tuple[float, float]:
+        i, j = pair
+        sizes = columns[i].size, columns[j].size
+        return left_over(looked_at[i], looked_at[j], *sizes, wrong, bend, CONTRAST)
+
     found = []
-    for i, j in pairs:
-        a, b = columns[i].size, columns[j].size
-        code = _together(codes[i][some], codes[j][some], b)
-        sums = np.zeros((a * b, both.shape[1]))
-        sum_cells(code[:, None], both, sums)
-        gain, freedom = _left_over(sums.reshape(a, b, 2, -1))
+    every = in_parallel([partial(left, pair) for pair in pairs], thread_count())
+    for pair, (gain, freedom) in zip(pairs, every, strict=True):
         beyond = gain - np.sqrt(freedom * needed) - needed
         if beyond > 0:
-            found.append((beyond, (i, j), gain))
+            found.append((beyond, pair, gain))
     found.sort(key=lambda one: -one[0])
     n = float(weight[some].sum())
     return [_pair(columns, codes, p, gain / n) for _, p, gain in found[: len(columns)]]
-
-
-def _left_over(sums: FloatArray) -> tuple[float, float]:
-    """Find how far the left-overs of cells lower the loss beyond chance, and their freedom.
-
-    `sums` are of the rows' left-overs and of their curvature. What rows and columns of the table
-    explain by themselves is taken away first.
-    """
-    slope, bend = sums[:, :, 0], sums[:, :, 1]
-    for axis in (1, 0):
-        whole = bend.sum(axis=axis, keepdims=True)
-        mean = slope.sum(axis=axis, keepdims=True) / np.where(whole > 0, whole, 1.0)
-        slope = slope - bend * mean
-    trusted = bend / (bend + CONTRAST)
-    gain = 0.5 * float((slope**2 / (bend + CONTRAST)).sum() - trusted.sum())
-    return gain, float((trusted**2).sum())
 
 
 def _fits(columns: Sequence[CodedColumn], pair: tuple[int, int]) -> bool:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -100,8 +101,8 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     chosen = _Chosen.of(rows, settings, defaults)
     pairs: list[Pair] = []
     paired = pair_columns(rows, chosen.losses) if has_pairs else []
+    codes = [column.codes(rows.frame) for column in paired]
     if len(paired) > 1:
-        codes = [column.codes(rows.frame) for column in paired]
         pairs = dependent_pairs(paired, codes, rows.place, rows.own, K)
     ratios = [pair.ratios(rows.place, rows.own, K) for pair in pairs]
     terms = [scored.rows for scored in chosen.terms.values()]
@@ -114,7 +115,7 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     if settings.corrects and len(stacked):
         of_pairs = zip(pairs, weights.terms[n_own:], strict=True)
         trusted = [pair for pair, w in of_pairs if w > LEAST_TRUST]
-        corrected = correct(rows, scores, list(chosen.choices), paired, trusted)
+        corrected = correct(rows, scores, list(chosen.choices), paired, codes, trusted)
     bias = of_classes(weights.bias[None])[0]
     dependent = [
         (pair, w * ratio)
@@ -212,22 +213,15 @@ class _Chosen:
     @classmethod
     def of(cls, rows: FoldedRows, settings: Settings, defaults: Mapping[str, Choice]) -> _Chosen:
         """Choose the family and the smoothing of each block by its log-loss alone."""
+        is_wide = len(defaults) > WIDE
+        _ = rows.place, rows.no_loss  # which all blocks share
+        works = [partial(_way, rows, settings, *default, is_wide) for default in defaults.items()]
         choices: dict[str, Choice] = {}
         terms: dict[tuple[str, str], Scored] = {}
         losses: dict[str, float] = {}
-        is_wide = len(defaults) > WIDE
-        for name, default in defaults.items():
-            block, table = rows.statistics.schema[name], rows.statistics.tables[name]
-            ways = candidates(settings, block, table, default, is_wide)
-            column = rows.column(block, table)
-            choice, scored = _best(rows, column, ways, is_wide)
-            policy = settings.missing_of(block)
-            missing = None
-            if policy != "error" and hasattr(table, "present") and column.values.missing.any():
-                missing = column.missing_scored(choice.prior)
-            if policy == "auto":
-                tells = missing is not None and missing.loss < rows.no_loss
-                choice = replace(choice, missing="category" if tells else "skip")
+        for name, (choice, scored, missing) in zip(
+            defaults, (work() for work in works), strict=True
+        ):
             choices[name], losses[name] = choice, scored.loss
             terms[name, choice.family.about] = scored
             if choice.missing == "category" and missing is not None:
@@ -238,6 +232,24 @@ class _Chosen:
         """Find which share of its columns say something of each row."""
         says = [scored.says for (_, about), scored in self.terms.items() if about == "value"]
         return np.mean(says, axis=0) if says else np.zeros(n_rows)
+
+
+def _way(
+    rows: FoldedRows, settings: Settings, name: str, default: Choice, is_wide: bool
+) -> tuple[Choice, Scored, Scored | None]:
+    """Find the best way to model a block, what it says, and what it says of missing values."""
+    block, table = rows.statistics.schema[name], rows.statistics.tables[name]
+    ways = candidates(settings, block, table, default, is_wide)
+    column = rows.column(block, table)
+    choice, scored = _best(rows, column, ways, is_wide)
+    policy = settings.missing_of(block)
+    missing = None
+    if policy != "error" and hasattr(table, "present") and column.values.missing.any():
+        missing = column.missing_scored(choice.prior)
+    if policy == "auto":
+        tells = missing is not None and missing.loss < rows.no_loss
+        choice = replace(choice, missing="category" if tells else "skip")
+    return choice, scored, missing
 
 
 def _best(

@@ -1,0 +1,3 @@
+from priory.base.typing import FloatArray, IntArray
+
+def mdl_cuts(upto: FloatArray) -> IntArray: ...
