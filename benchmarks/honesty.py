@@ -35,13 +35,16 @@ __all__ = ["main"]
 HERE = Path(__file__).parent
 ROWS, FOLDS, NOISE, BIAS = 3_000, 5, 100, 0.005
 """The most rows of a set, the folds, the columns of noise, and the bias allowed of the log-loss."""
+REPEATED, MOST_REPEATS = 2_000, 8
+"""A set is split anew until so many rows were held out, but not more often than this."""
 SIZES, DRAWS, SETS = (5, 10, 20, 40, 70, 100), 20, 12
 HELD_OUT, LEAST_HELD_OUT = 500, 50
 PARTS = ("figures", "few")
 CORRELATED = "correlated_60"
 
 REPORTED = f"""\
-{FOLDS} stratified folds of at most {{rows:,}} rows. In each fold the model is fitted on the other
+{FOLDS} stratified folds of at most {{rows:,}} rows, of small sets drawn anew up to
+{MOST_REPEATS} times, until {REPEATED:,} rows were held out. In each fold the model is fitted on the other
 four; `priory.leave_one_out` of that model reports the log-loss and the accuracy of the rows that it
 learned; and the rows of the fold, which it did not learn, tell the true ones. With sample weights
 both figures are weighted by the rows' own. Where every row is there twice, both copies of a row are
@@ -135,9 +138,8 @@ def judge(case: Case, name: str, X: Any, y: np.ndarray) -> np.ndarray:
     weights = case.weights(rng, len(y))
     noise = rng.normal(size=(len(y), case.noise))
     X = X.join(pd.DataFrame(noise, columns=[f"noise{j}" for j in range(case.noise)]))
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=1)
     found = []
-    for train, test in folds.split(np.zeros(len(y)), y):
+    for train, test in _splits(y):
         train = np.tile(train, case.copies)
         w, v = (None if weights is None else weights[rows] for rows in (train, test))
         known = X.iloc[train].reset_index(drop=True)
@@ -146,6 +148,13 @@ def judge(case: Case, name: str, X: Any, y: np.ndarray) -> np.ndarray:
         true = priory.evaluate(model, X.iloc[test], y[test], v)
         found.append((said.log_loss, true.log_loss, said.accuracy, true.accuracy))
     return np.mean(found, axis=0)
+
+
+def _splits(y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Split the rows into folds, those of a small set several times: one split is luck."""
+    for seed in range(int(np.clip(REPEATED // len(y), 1, MOST_REPEATS))):
+        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+        yield from folds.split(np.zeros(len(y)), y)
 
 
 def few_rows(X: Any, y: np.ndarray, n: int, draws: int) -> np.ndarray:

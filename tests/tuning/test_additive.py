@@ -64,6 +64,8 @@ def test_scores_of_rows_are_corrected_without_their_group():
     fold = np.arange(len(y)) % 10
     problem = Problem(offset, y, weight, [Cells(codes[:, 0], 6)])
     best = best_fit(problem, fold)
-    for g, v in enumerate(best.without):
-        mine = fold % 5 == g
-        np.testing.assert_allclose(best.scores[mine], offset[mine] + v[codes[mine, 0]])
+    for f in range(10):  # a small table: each fold is a group of its own
+        mine = fold == f
+        v = fit(problem.take(~mine), best.strength)
+        corrected = offset[mine] + v[codes[mine, 0]]
+        np.testing.assert_allclose(best.scores[mine], corrected, atol=1e-3)

@@ -38,9 +38,6 @@ STRENGTHS = (256.0, 64.0, 16.0, 4.0, 1.0, 0.25)
 CERTAINTY = 2.0
 """So many standard errors must rows that were not learned gain before anything is corrected."""
 
-PATIENCE = 1
-"""So many strengths in a row may predict no better before no weaker one is tried."""
-
 LEVEL = 0.1
 """How strongly the level of ordered cells is held to 0, beside their steps."""
 
@@ -56,6 +53,9 @@ COARSE, FINE = 2e-5, 1e-6
 
 GROUPS = 5
 """Folds are put together to so many, which are left out in turn."""
+
+FEW = 5_000
+"""So few rows are scored by smaller groups once a strength is chosen, for they learn more so."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,8 +248,6 @@ class Best:
 
     v: FloatArray | None
     """None where nothing is to be corrected."""
-    without: tuple[FloatArray | None, ...]
-    """What is learned without each group of folds."""
     scores: FloatArray
     """The scores of all rows, each corrected without its group."""
     strength: float = np.inf
@@ -263,49 +261,75 @@ def best_fit(problem: Problem, fold: CodeArray, certainty: float = CERTAINTY) ->
     Infinite strength is one of the choices: nothing is corrected unless that gains more than so
     many standard errors. Each fit begins where that of the strength before it ended.
     """
-    parts, held, order = _parted(problem, fold % GROUPS)
-    base = problem.loss(problem.nothing)
-    best, chosen, worse = base, np.inf, 0
+    groups = _Groups.of(problem, fold % GROUPS, GROUPS)
+    best, chosen = problem.loss(problem.nothing), np.inf
     found = kept = [problem.nothing] * GROUPS
     for strength in STRENGTHS:
-        metric = problem.metric(strength)  # good enough for the parts, and made once
-        works = [
-            partial(fit, part, strength, start, COARSE, metric)
-            for part, start in zip(parts, found, strict=True)
-        ]
-        found = in_parallel(works, thread_count())
-        loss = sum(part.loss(v) for part, v in zip(held, found, strict=True))
-        worse = 0 if loss < best else worse + 1
-        if loss < best:
-            best, chosen, kept = loss, strength, found
-        if worse >= PATIENCE:
+        found = groups.fitted(strength, found, COARSE)
+        loss = groups.loss(found)
+        if loss >= best:
             break
-    nothing = Best(None, (None,) * GROUPS, problem.offset)
+        best, chosen, kept = loss, strength, found
+    nothing = Best(None, problem.offset)
     if not np.isfinite(chosen):
         return nothing
-    scores = np.empty_like(problem.offset)
-    scores[order] = np.concatenate([part.scores(v) for part, v in zip(held, kept, strict=True)])
+    scores = groups.scores(kept)
     gained = problem.weight * (
         row_losses(problem.offset, problem.y) - row_losses(scores, problem.y)
     )
     if gained.sum() <= certainty * np.sqrt(np.square(gained).sum()):
         return nothing
-    whole = fit(problem, chosen, np.mean(kept, axis=0))
-    return Best(whole, tuple(kept), scores, chosen, base - best)
+    if len(fold) <= FEW:
+        smaller = _Groups.of(problem, fold % (2 * GROUPS), 2 * GROUPS)
+        scores = smaller.scores(smaller.fitted(chosen, [*kept, *kept], FINE))
+    return Best(fit(problem, chosen, np.mean(kept, axis=0)), scores, chosen, float(gained.sum()))
 
 
-def _parted(problem: Problem, group: CodeArray) -> tuple[list[Problem], list[Problem], IntArray]:
-    """Give the rows without each group and those of each group, and the order of the latter.
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """The rows without each group of folds, and those of each."""
 
-    The rows stand in the order of their groups, twice over: so those of any other groups stand side
-    by side, and nothing need be copied for each.
-    """
-    order = np.argsort(group, kind="stable")
-    ends = np.cumsum(np.bincount(group, minlength=GROUPS)).tolist()
-    starts, n = [0, *ends[:-1]], len(order)
-    twice = problem.take(np.concatenate([order, order]))
-    parts = [twice.take(slice(end, start + n)) for start, end in zip(starts, ends, strict=True)]
-    return parts, [twice.take(slice(*of)) for of in zip(starts, ends, strict=True)], order
+    problem: Problem
+    others: Sequence[Problem]
+    own: Sequence[Problem]
+    order: IntArray
+    """The rows in the order of their groups."""
+
+    @classmethod
+    def of(cls, problem: Problem, group: CodeArray, n_groups: int) -> _Groups:
+        """Part a problem.
+
+        The rows stand in the order of their groups, twice over: so those of all other groups stand
+        side by side, and nothing need be copied for each.
+        """
+        order = np.argsort(group, kind="stable")
+        ends = np.cumsum(np.bincount(group, minlength=n_groups)).tolist()
+        stretches = [*zip([0, *ends[:-1]], ends, strict=True)]
+        twice = problem.take(np.concatenate([order, order]))
+        others = [twice.take(slice(end, start + len(order))) for start, end in stretches]
+        return cls(problem, others, [twice.take(slice(*of)) for of in stretches], order)
+
+    def fitted(
+        self, strength: float, start: Sequence[FloatArray], tolerance: float
+    ) -> list[FloatArray]:
+        """Fit without each group."""
+        metric = self.problem.metric(strength)  # good enough for the parts, and made once
+        works = [
+            partial(fit, part, strength, v, tolerance, metric)
+            for part, v in zip(self.others, start, strict=True)
+        ]
+        return in_parallel(works, thread_count())
+
+    def loss(self, found: Sequence[FloatArray]) -> float:
+        """Compute the log-loss of each group under what was learned without it."""
+        return sum(part.loss(v) for part, v in zip(self.own, found, strict=True))
+
+    def scores(self, found: Sequence[FloatArray]) -> FloatArray:
+        """Compute the scores of each row under what was learned without its group."""
+        scores = np.empty_like(self.problem.offset)
+        parts = [part.scores(v) for part, v in zip(self.own, found, strict=True)]
+        scores[self.order] = np.concatenate(parts)
+        return scores
 
 
 def row_losses(scores: FloatArray, y: CodeArray) -> FloatArray:

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from priory.base.typing import AnyArray, CodeArray, FloatArray
-from priory.statistics.dealing import FOLDS
 from priory.tuning.additive import row_losses, softmax
 
 __all__ = [
@@ -198,7 +197,7 @@ def cross_fitted(
     gradient and Hessian: both are sums over rows, so that one pass serves all folds.
     """
     held = _Held.to(weights.temperature, len(terms), centre)
-    folds = [np.flatnonzero(fold == f) for f in range(FOLDS)]
+    folds = [np.flatnonzero(fold == f) for f in range(int(fold.max(initial=-1)) + 1)]
     parts = [_derivatives(terms[:, mine], rows.take(mine), weights) for mine in folds]
     gradient = sum(part[0] for part in parts)
     hessian = sum(part[1] for part in parts)

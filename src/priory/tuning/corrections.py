@@ -129,7 +129,7 @@ def _columns(
         kept = np.sort(np.argsort(-gains, kind="stable")[:MOST_CORRECTED]).tolist()
         columns, cells = [columns[j] for j in kept], [cells[j] for j in kept]
     if not cells or sum(block.size for block in cells) * S > MOST_PARAMETERS:
-        return [], Best(None, (), offset)
+        return [], Best(None, offset)
     return columns, best_fit(Problem(offset, rows.y, rows.weight, cells), rows.fold, certainty)
 
 

@@ -1,9 +1,9 @@
 """Rows in folds, each scored by sums without its fold.
 
-Rows fall into ten folds by their hash, so that every road to the same rows comes to the same folds.
-A model follows from sums, so one without a fold follows from `total − fold`. All the folds are
-taken out at once: the fold and the class of a row together are its class in one table, of ten times
-as many classes, and any family can read that as it reads any other.
+Rows fall into folds, ten or more, by their hash, so that every road to the same rows comes to the
+same folds. A model follows from sums, so one without a fold follows from `total − fold`. All the
+folds are taken out at once: the fold and the class of a row together are its class in one table, of
+many more classes, and any family can read that as it reads any other.
 
 Copies of a row share a fold where rows can be equal by copying alone; rows of a few labels are
 equal by chance, and are dealt out like any others.
@@ -31,7 +31,7 @@ from priory.families.priors import Prior
 from priory.families.student_t import StudentT
 from priory.kernels.additive import cell_losses
 from priory.model.term import Choice, presence, presence_of
-from priory.statistics.dealing import FOLDS, deal
+from priory.statistics.dealing import deal, fold_count
 from priory.statistics.doubledouble import DoubleDouble
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
@@ -74,18 +74,21 @@ class FoldedRows:
     """What each row weighs in the sums, and takes along when it is left out."""
     weight: FloatArray
     """How much the loss of each row counts: rows that are not here count by those that are."""
+    n_folds: int
 
     @classmethod
     def of(cls, statistics: Statistics, sample: Sample, scale: float) -> FoldedRows:
         """Deal the rows of a sample out to folds."""
-        row, fold, _, share = deal(sample.hashes, sample.rows, sample.copied)
+        n_folds = fold_count(len(sample), len(statistics.schema.blocks))
+        row, fold, _, share = deal(sample.hashes, sample.rows, sample.copied, n_folds)
         whole = sample if len(row) == len(sample) else sample.take(row)
         y, K = class_codes(whole.y, statistics), len(statistics.classes)
         own = whole.weight * share * scale
         there = np.bincount(y, own, K)
         lift = np.where(there > 0, statistics.weight / np.where(there > 0, there, 1.0), 1.0)
         weight = own if sample.is_whole else own * lift[y] * (own.sum() / (own @ lift[y]))
-        return cls(statistics, whole.frame, y.astype(np.int32), fold.astype(np.int32), own, weight)
+        folds = fold.astype(np.int32)
+        return cls(statistics, whole.frame, y.astype(np.int32), folds, own, weight, n_folds)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -109,7 +112,7 @@ class FoldedRows:
     def without(self) -> FloatArray:
         """The weight of each class without each fold, folds × classes."""
         K = self.n_classes
-        taken = np.bincount(self.place, self.own, FOLDS * K).reshape(FOLDS, K)
+        taken = np.bincount(self.place, self.own, self.n_folds * K).reshape(-1, K)
         left = self.statistics.weight - taken
         return np.where(left > 1e-9 * self.statistics.weight, left, 0.0)
 
@@ -153,7 +156,8 @@ class _FoldedColumn:
     def __init__(self, rows: FoldedRows, block: Block, table: Table) -> None:
         self.rows, self.block, self.table = rows, block, table
         self.values: Any = rows.frame[block.name]
-        self.n_places = FOLDS * rows.n_classes
+        self.n_folds = rows.n_folds
+        self.n_places = rows.n_folds * rows.n_classes
 
     def is_foldable(self, choices: Sequence[Choice]) -> bool:
         """Tell whether it is a single column, and not of too many values and classes.
@@ -173,7 +177,7 @@ class _FoldedColumn:
     def left(self) -> Any:
         """The table without each fold, of folds × classes."""
         rows, K = self.rows, self.rows.n_classes
-        whole: Any = self.table.only_classes(np.tile(np.arange(K), FOLDS))
+        whole: Any = self.table.only_classes(np.tile(np.arange(K), self.n_folds))
         if not isinstance(whole, NumbersTable):
             given = self.block, self.values, rows.place, rows.own_or_none, self.n_places
             return whole - type(whole).count(*given)
@@ -187,7 +191,7 @@ class _FoldedColumn:
         taken = MomentsTable.count(
             self.block, self.values, rows.place, rows.own_or_none, self.n_places
         )
-        return table.moments.only_classes(np.tile(np.arange(K), FOLDS)) - taken
+        return table.moments.only_classes(np.tile(np.arange(K), self.n_folds)) - taken
 
     def _cells_left(self, whole: CellsTable) -> CellsTable:
         """Count the numbers of each cell without each fold, by the cells that rows are in."""
@@ -240,13 +244,13 @@ class _FoldedColumn:
         n, K = len(points) + 1, self.rows.n_classes
         code = np.where(codes < 0, n - 1, codes).astype(np.int64) * self.n_places + self.rows.place
         counted = np.bincount(code, weight, n * self.n_places)
-        return np.asarray(counted.reshape(n, FOLDS, K), dtype=np.float64)
+        return np.asarray(counted.reshape(n, self.n_folds, K), dtype=np.float64)
 
     def grid(self, family: Family, prior: Prior | None) -> FloatArray:
         """Score the points without each fold, points × folds × classes."""
         if isinstance(family, Histogram):
             if family.cut == "mdl":  # they look at the classes, and are cut anew without each fold
-                cuts = [mdl_of_counts(self._left_at[:, f]) for f in range(FOLDS)]
+                cuts = [mdl_of_counts(self._left_at[:, f]) for f in range(self.n_folds)]
                 return np.concatenate(
                     [self._binned(after, prior, slice(f, f + 1)) for f, after in enumerate(cuts)],
                     axis=1,
@@ -258,7 +262,7 @@ class _FoldedColumn:
         left = self.left if left is None else left
         out = np.zeros((len(points), self.n_places))
         family.adder(points, family.parameters(left, prior))(slice(0, len(points)), out)
-        return out.reshape(len(points), FOLDS, -1)
+        return out.reshape(len(points), self.n_folds, -1)
 
     def _student(self, family: StudentT) -> tuple[StudentT, MomentsTable, Numbers]:
         """Give the moments of transformed numbers, and the points; no class matters to those."""
@@ -325,7 +329,7 @@ class _FoldedColumn:
 
     @property
     def _nothing(self) -> FloatArray:
-        return np.zeros((1, FOLDS, self.rows.n_classes))
+        return np.zeros((1, self.n_folds, self.rows.n_classes))
 
     def scored(self, losses: Sequence[FloatArray], grids: Sequence[FloatArray]) -> Scored:
         """Give what is said at the points to their rows, each fold by the way the others choose.
@@ -336,7 +340,7 @@ class _FoldedColumn:
         others = of_folds.sum(axis=1, keepdims=True) - of_folds
         chosen = others.argmin(axis=0)
         grid = np.stack([grids[c][:, f] for f, c in enumerate(chosen.tolist())], axis=1)
-        loss = float(of_folds[chosen, np.arange(FOLDS)].sum())
+        loss = float(of_folds[chosen, np.arange(self.n_folds)].sum())
         of_rows = _clipped(grid)[codes, self.rows.fold].astype(np.float32)
         return Scored(loss, of_rows, np.asarray(grid.any(axis=2))[codes, self.rows.fold])
 
@@ -346,12 +350,12 @@ class _FoldedColumn:
         gone = np.asarray(self.values.missing).astype(np.int64)
         _, own = presence(self.block, table, rows.statistics.weight, prior)
         taken = np.bincount(rows.place, rows.own * (1 - gone), self.n_places)
-        there = np.tile(table.present, FOLDS) - taken  # type: ignore[attr-defined]
+        there = np.tile(table.present, self.n_folds) - taken  # type: ignore[attr-defined]
         left = presence_of(np.maximum(there, 0.0), rows.without.ravel())
         family, points = Bernoulli(), Labels(np.arange(2, dtype=np.int8), (False, True))
         out = np.zeros((2, self.n_places))
         family.adder(points, family.parameters(left, own))(slice(0, 2), out)
-        grid = out.reshape(2, FOLDS, -1)
+        grid = out.reshape(2, self.n_folds, -1)
         at = gone * self.n_places + rows.place
         counted = np.bincount(at, rows.weight, 2 * self.n_places).reshape(grid.shape)
         counts: FloatArray = np.asarray(counted, dtype=np.float64)

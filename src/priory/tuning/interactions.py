@@ -25,7 +25,6 @@ from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.kernels.additive import log_loss_residuals
 from priory.kernels.screening import left_over, shared_without
-from priory.statistics.dealing import FOLDS
 from priory.statistics.information import beyond_chance
 from priory.tuning.additive import softmax
 from priory.tuning.coded import CodedColumn
@@ -45,6 +44,9 @@ CONTRAST = 4.0
 CHANCE = 0.05
 """How probable it may be that any of all pairs is let in by chance."""
 
+GROUPS = 10
+"""Folds are put together to so many when pairs are chosen, for the choice takes long."""
+
 MOST_LOOKED_AT = 20_000
 """So many rows are looked at to find pairs that interact."""
 
@@ -58,8 +60,8 @@ class Pair:
     places: tuple[int, int]
     share: float
     """What the pair is thought to tell: nats a row given the class, or of what is left over."""
-    folds: BoolArray | None = None
-    """Whether it was chosen without each fold."""
+    groups: BoolArray | None = None
+    """Whether it was chosen without each group of folds."""
 
     @property
     def size(self) -> int:
@@ -67,20 +69,23 @@ class Pair:
         return self.columns[0].size * self.columns[1].size
 
     def ratios(
-        self, place: CodeArray, own: FloatArray, n_classes: int
+        self, place: CodeArray, own: FloatArray, n_folds: int, n_classes: int
     ) -> tuple[FloatArray, FloatArray]:
         """Compute the log ratio of each cell, without each fold, and of all rows.
 
-        They are cells × folds × classes, and cells × classes.
+        They are cells × folds × classes, and cells × classes. `place` is the fold and the class of
+        each row as one number.
         """
         a, b = (column.size for column in self.columns)
-        taken = _counted(self.codes, place, own, a, b, n_classes)
+        known, n_places = self.codes >= 0, n_folds * n_classes
+        at = self.codes[known].astype(np.int64) * n_places + place[known]
+        counted = np.bincount(at, own[known], a * b * n_places)
+        taken = counted.reshape(a, b, n_folds, n_classes)
         total = taken.sum(axis=2)
-        shape = (a * b, FOLDS, n_classes)
         left = _log_ratio(np.maximum(total[:, :, None] - taken, 0.0))
-        if self.folds is not None:
-            left = left * self.folds[:, None]
-        return left.reshape(shape), _log_ratio(total).reshape(a * b, n_classes)
+        if self.groups is not None:
+            left = left * self.groups[np.arange(n_folds) % GROUPS, None]
+        return left.reshape(a * b, n_folds, n_classes), _log_ratio(total).reshape(a * b, n_classes)
 
 
 def _log_ratio(n: FloatArray) -> FloatArray:
@@ -94,22 +99,24 @@ def _log_ratio(n: FloatArray) -> FloatArray:
 def dependent_pairs(
     columns: Sequence[CodedColumn],
     codes: Sequence[CodeArray],
-    place: CodeArray,
+    y: CodeArray,
+    fold: CodeArray,
     own: FloatArray,
     n_classes: int,
 ) -> list[Pair]:
     """Find the pairs that share most given the class: those of a tree, and as many more.
 
-    They are chosen on all rows, and again without each fold: rows are told only of pairs that were
-    chosen without them. `place` is the fold and the class of each row as one number.
+    They are chosen on all rows, and again without each group of folds: rows are told only of pairs
+    that were chosen without them.
     """
     if len(columns) < 2:
         return []
-    some = slice(None) if len(place) <= MOST_LOOKED_AT else slice(0, MOST_LOOKED_AT)
+    some = slice(None) if len(y) <= MOST_LOOKED_AT else slice(0, MOST_LOOKED_AT)
     sizes = np.array([column.size for column in columns])
-    told = np.full((FOLDS + 1, len(sizes), len(sizes)), -np.inf)
+    told = np.full((GROUPS + 1, len(sizes), len(sizes)), -np.inf)
     pairs = [p for p in combinations(range(len(sizes)), 2) if _fits(columns, p)]
-    given = place[some], own[some], FOLDS, n_classes
+    place = (fold[some] % GROUPS * n_classes + y[some]).astype(np.int32)
+    given = place, own[some], GROUPS, n_classes
     looked_at = [code[some] for code in codes]
 
     def share(pair: tuple[int, int]) -> FloatArray:
@@ -120,24 +127,14 @@ def dependent_pairs(
     for (i, j), shares in zip(pairs, every, strict=True):
         told[:, i, j] = told[:, j, i] = shares
     n_rows = float(own[some].sum())
-    found = [_chosen(beyond_chance(of_fold, sizes.tolist(), n_classes)) for of_fold in told]
+    found = [_chosen(beyond_chance(of_group, sizes.tolist(), n_classes)) for of_group in told]
     return [
         replace(
             _pair(columns, codes, p, told[-1][p] / n_rows),
-            folds=np.array([p in of_fold for of_fold in found[:-1]]),
+            groups=np.array([p in of_group for of_group in found[:-1]]),
         )
         for p in found[-1]
     ]
-
-
-def _counted(
-    code: CodeArray, place: CodeArray, own: FloatArray, a: int, b: int, n_classes: int
-) -> FloatArray:
-    """Count the rows of two columns by fold and class: a × b × folds × classes."""
-    known, n_places = code >= 0, FOLDS * n_classes
-    at = code[known].astype(np.int64) * n_places + place[known]
-    counted = np.bincount(at, own[known], a * b * n_places)
-    return np.asarray(counted.reshape(a, b, FOLDS, n_classes), dtype=np.float64)
 
 
 def _chosen(told: FloatArray) -> list[tuple[int, int]]:

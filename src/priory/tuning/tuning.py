@@ -103,8 +103,8 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     paired = pair_columns(rows, chosen.losses) if has_pairs else []
     codes = [column.codes(rows.frame) for column in paired]
     if len(paired) > 1:
-        pairs = dependent_pairs(paired, codes, rows.place, rows.own, K)
-    ratios = [pair.ratios(rows.place, rows.own, K) for pair in pairs]
+        pairs = dependent_pairs(paired, codes, rows.y, rows.fold, rows.own, K)
+    ratios = [pair.ratios(rows.place, rows.own, rows.n_folds, K) for pair in pairs]
     terms = [scored.rows for scored in chosen.terms.values()]
     terms += [_of_rows(grid, pair, rows) for pair, (grid, _) in zip(pairs, ratios, strict=True)]
     stacked = np.stack(terms) if terms else np.zeros((0, *rows.prior.shape), np.float32)
@@ -151,7 +151,7 @@ def log_joint_cross_fitted(
     scored = tuning.scored
     assert scored is not None
     hashes = row_hashes(frame, y)
-    at = scored.find(hashes, folds_of(hashes))
+    at = scored.find(hashes, folds_of(hashes, scored.n_folds))
     out = np.empty((len(frame), len(statistics.classes)))
     out[at >= 0] = scored.scores[at[at >= 0]]
     if (others := np.flatnonzero(at < 0)).size:
@@ -315,9 +315,9 @@ def _sample_scores(scores: FloatArray, rows: FoldedRows, sample: Sample) -> Samp
         scores = np.hstack([np.zeros_like(scores), scores])
     top = scores.max(axis=1, keepdims=True)
     scores = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
-    row, fold, copies, _ = deal(sample.hashes, sample.rows, sample.copied)
+    row, fold, copies, _ = deal(sample.hashes, sample.rows, sample.copied, rows.n_folds)
     weight = rows.weight * (rows.statistics.weight.sum() / rows.weight.sum())
-    return SampleScores(rows.y, scores, copies, weight, sample.hashes[row], fold)
+    return SampleScores(rows.y, scores, copies, weight, sample.hashes[row], fold, rows.n_folds)
 
 
 def candidates(
