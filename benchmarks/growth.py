@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks import models
 from benchmarks.measure import in_processes
-from benchmarks.models import DEFAULT, PAIRS
+from benchmarks.models import DEFAULT, NAIVE
 from benchmarks.report import draw_lines, markdown
 from priory.evaluation.losses import log_losses
 
@@ -25,7 +25,7 @@ DRAWN, MOST_DRAWS = 3_000, 5
 """As many draws as have so many rows in all, but one at least and so many at most."""
 SHOWN: Mapping[str, int] = {
     DEFAULT: max(SIZES),
-    PAIRS: max(SIZES),
+    NAIVE: max(SIZES),
     "logistic regression": max(SIZES),
     "LightGBM": max(SIZES),
     "histogram gradient boosting": max(SIZES),

@@ -44,14 +44,14 @@ CORRELATED = "correlated_60"
 
 REPORTED = f"""\
 {FOLDS} stratified folds of at most {{rows:,}} rows, of small sets drawn anew up to
-{MOST_REPEATS} times, until {REPEATED:,} rows were held out. In each fold the model is fitted on the other
-four; `priory.leave_one_out` of that model reports the log-loss and the accuracy of the rows that it
-learned; and the rows of the fold, which it did not learn, tell the true ones. With sample weights
-both figures are weighted by the rows' own. Where every row is there twice, both copies of a row are
-learned or both are held out. Figures are means over the folds; a difference is reported minus
-held-out: below 0 in the log-loss, above 0 in the accuracy, what is reported is too good to be true.
-A bias, the mean difference, of at most {BIAS:g} in the log-loss is required. `{CORRELATED}` is
-drawn: 208 rows of 60 columns, each near the next, and two classes."""
+{MOST_REPEATS} times, until {REPEATED:,} rows were held out. In each fold the model is fitted on the
+other four; `priory.leave_one_out` of that model reports the log-loss and the accuracy of the rows
+that it learned; and the rows of the fold, which it did not learn, tell the true ones. With sample
+weights both figures are weighted by the rows' own. Where every row is there twice, both copies of a
+row are learned or both are held out. Figures are means over the folds; a difference is reported
+minus held-out: below 0 in the log-loss, above 0 in the accuracy, what is reported is too good to be
+true. A bias, the mean difference, of at most {BIAS:g} in the log-loss is required. `{CORRELATED}`
+is drawn: 208 rows of 60 columns, each near the next, and two classes."""
 
 FEW = """\
 {draws} draws of n rows from each of {sets} sets, at random and not by class, the same for every

@@ -27,6 +27,7 @@ from benchmarks.works import SEED
 from priory.kernels import (
     additive,
     counts,
+    cuts,
     hashes,
     labels,
     loo_rows,
@@ -34,6 +35,7 @@ from priory.kernels import (
     numbers,
     pairs,
     score,
+    screening,
     strings,
     utf8,
     vocabulary,
@@ -42,6 +44,7 @@ from priory.kernels import (
 )
 from priory.kernels import text as splitting
 from priory.statistics.doubledouble import DoubleDouble
+from priory.statistics.information import shared
 
 __all__ = ["PUBLIC", "cases", "main", "page"]
 
@@ -76,7 +79,7 @@ class Case:
 def cases(size: int) -> Iterator[Case]:
     """Give a case of every kernel; `size` is a million, or less to try them out."""
     every = (_counts, _hashes, _labels, _moments, _scores, _left_out, _strings, _texts, _pairs)
-    for make in (_additive, *every):
+    for make in (_additive, _screening, *every):
         yield from make(np.random.default_rng(SEED), size)
 
 
@@ -114,6 +117,96 @@ def _additive(rng: np.random.Generator, size: int) -> Iterator[Case]:
                exact=False)  # fmt: skip
     yield Case("additive.log_loss_residuals", "NumPy: logaddexp, exp", f"{n:,} rows", wrong,
                wrong_twin, exact=False)  # fmt: skip
+
+    def gradient() -> Any:
+        out = np.zeros((cells, 1))
+        loss = additive.additive_gradient(codes, table, values, y, weight, out)
+        return np.array([loss]), out
+
+    def gradient_twin() -> Any:
+        scores = (values + table[codes].sum(axis=1))[:, 0]
+        wrong = 1.0 / (1.0 + np.exp(-scores)) - y
+        sums = np.bincount(codes.ravel(), np.repeat(wrong, d), cells)[:, None]
+        return np.array([np.logaddexp(0.0, np.where(y == 1, -scores, scores)).sum()]), sums
+
+    yield Case("additive.additive_gradient", "NumPy: all of these", on, gradient, gradient_twin,
+               exact=False)  # fmt: skip
+    points, folds = 256, 10
+    grid = rng.normal(size=(points, folds, 1))
+    counts = rng.integers(0, 4, (points, folds, 2)).astype(float)
+
+    def losses_twin() -> Any:
+        against = np.logaddexp(0.0, np.concatenate([grid, -grid], axis=2))
+        return np.einsum("pfk,pfk->f", counts, against)
+
+    yield Case("additive.cell_losses", "NumPy: logaddexp, einsum", f"{points} cells, {folds} folds",
+               lambda: additive.cell_losses(grid, counts), losses_twin, exact=False)  # fmt: skip
+
+
+def _screening(rng: np.random.Generator, size: int) -> Iterator[Case]:
+    n, cells, folds, K = size // 100, 8, 10, 2
+    a, b = (rng.integers(0, cells, n).astype(np.int32) for _ in range(2))
+    place, weight = rng.integers(0, folds * K, n).astype(np.int32), np.ones(n)
+    slope, bend = rng.normal(size=(n, 1)), rng.exponential(size=(n, 1))
+    on = f"{n:,} rows, {cells} × {cells} cells"
+
+    def shared_twin() -> Any:
+        n_cells = (cells, cells, folds, K)
+        code = (a.astype(np.int64) * cells + b) * folds * K + place
+        taken = np.bincount(code, weight, int(np.prod(n_cells))).reshape(n_cells)
+        total = taken.sum(axis=2, keepdims=True)
+        left = np.concatenate([total - taken, total], axis=2)
+        of_a, of_b = left.sum(axis=1, keepdims=True), left.sum(axis=0, keepdims=True)
+        told = shared(left, of_a, of_b, of_a.sum(axis=0, keepdims=True))
+        return told.sum(axis=(0, 1, 3))
+
+    def left_twin() -> Any:
+        code = a * cells + b
+        g, h = (np.bincount(code, x[:, 0], cells**2).reshape(cells, cells) for x in (slope, bend))
+        for axis in (1, 0):
+            g = g - h * g.sum(axis=axis, keepdims=True) / h.sum(axis=axis, keepdims=True)
+        trusted = h / (h + 4.0)
+        return np.array([((g**2 / (h + 4.0)).sum() - trusted.sum()) / 2, (trusted**2).sum()])
+
+    yield Case("screening.shared_without", "NumPy: bincount, log", on,
+               lambda: screening.shared_without(a, b, cells, cells, place, weight, folds, K),
+               shared_twin, exact=False)  # fmt: skip
+    yield Case("screening.left_over", "NumPy: bincount", on,
+               lambda: np.array(screening.left_over(a, b, cells, cells, slope, bend, 4.0)),
+               left_twin, exact=False)  # fmt: skip
+    upto = np.zeros((257, K))
+    np.cumsum(rng.integers(0, 9, (256, K)), axis=0, out=upto[1:])
+    yield Case("cuts.mdl_cuts", "NumPy: one stretch after the other", "256 cells",
+               lambda: cuts.mdl_cuts(upto), lambda: _mdl_twin(upto), exact=False)  # fmt: skip
+
+
+def _mdl_twin(upto: np.ndarray) -> np.ndarray:
+    def bits(n: np.ndarray) -> np.ndarray:
+        whole = n.sum(axis=-1)
+        return whole * np.log2(whole) - (n * np.log2(np.where(n > 0, n, 1.0))).sum(axis=-1)
+
+    found, stretches = [], [(0, len(upto) - 1)]
+    while stretches:
+        low, high = stretches.pop()
+        if high - low < 2:
+            continue
+        total, left = upto[high] - upto[low], upto[low + 1 : high] - upto[low]
+        right = total - left
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of = np.nan_to_num(bits(left)), np.nan_to_num(bits(right))
+        at = int(np.argmin(of[0] + of[1]))
+        n, whole = total.sum(), float(bits(total))
+        sides = [(total, whole), (left[at], of[0][at]), (right[at], of[1][at])]
+        k = [int((counts > 0).sum()) for counts, _ in sides]
+        entropies = [told / max(counts.sum(), 1e-300) for counts, told in sides]
+        delta = np.log2(3.0 ** k[0] - 2) - (
+            k[0] * entropies[0] - k[1] * entropies[1] - k[2] * entropies[2]
+        )
+        if whole - of[0][at] - of[1][at] > np.log2(n - 1) + delta:
+            cut = low + 1 + at
+            found.append(cut - 1)
+            stretches += [(low, cut), (cut, high)]
+    return np.array(sorted(found), dtype=np.int64)
 
 
 def _counts(rng: np.random.Generator, size: int) -> Iterator[Case]:

@@ -32,7 +32,7 @@ import priory
 __all__ = [
     "DEFAULT",
     "MOST_TERMS",
-    "PAIRS",
+    "NAIVE",
     "PEERS",
     "Make",
     "absent",
@@ -44,13 +44,12 @@ __all__ = [
 
 Make = Callable[[], Any]
 
-DEFAULT, PAIRS = "priory", "priory, pairs=auto"
+DEFAULT, NAIVE = "priory", "priory, pairs=None"
 """The models that stand for priory where few are shown."""
 
 OURS: Mapping[str, Make] = {
     DEFAULT: lambda: priory.NaiveBayes(),
-    PAIRS: lambda: priory.NaiveBayes(pairs="auto"),
-    "priory, pairs=None": lambda: priory.NaiveBayes(pairs=None),
+    NAIVE: lambda: priory.NaiveBayes(pairs=None),
     "priory textbook": lambda: priory.NaiveBayes.textbook(),
 }
 

@@ -11,6 +11,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import growth, models
 from benchmarks.measure import in_processes
-from benchmarks.models import DEFAULT, PAIRS, Make, absent
+from benchmarks.models import DEFAULT, NAIVE, Make, absent
 from benchmarks.report import markdown, reached
 from benchmarks.store import load_average, machine
 from priory.evaluation import Evaluation
@@ -39,13 +40,16 @@ EACH = (LOSS, NORMALISED, "accuracy", AUC)
 """The figures that the page has of each data set."""
 PARTS = ("tables", "texts", "adult", "growth")
 ADULT = (
-    DEFAULT, PAIRS, "priory, pairs=None", "logistic regression", "histogram gradient boosting",
+    DEFAULT, NAIVE, "logistic regression", "histogram gradient boosting",
     "LightGBM", "EBM, interactions=0", "EBM", "CatBoost",
 )  # fmt: skip
 """The models of adult on all its rows."""
 REQUIRED = (
-    (DEFAULT, ("EBM, interactions=0", "LightGBM", "histogram gradient boosting")),
-    (PAIRS, ("EBM", "CatBoost")),
+    (NAIVE, ("EBM, interactions=0", "LightGBM", "histogram gradient boosting")),
+    (
+        DEFAULT,
+        ("EBM, interactions=0", "LightGBM", "histogram gradient boosting", "EBM", "CatBoost"),
+    ),
 )
 """Whose mean normalised log-loss may be no more than whose."""
 MOST_CALIBRATION, LEAST_AUC = 0.035, 0.925
@@ -70,8 +74,10 @@ class DataSet(NamedTuple):
         return models.tables(self.X.shape[1] * len(set(self.y)))
 
 
-def data_sets(folder: Path, full: bool, only: set[str] | None = None) -> Iterator[DataSet]:
-    """Give every data set in a folder, or some."""
+def data_sets(
+    folder: Path, full: bool, only: set[str] | None = None, rows: int = ROWS
+) -> Iterator[DataSet]:
+    """Give every data set in a folder, or some, and so many rows of a table."""
     for path in sorted(
         [*folder.glob("*.csv"), *folder.glob("*.csv.gz"), *folder.glob("*.parquet")]
     ):
@@ -88,7 +94,7 @@ def data_sets(folder: Path, full: bool, only: set[str] | None = None) -> Iterato
         target = table["target"].astype(str)
         table = table[target.map(target.value_counts()) >= FEWEST]
         is_text = [c for c in table if c != "target"] == ["text"]
-        most = len(table) if full else TEXTS if is_text else ROWS
+        most = len(table) if full else TEXTS if is_text else rows
         if len(table) > most:
             table = table.sample(most, random_state=0)
         target = table["target"].astype(str)
@@ -97,12 +103,14 @@ def data_sets(folder: Path, full: bool, only: set[str] | None = None) -> Iterato
         yield DataSet(name, table, y, is_text)
 
 
-def judge(make: Make, X: Any, y: np.ndarray, is_text: bool) -> np.ndarray:
-    """Return the figures of a model over what each fold says of the rows it has not learned."""
+def judge(make: Make, X: Any, y: np.ndarray, is_text: bool, n_folds: int = FOLDS) -> np.ndarray:
+    """Return the figures of a model over what folds say of the rows that it has not learned."""
     labels, classes = np.array(y), sorted(set(y))
     probabilities, seconds = np.zeros((len(y), len(classes))), []
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=1)
-    for train, test in folds.split(np.zeros(len(y)), y):
+    judged = []
+    for train, test in islice(folds.split(np.zeros(len(y)), y), n_folds):
+        judged.append(test)
         known, new = X.iloc[train], X.iloc[test]
         if is_text:
             known, new = known["text"].fillna("").tolist(), new["text"].fillna("").tolist()
@@ -111,6 +119,8 @@ def judge(make: Make, X: Any, y: np.ndarray, is_text: bool) -> np.ndarray:
         seconds.append(time.perf_counter() - start)
         places = [classes.index(label) for label in model.classes_]
         probabilities[np.ix_(test, places)] = model.predict_proba(new)
+    rows = np.concatenate(judged)
+    labels, probabilities = labels[rows], probabilities[rows]
     found = Evaluation(labels, probabilities, classes, how="5-fold")
     shares = np.unique(y, return_counts=True)[1] / len(y)
     figures = {
@@ -125,20 +135,22 @@ def judge(make: Make, X: Any, y: np.ndarray, is_text: bool) -> np.ndarray:
     return np.array([figures[figure] for figure in FIGURES])
 
 
-def judge_all(sets: Sequence[DataSet], jobs: int, names: Sequence[str] | None = None) -> Scores:
+def judge_all(
+    sets: Sequence[DataSet], jobs: int, names: Sequence[str] | None = None, n_folds: int = FOLDS
+) -> Scores:
     """Judge all models, or some, on data sets, so many at a time."""
     works = [
         (data, model) for data in sets for model in data.models if names is None or model in names
     ]
     scores: Scores = {data.name: {} for data in sets}
-    calls = [joblib.delayed(_judged)(data, model) for data, model in works]
+    calls = [joblib.delayed(_judged)(data, model, n_folds) for data, model in works]
     for (data, model), figures in zip(works, in_processes(calls, jobs), strict=True):
         scores[data.name][model] = figures
     return scores
 
 
-def _judged(data: DataSet, model: str) -> np.ndarray:
-    return judge(data.models[model], data.X, data.y, data.is_text)
+def _judged(data: DataSet, model: str, n_folds: int) -> np.ndarray:
+    return judge(data.models[model], data.X, data.y, data.is_text, n_folds)
 
 
 def main() -> int:
@@ -174,7 +186,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--output", type=Path, help="the page; of a whole run benchmarks/quality.md"
     )
+    parser.add_argument("--rows", type=int, default=ROWS, help="of a table, at most")
+    parser.add_argument(
+        "--folds", type=int, default=FOLDS, help=f"how many of the {FOLDS} folds are judged"
+    )
     arguments = parser.parse_args()
+    if not 1 <= arguments.folds <= FOLDS:
+        parser.error(f"--folds must be from 1 to {FOLDS}, not {arguments.folds}")
     if not arguments.folder.is_dir():
         parser.error(f"there is no folder {arguments.folder}: name one that holds CSV files")
     if arguments.jobs < 1:
@@ -187,20 +205,24 @@ def _measured(
 ) -> tuple[list[str], list[Requirement]]:
     """Return the lines of the parts, and what they say of the requirements."""
     folder, full, jobs = arguments.folder, arguments.full, arguments.jobs
+    n_folds, rows = arguments.folds, arguments.rows
     body: list[str] = []
     required: list[Requirement] = []
-    sets = list(data_sets(folder, full, only)) if {"tables", "texts"} & set(parts) else []
+    sets = list(data_sets(folder, full, only, rows)) if {"tables", "texts"} & set(parts) else []
     for part, is_text in (("tables", False), ("texts", True)):
         chosen = [data for data in sets if data.is_text == is_text]
         if part in parts and chosen:
-            scores = judge_all(chosen, jobs)
-            body += [f"## {part.capitalize()}\n", _protocol(full)]
+            scores = judge_all(chosen, jobs, n_folds=n_folds)
+            body += [f"## {part.capitalize()}\n", _protocol(full, rows, n_folds)]
             body += _page(scores, {data.name: len(data.y) for data in chosen}, jobs == 1)
             required += [] if is_text else _losses(scores)
     if "adult" in parts and (only is None or "adult" in only):
         for data in data_sets(folder, True, {"adult"}):
-            figures = judge_all([data], jobs, ADULT)[data.name]
-            body += [f"## Adult, all {len(data.y):,} rows\n", "Five folds, as above.\n"]
+            figures = judge_all([data], jobs, ADULT, n_folds)[data.name]
+            body += [
+                f"## Adult, all {len(data.y):,} rows\n",
+                f"{n_folds} of {FOLDS} folds, as above.\n",
+            ]
             body += _means({data.name: figures}, jobs == 1)
             required += [_auc(figures)]
     if "growth" in parts:
@@ -210,10 +232,11 @@ def _measured(
     return body, required
 
 
-def _protocol(full: bool) -> str:
-    limit = "all rows" if full else f"at most {ROWS:,} rows ({TEXTS:,} texts) and {COLUMNS} columns"
+def _protocol(full: bool, rows: int, n_folds: int) -> str:
+    limit = "all rows" if full else f"at most {rows:,} rows ({TEXTS:,} texts) and {COLUMNS} columns"
     return (
-        f"{FOLDS} stratified folds, the same for all models, their predictions pooled; {limit}; "
+        f"{n_folds} of {FOLDS} stratified folds, the same for all models, their predictions "
+        f"pooled; {limit}; "
         f"classes of fewer than {FEWEST} rows are left out. The normalised log-loss is the "
         "log-loss over the entropy of the class shares: 1 is what the shares alone reach. The "
         "Brier score is the sum over the classes, the calibration error that of the most probable "
@@ -301,7 +324,7 @@ def _means(scores: Scores, timed: bool) -> Iterator[str]:
 def _wins(scores: Scores) -> Iterator[str]:
     """Give in how many sets the log-loss of priory's models is less than that of each other."""
     names = _models(scores)
-    ours = [model for model in (DEFAULT, PAIRS) if model in names]
+    ours = [model for model in (DEFAULT, NAIVE) if model in names]
     cells = [
         (other, *("" if model == other else _won(scores, model, other) for model in ours))
         for other in names

@@ -7,6 +7,7 @@ import numpy as np
 from priory.kernels import (
     additive,
     counts,
+    cuts,
     hashes,
     labels,
     loo_rows,
@@ -14,6 +15,7 @@ from priory.kernels import (
     numbers,
     pairs,
     score,
+    screening,
     strings,
     text,
     utf8,
@@ -24,8 +26,8 @@ from priory.kernels import (
 
 N, D, K = 5, 3, 2
 MODULES = (
-    counts, hashes, labels, loo_rows, loo_words, numbers, pairs, score, strings, text, utf8,
-    vocabulary, word_scores, words,
+    additive, counts, cuts, hashes, labels, loo_rows, loo_words, numbers, pairs, score, screening,
+    strings, text, utf8, vocabulary, word_scores, words,
 )  # fmt: skip
 
 
@@ -90,6 +92,17 @@ SOUND = {
     "add_cells": lambda: (additive.add_cells, [i4(N, D), f8(K, 2), f8(N, 2)]),
     "sum_cells": lambda: (additive.sum_cells, [i4(N, D), f8(N, 2), f8(K, 2)]),
     "log_loss_residuals": lambda: (additive.log_loss_residuals, [f8(N, 2), i4(N), f8(N)]),
+    "additive_gradient": lambda: (
+        additive.additive_gradient, [i4(N, D), f8(K, 2), f8(N, 2), i4(N), f8(N), f8(K, 2)]
+    ),
+    "cell_losses": lambda: (additive.cell_losses, [f8(N, D, 1), f8(N, D, 2)]),
+    "mdl_cuts": lambda: (cuts.mdl_cuts, [f8(N, K)]),
+    "shared_without": lambda: (
+        screening.shared_without, [i4(N), i4(N), 1, 1, i4(N), f8(N), 2, K]
+    ),
+    "left_over": lambda: (
+        screening.left_over, [i4(N), i4(N), 1, 1, f8(N, 2), f8(N, 2), 4.0]
+    ),
     "add_numbers": lambda: (hashes.add_numbers, [np.zeros(N, np.uint64), f8(N), 1]),
     "encode_objects": lambda: (labels.encode_objects, [np.array(["a", 1, None], dtype=object)]),
     "encode_integers": lambda: (labels.encode_integers, [i8(N)]),

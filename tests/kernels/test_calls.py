@@ -35,6 +35,9 @@ def test_other_shapes_and_types_are_errors(name):
 
 
 ANY_WIDTH = {
+    "additive_gradient",
+    "cell_losses",
+    "mdl_cuts",
     *("pack_codes", "log_normalize", "softmax", "argmax_rows"),
     *("add_cells", "sum_cells", "log_loss_residuals"),
 }
