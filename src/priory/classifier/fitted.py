@@ -27,7 +27,7 @@ from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.tuning.choices import choices_for, is_identifier, not_selected, reads_codes
 from priory.tuning.settings import Settings
-from priory.tuning.tuned import Tuning
+from priory.tuning.tuned import SampleScores, Tuning
 
 if TYPE_CHECKING:
     from priory.tuning.leave_one_out import HeldOutScores
@@ -50,6 +50,7 @@ class Fitted(Answers):
         self._said: set[str] = set()
         self._seals: dict[str, bytes] = {}  # of files, as they were last read or written
         self._learned: Learned | None = None
+        self.checked_scores: tuple[Tuning, SampleScores] | None = None
 
     def __repr__(self) -> str:
         if self._statistics is None:
@@ -182,7 +183,7 @@ class Fitted(Answers):
 
     @property
     def tuning(self) -> Tuning | None:
-        """What was chosen by leave-one-out, None where nothing was."""
+        """What was chosen on rows without their fold, None where nothing was."""
         return self._tuned.tuning
 
     @property

@@ -8,20 +8,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from priory.base.errors import ForgetError
+from priory.base.labels import label_key
 from priory.base.typing import AnyArray, FloatArray
 from priory.data.columns import Frame, Labels
+from priory.data.schema import Kind
+from priory.families.base import log
 from priory.model.class_prior import ClassPrior
 from priory.model.model import Model
+from priory.statistics.dealing import deal
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.tuning.choices import choices_for
 from priory.tuning.leave_one_out import HeldOutScores
-from priory.tuning.tuned import Tuning
+from priory.tuning.tuned import SampleScores, Tuning
 
 if TYPE_CHECKING:
     from priory.classifier.fitted import Fitted
 
-__all__ = ["check_learned", "held_out", "prior_shift"]
+__all__ = ["check_learned", "checked", "held_out", "prior_shift"]
+
+FEW, FOLDS = 250_000, 10
+"""Up to so many rows × columns × classes all is chosen anew without each of so many folds."""
 
 SELECTED = "leave-one-out, with columns selected by all rows"
 
@@ -90,14 +97,81 @@ def _cross_fitted(
     known = slice(None) if weight is None else weight > 0
     rows = frame.take(known), y.take(known), None if weight is None else weight[known]
     check_learned(statistics, classifier.tuning_sample, rows)
+    sample = classifier.tuning_sample
     if tuning.scored is None:  # a file does not hold them
         sample = Sample.of(*rows, max(settings.sample_size, len(frame)))
         tuning = tune(statistics, settings, sample)
+    tuning = checked(classifier, tuning, sample)
     out[known] = log_joint_cross_fitted(tuning, statistics, *rows)
     out[known] += prior_shift(statistics, settings.class_prior)
     if weight is not None and not weight.all():  # a row of weight 0 was never learned
         out[weight == 0] = classifier.model.log_joint(frame.take(weight == 0))
     return out
+
+
+def checked(classifier: Fitted, tuning: Tuning, sample: Sample | None) -> Tuning:
+    """Give a tuning scores of its rows that owe nothing to them, where the rows are few.
+
+    Every row is scored while tuning goes on, by what was learned without its fold. But weights and
+    corrections are learned on the scores of other rows, in which it had a say. Of many rows each
+    says little; of few everything is chosen anew without each fold.
+    """
+    if sample is None or not _are_few(classifier.statistics, sample):
+        return tuning
+    known = classifier.checked_scores
+    if known is not None and known[0] is tuning:
+        return replace(tuning, scored=known[1])
+    scored = _chosen_anew(classifier, sample)
+    classifier.checked_scores = tuning, scored
+    return replace(tuning, scored=scored)
+
+
+def _are_few(statistics: Statistics, sample: Sample) -> bool:
+    blocks = statistics.schema.blocks
+    size = statistics.n_rows * len(blocks) * len(statistics.classes)
+    single = all(b.pairing is None and b.kind in (Kind.LABELS, Kind.NUMBERS) for b in blocks)
+    every = sample.is_whole and sample.n_rows == statistics.n_rows
+    return single and every and size <= FEW and not statistics.is_approximate
+
+
+def _chosen_anew(classifier: Fitted, sample: Sample) -> SampleScores:
+    """Score each fold of the rows by a model that was chosen without it."""
+    from priory.classifier.fitted import read_out  # which is made of this
+    from priory.tuning.tuning import tune
+
+    statistics = classifier.statistics
+    settings = replace(classifier.settings, class_prior=None)  # it is put in afterwards
+    row, fold, copies, share = deal(sample.hashes, sample.rows, sample.copied, FOLDS)
+    parts = replace(
+        sample.take(row),
+        rows=copies,
+        weight=sample.weight[row] * share,
+        squares=sample.squares[row] * share,
+    )
+    scores = np.empty((len(row), len(statistics.classes)))
+    for f in np.unique(fold).tolist():
+        part = parts.take(np.flatnonzero(fold == f))
+        frame, labels, weight = part.spelled_out(part.n_rows)
+        taken = Statistics.count(frame, labels, statistics.schema, weight)
+        others = (statistics - taken).with_classes(statistics.classes)
+        tuned = None
+        if int((others.weight > 0).sum()) > 1:
+            tuned = tune(others, settings, sample - part)
+        joint = read_out(others, settings, tuned).log_joint(part.frame)
+        scores[fold == f] = _normalized(joint, others)
+    places = {label_key(label): k for k, label in enumerate(statistics.classes)}
+    y = np.array([places.get(label_key(label), -1) for label in sample.y.labels], dtype=np.int32)
+    return SampleScores(y[parts.y.codes], scores, copies, parts.weight, parts.hashes, fold, FOLDS)
+
+
+def _normalized(joint: FloatArray, others: Statistics) -> FloatArray:
+    """Give log P(k | row); a class that no other row has is as likely as one row more would be."""
+    top = joint.max(axis=1, keepdims=True, where=np.isfinite(joint), initial=-np.inf)
+    top[np.isneginf(top)] = 0.0
+    evidence = top + log(np.exp(joint - top).sum(axis=1, keepdims=True))
+    shares = np.log((others.weight + 1.0) / (others.weight.sum() + len(others.weight)))
+    told = np.where(np.isneginf(evidence), shares, joint - evidence)
+    return np.where(others.weight > 0, told, shares)
 
 
 def _tuned_folds(

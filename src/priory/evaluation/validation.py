@@ -9,7 +9,7 @@ import numpy as np
 from priory.base.errors import InputError, SettingError
 from priory.base.typing import AnyArray, CodeArray
 from priory.classifier.classifier import Classifier
-from priory.classifier.held_out import held_out, prior_shift
+from priory.classifier.held_out import checked, held_out, prior_shift
 from priory.data.columns import Labels
 from priory.data.reading import read_labels, with_pairs
 from priory.evaluation import Evaluation
@@ -53,7 +53,8 @@ def trained(classifier: Classifier, sample: Sample) -> Evaluation:
         frame, y, weight = sample.spelled_out(MOST_ROWS)
         frame = with_pairs(frame, classifier.statistics.schema)
         return _evaluation(held_out(classifier, frame, y, weight))
-    scored = tuning.scored
+    scored = checked(classifier, tuning, sample).scored
+    assert scored is not None
     times = scored.rows if scored.rows.sum() <= MOST_ROWS else np.ones_like(scored.rows)
     every = np.repeat(np.arange(len(times)), times)
     weight = (scored.weight / times)[every]
