@@ -35,7 +35,7 @@ __all__ = ["main"]
 HERE = Path(__file__).parent
 ROWS, FOLDS, NOISE, BIAS = 3_000, 5, 100, 0.005
 """The most rows of a set, the folds, the columns of noise, and the bias allowed of the log-loss."""
-REPEATED, MOST_REPEATS = 2_000, 8
+REPEATED, MOST_REPEATS = 1_000, 4
 """A set is split anew until so many rows were held out, but not more often than this."""
 SIZES, DRAWS, SETS = (5, 10, 20, 40, 70, 100), 20, 12
 HELD_OUT, LEAST_HELD_OUT = 500, 50
