@@ -248,7 +248,7 @@ class Classifier(Fitted):
     def recalibrate(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose families, smoothing and weights anew, on the sample or on rows that were learned.
 
-        Whatever the settings leave "auto" is chosen by leave-one-out: each row is scored as if it
+        Whatever the settings leave "auto" is chosen by folds left out: each row is scored as if it
         had not been learned. Rows that are given must be among those learned, all of them or some.
         Forgetting, merging and learning many more rows do this by themselves.
 

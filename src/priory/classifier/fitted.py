@@ -28,6 +28,7 @@ from priory.statistics.statistics import Statistics
 from priory.tuning.choices import choices_for, is_identifier, not_selected, reads_codes
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import SampleScores, Tuning
+from priory.tuning.waiting import Interrupted
 
 if TYPE_CHECKING:
     from priory.tuning.leave_one_out import HeldOutScores
@@ -117,7 +118,10 @@ class Fitted(Answers):
             if int((statistics.weight > 0).sum()) < 2:
                 tuned.tuning = None  # of a single class there is nothing to choose
             elif tuned.is_due(self.settings) and (sample := self.tuning_sample) is not None:
-                tuned.tune(statistics, self.settings, sample)
+                try:
+                    tuned.tune(statistics, self.settings, sample)
+                except Interrupted:
+                    remarks.warn_interrupted()
             model = read_out(statistics, self.settings, tuned.tuning)
             remarks.warn_identifiers(statistics, self._said)
             remarks.warn_spikes(model, self.settings, statistics, self._said)

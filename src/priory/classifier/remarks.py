@@ -6,6 +6,7 @@ from typing import Any
 
 from priory.base.errors import (
     IdentifierWarning,
+    PrioryWarning,
     StaleTuningWarning,
     VanishingVarianceWarning,
     listing,
@@ -20,7 +21,7 @@ from priory.text.sentences import text_setting
 from priory.tuning.choices import is_identifier
 from priory.tuning.settings import Settings
 
-__all__ = ["warn_identifiers", "warn_spikes", "warn_stale"]
+__all__ = ["warn_identifiers", "warn_interrupted", "warn_spikes", "warn_stale"]
 
 
 def warn_identifiers(statistics: Statistics, said: set[str]) -> None:
@@ -49,6 +50,15 @@ def warn_spikes(model: Model, settings: Settings, statistics: Statistics, said: 
         if f"the spread of {name}" not in said:
             said.add(f"the spread of {name}")
             warn(message, VanishingVarianceWarning)
+
+
+def warn_interrupted() -> None:
+    """Warn that nothing was chosen, for someone did not want to wait."""
+    warn(
+        "Tuning was interrupted: the rows are learned, but families, weights and corrections are "
+        "those before any choice. recalibrate() chooses them.",
+        PrioryWarning,
+    )
 
 
 def warn_stale(said: set[str]) -> None:

@@ -47,7 +47,7 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         A number is Laplace's α; 0 is allowed and means no smoothing at all.
     weights : "auto", "columns", "temperature" or None
         How far factors are trusted: one weight for each column, one for all, or each as it is.
-        Learned by leave-one-out; "auto" means "columns".
+        "auto" is a weight for each, and corrections of columns where they help.
     class_prior : None, "uniform", "words", or a probability for each class
         None takes each class's share of the rows.
     missing : "auto", "skip", "category" or "error", for all columns or by column

@@ -114,9 +114,9 @@ def train(
     progress : bool
         Whether to show a bar on stderr after a second; None does where it is a terminal.
 
-    Whatever is "auto" is chosen by leave-one-out, as `NaiveBayes` does, on `sample_size` rows that
-    are kept while the source flows by. With a `structure` it is read once more, to count the
-    columns that were chosen on them.
+    Whatever is "auto" is chosen by folds that are left out, as `NaiveBayes` does, on `sample_size`
+    rows that are kept while the source flows by. With a `structure` it is read once more, to count
+    the columns that were chosen on them.
 
     What a column of a text file is follows from its first 20,480 rows. If a later value does not
     fit, such a column is read once more as labels, and a warning says so.
@@ -374,7 +374,7 @@ def form_of(block: Block, table: Any, place: int) -> Form:
 
 
 def _metrics(classifier: Classifier, sample: Sample) -> Figures | None:
-    """Compute leave-one-out metrics on a sample; None if rows cannot be subtracted."""
+    """Compute metrics of rows left out on a sample; None if rows cannot be subtracted."""
     try:
         found = trained(classifier, sample)
     except ForgetError:  # a limited vocabulary has lost some of their words

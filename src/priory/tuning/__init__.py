@@ -1,4 +1,4 @@
-"""What the user asked for, and what is chosen by leave-one-out: families, weights, structure."""
+"""What the user asked for, and what is chosen by folds left out: families, weights, structure."""
 
 from __future__ import annotations
 

@@ -230,7 +230,7 @@ class Settings:
 
     @property
     def is_tuned(self) -> bool:
-        """Whether anything is chosen by leave-one-out."""
+        """Whether anything is chosen by looking at the rows."""
         open_ = [self.weights is not None]
         for name in ("families", "smoothing", "missing"):
             open_ += [isinstance(v, str) and v == "auto" for v in _each(getattr(self, name))]

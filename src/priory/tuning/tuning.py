@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,6 +59,7 @@ from priory.tuning.interactions import Pair, dependent_pairs
 from priory.tuning.leave_one_out import log_joint_loo
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import SampleScores, Tuning
+from priory.tuning.waiting import Waiting
 
 __all__ = ["log_joint_cross_fitted", "tune"]
 
@@ -89,6 +89,11 @@ ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     """Choose families, smoothing, weights and corrections on a sample of the rows counted."""
+    with Waiting(len(statistics.schema.blocks) + 3) as bar:
+        return _tune(statistics, settings, sample, bar)
+
+
+def _tune(statistics: Statistics, settings: Settings, sample: Sample, bar: Waiting) -> Tuning:
     scale = sample.scale(statistics)
     scaled = statistics if scale == 1.0 else statistics * scale
     defaults = choices_for(settings, scaled)
@@ -98,7 +103,8 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     sample = sample.smaller(max(FEWEST_SAMPLED, most))
     sample = replace(sample, frame=with_pairs(sample.frame, statistics.schema))
     rows = FoldedRows.of(scaled, sample, scale)
-    chosen = _Chosen.of(rows, settings, defaults)
+    chosen = _Chosen.of(rows, settings, defaults, bar)
+    bar.step("pairs")
     pairs: list[Pair] = []
     paired = pair_columns(rows, chosen.losses) if has_pairs else []
     codes = [column.codes(rows.frame) for column in paired]
@@ -110,8 +116,10 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     stacked = np.stack(terms) if terms else np.zeros((0, *rows.prior.shape), np.float32)
     known = Rows(rows.prior, rows.y, rows.weight, chosen.share(len(rows)))
     n_own = len(chosen.terms)
+    bar.step("weights")
     weights, scores = _weighted(settings, known, stacked, n_own, rows)
     corrected = Corrected((), (), scores)
+    bar.step("corrections")
     if settings.corrects and len(stacked):
         of_pairs = zip(pairs, weights.terms[n_own:], strict=True)
         trusted = [pair for pair, w in of_pairs if w > LEAST_TRUST]
@@ -211,17 +219,17 @@ class _Chosen:
     losses: dict[str, float]
 
     @classmethod
-    def of(cls, rows: FoldedRows, settings: Settings, defaults: Mapping[str, Choice]) -> _Chosen:
+    def of(
+        cls, rows: FoldedRows, settings: Settings, defaults: Mapping[str, Choice], bar: Waiting
+    ) -> _Chosen:
         """Choose the family and the smoothing of each block by its log-loss alone."""
         is_wide = len(defaults) > WIDE
-        _ = rows.place, rows.no_loss  # which all blocks share
-        works = [partial(_way, rows, settings, *default, is_wide) for default in defaults.items()]
         choices: dict[str, Choice] = {}
         terms: dict[tuple[str, str], Scored] = {}
         losses: dict[str, float] = {}
-        for name, (choice, scored, missing) in zip(
-            defaults, (work() for work in works), strict=True
-        ):
+        for name, default in defaults.items():
+            bar.step(name)
+            choice, scored, missing = _way(rows, settings, name, default, is_wide)
             choices[name], losses[name] = choice, scored.loss
             terms[name, choice.family.about] = scored
             if choice.missing == "category" and missing is not None:
