@@ -49,10 +49,7 @@ def refused_by_the_default(estimator):
     if estimator.weights is None:
         return {}
     reason = "a row of weight 2 is one row that counts double, and is left out as one"
-    return {
-        "check_sample_weight_equivalence_on_sparse_data": reason,
-        "check_classifier_data_not_an_array": "twelve rows, and folds follow names and values",
-    }
+    return {"check_sample_weight_equivalence_on_sparse_data": reason}
 
 
 # Data of these checks have many constant, equal or far-away columns: warnings are in order.
