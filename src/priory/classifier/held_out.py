@@ -154,10 +154,11 @@ def _chosen_anew(classifier: Fitted, sample: Sample) -> SampleScores:
         frame, labels, weight = part.spelled_out(part.n_rows)
         taken = Statistics.count(frame, labels, statistics.schema, weight)
         others = (statistics - taken).with_classes(statistics.classes)
-        tuned = None
-        if int((others.weight > 0).sum()) > 1:
-            tuned = tune(others, settings, sample - part)
-        joint = read_out(others, settings, tuned).log_joint(part.frame)
+        n_seen = int((others.weight > 0).sum())
+        tuned = tune(others, settings, sample - part) if n_seen > 1 else None
+        joint = np.full((len(part), len(others.weight)), -np.inf)
+        if n_seen:
+            joint = read_out(others, settings, tuned).log_joint(part.frame)
         scores[fold == f] = _normalized(joint, others)
     places = {label_key(label): k for k, label in enumerate(statistics.classes)}
     y = np.array([places.get(label_key(label), -1) for label in sample.y.labels], dtype=np.int32)
@@ -170,7 +171,7 @@ def _normalized(joint: FloatArray, others: Statistics) -> FloatArray:
     top[np.isneginf(top)] = 0.0
     evidence = top + log(np.exp(joint - top).sum(axis=1, keepdims=True))
     shares = np.log((others.weight + 1.0) / (others.weight.sum() + len(others.weight)))
-    told = np.where(np.isneginf(evidence), shares, joint - evidence)
+    told = np.where(np.isneginf(evidence), shares, joint - np.maximum(evidence, -1e300))
     return np.where(others.weight > 0, told, shares)
 
 
