@@ -38,7 +38,6 @@ FIT, PREDICT = 1.0, 3.0
 OURS: Mapping[str, Callable[[], Any]] = {
     "NaiveBayes()": lambda: priory.NaiveBayes(),
     "NaiveBayes(pairs=None)": lambda: priory.NaiveBayes(pairs=None),
-    'NaiveBayes(pairs="auto")': lambda: priory.NaiveBayes(pairs="auto"),
 }
 DEFAULT = next(iter(OURS))
 LIGHTGBM, LOGISTIC = "LightGBM", "logistic regression"

@@ -51,11 +51,12 @@ MOST_STEPS = 60
 COARSE, FINE = 2e-5, 1e-6
 """A fit ends when a step gains less than this a row: on the way, and of what is kept."""
 
-GROUPS = 5
+GROUPS, GROUPS_OF_MANY = 5, 3
 """Folds are put together to so many, which are left out in turn."""
 
 FEW = 5_000
-"""So few rows are scored by smaller groups once a strength is chosen, for they learn more so."""
+"""So few rows are scored by smaller groups once a strength is chosen, for they learn more so; more
+rows can spare a third of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,9 +262,10 @@ def best_fit(problem: Problem, fold: CodeArray, certainty: float = CERTAINTY) ->
     Infinite strength is one of the choices: nothing is corrected unless that gains more than so
     many standard errors. Each fit begins where that of the strength before it ended.
     """
-    groups = _Groups.of(problem, fold % GROUPS, GROUPS)
+    n_groups = GROUPS if len(fold) <= FEW else GROUPS_OF_MANY
+    groups = _Groups.of(problem, fold % n_groups, n_groups)
     best, chosen = problem.loss(problem.nothing), np.inf
-    found = kept = [problem.nothing] * GROUPS
+    found = kept = [problem.nothing] * n_groups
     for strength in STRENGTHS:
         found = groups.fitted(strength, found, COARSE)
         loss = groups.loss(found)
