@@ -75,7 +75,7 @@ PEERS: Mapping[str, tuple[str, Make]] = {
 }  # fmt: skip
 """The library of each model, and how the model is made."""
 
-MOST_TERMS = {"EBM, interactions=0": 400, "EBM": 60}
+MOST_TERMS = {"EBM, interactions=0": 400, "EBM": 60, "CatBoost": 160}
 """The most columns × classes: with more one fit takes minutes, and the model is left out."""
 
 

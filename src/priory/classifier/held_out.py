@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_learned", "checked", "held_out", "prior_shift"]
 
-FEW, FOLDS = 60_000, 10
+FEW, FOLDS = 40_000, 10
 """Up to so many rows × columns × classes all is chosen anew without each of so many folds."""
 
 SELECTED = "leave-one-out, with columns selected by all rows"
@@ -155,7 +155,7 @@ def _chosen_anew(classifier: Fitted, sample: Sample) -> SampleScores:
         taken = Statistics.count(frame, labels, statistics.schema, weight)
         others = (statistics - taken).with_classes(statistics.classes)
         n_seen = int((others.weight > 0).sum())
-        tuned = tune(others, settings, sample - part) if n_seen > 1 else None
+        tuned = tune(others, settings, sample - part, FOLDS) if n_seen > 1 else None
         joint = np.full((len(part), len(others.weight)), -np.inf)
         if n_seen:
             joint = read_out(others, settings, tuned).log_joint(part.frame)

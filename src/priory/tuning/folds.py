@@ -77,9 +77,11 @@ class FoldedRows:
     n_folds: int
 
     @classmethod
-    def of(cls, statistics: Statistics, sample: Sample, scale: float) -> FoldedRows:
+    def of(
+        cls, statistics: Statistics, sample: Sample, scale: float, n_folds: int | None = None
+    ) -> FoldedRows:
         """Deal the rows of a sample out to folds."""
-        n_folds = fold_count(len(sample), len(statistics.schema.blocks))
+        n_folds = n_folds or fold_count(len(sample), len(statistics.schema.blocks))
         row, fold, _, share = deal(sample.hashes, sample.rows, sample.copied, n_folds)
         whole = sample if len(row) == len(sample) else sample.take(row)
         y, K = class_codes(whole.y, statistics), len(statistics.classes)

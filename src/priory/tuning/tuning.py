@@ -87,13 +87,24 @@ ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """What smooths words."""
 
 
-def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
-    """Choose families, smoothing, weights and corrections on a sample of the rows counted."""
+def tune(
+    statistics: Statistics, settings: Settings, sample: Sample, n_folds: int | None = None
+) -> Tuning:
+    """Choose families, smoothing, weights and corrections on a sample of the rows counted.
+
+    It is dealt out to so many folds; by default small tables have more.
+    """
     with Waiting(len(statistics.schema.blocks) + 3) as bar:
-        return _tune(statistics, settings, sample, bar)
+        return _tune(statistics, settings, sample, n_folds, bar)
 
 
-def _tune(statistics: Statistics, settings: Settings, sample: Sample, bar: Waiting) -> Tuning:
+def _tune(
+    statistics: Statistics,
+    settings: Settings,
+    sample: Sample,
+    n_folds: int | None,
+    bar: Waiting,
+) -> Tuning:
     scale = sample.scale(statistics)
     scaled = statistics if scale == 1.0 else statistics * scale
     defaults = choices_for(settings, scaled)
@@ -102,7 +113,7 @@ def _tune(statistics: Statistics, settings: Settings, sample: Sample, bar: Waiti
     most = min(MOST_SCORES // (n_terms * K), MOST_OF_ONE // K)
     sample = sample.smaller(max(FEWEST_SAMPLED, most))
     sample = replace(sample, frame=with_pairs(sample.frame, statistics.schema))
-    rows = FoldedRows.of(scaled, sample, scale)
+    rows = FoldedRows.of(scaled, sample, scale, n_folds)
     chosen = _Chosen.of(rows, settings, defaults, bar)
     bar.step("pairs")
     pairs: list[Pair] = []
