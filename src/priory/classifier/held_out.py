@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_learned", "checked", "held_out", "prior_shift"]
 
-FEW, FOLDS = 40_000, 10
+FEW, FOLDS = 30_000, 10
 """Up to so many rows × columns × classes all is chosen anew without each of so many folds."""
 
 SELECTED = "leave-one-out, with columns selected by all rows"
