@@ -346,7 +346,7 @@ def test_log_loss_against_rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 def test_speed_beside_boosting(results: Path) -> None:
     headings, *found = section(results / "results.md", "The tuned default beside boosting")
     works = [(row[0], row[1], row[2]) for row in found]
-    assert len(works) == len(set(works)) == 14  # 3 models × 2 peers × 2 tables, and prediction
+    assert len(works) == len(set(works)) == 10  # 2 models × 2 peers × 2 tables, and prediction
     for row in found:
         cells = dict(zip(headings, row, strict=True))
         demanded = row[0].startswith("NaiveBayes() ") and row[2] == "LightGBM"
