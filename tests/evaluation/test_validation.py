@@ -36,6 +36,15 @@ def test_a_class_of_one_row_and_rows_that_are_all_alike_have_figures():
     assert np.isfinite(alike.log_loss)
 
 
+@pytest.mark.filterwarnings("ignore:Column 'name'")
+def test_a_unique_identifier_is_no_help():
+    X, y = noise(120, 2)
+    X["x0"] += y
+    named = X.assign(name=[f"row {i}" for i in range(120)])
+    wanted = leave_one_out(NaiveBayes(), X, y).log_loss  # in other folds, for rows are other rows
+    assert leave_one_out(NaiveBayes(), named, y).log_loss == pytest.approx(wanted, abs=0.05)
+
+
 def test_figures_do_not_depend_on_the_road():
     X, y = noise(120, 4)
     X["x0"] += y

@@ -96,8 +96,8 @@ def _cross_fitted(
     out = np.empty((len(frame), len(statistics.classes)))
     known = slice(None) if weight is None else weight > 0
     rows = frame.take(known), y.take(known), None if weight is None else weight[known]
-    check_learned(statistics, classifier.tuning_sample, rows)
     sample = classifier.tuning_sample
+    check_learned(statistics, sample, rows)
     if tuning.scored is None:  # a file does not hold them
         sample = Sample.of(*rows, max(settings.sample_size, len(frame)))
         tuning = tune(statistics, settings, sample)
@@ -127,7 +127,7 @@ def checked(classifier: Fitted, tuning: Tuning, sample: Sample | None) -> Tuning
 
 
 def _are_few(statistics: Statistics, sample: Sample) -> bool:
-    blocks = statistics.schema.blocks
+    blocks = statistics.schema.counted
     size = statistics.n_rows * len(blocks) * len(statistics.classes)
     single = all(b.pairing is None and b.kind in (Kind.LABELS, Kind.NUMBERS) for b in blocks)
     every = sample.is_whole and sample.n_rows == statistics.n_rows
