@@ -28,7 +28,13 @@ if TYPE_CHECKING:
         TextNB,
         load,
     )
-    from priory.evaluation import compare, cross_validate, evaluate, leave_one_out
+    from priory.evaluation import (
+        compare,
+        cross_validate,
+        evaluate,
+        find_label_errors,
+        leave_one_out,
+    )
     from priory.network import BeliefNetwork, Hypotheses, JointTable
     from priory.sources import train
     from priory.tuning import Settings
@@ -51,6 +57,7 @@ __all__ = [
     "compare",
     "cross_validate",
     "evaluate",
+    "find_label_errors",
     "leave_one_out",
     "load",
     "train",
@@ -78,6 +85,7 @@ __getattr__ = importer(
         "compare": "evaluation",
         "cross_validate": "evaluation",
         "evaluate": "evaluation",
+        "find_label_errors": "evaluation",
         "leave_one_out": "evaluation",
         "load": "estimators",
         "train": "sources",
