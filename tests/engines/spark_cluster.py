@@ -39,7 +39,7 @@ def unavailable():
         return "PySpark is not installed (make test-engines installs it)"
     if int(pyspark.__version__.partition(".")[0]) < 4:
         return f"PySpark {pyspark.__version__} is older than 4"
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         return "there is no Java (scripts/java.sh installs it where it may)"
     return None
 

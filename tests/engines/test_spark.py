@@ -22,6 +22,7 @@ import priory.spark
 from priory.base.errors import InputError, MissingValueError, PrioryWarning, SettingError
 from priory.evaluation import evaluate
 from priory.sources import forget, update
+from priory.spark.opening import open_cluster
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
@@ -73,6 +74,19 @@ def test_empty_partitions_count_for_nothing(session, tmp_path):
     frame = session.read.parquet(path).repartition(20, "size")  # three values and a gap
     found = priory.spark.train(frame, "y", settings=priory.Settings.textbook())
     check_same_sums(found.statistics, priory.train(path, "y").statistics)
+
+
+def test_the_driver_receives_one_model_and_one_sample(session, days):
+    path, one = days
+    received = {}
+    for n in 2, 40:
+        frame = session.read.parquet(path).repartition(n)
+        for road, source in (("frame", frame), ("files", path)):
+            opened = open_cluster(source, session=session, tasks=n)
+            check_same_sums(priory.train(opened, "y").statistics, one.statistics)
+            received[road, n] = opened.received
+    for road in "frame", "files":
+        assert received[road, 40] < 1.05 * received[road, 2]
 
 
 def test_rows_without_a_class_are_told(session, tmp_path):
