@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_learned", "checked", "held_out", "prior_shift"]
 
-FEW, FOLDS = 30_000, 10
-"""Up to so many rows × columns × classes all is chosen anew without each of so many folds."""
+FEW = 30_000
+"""Up to so many rows × columns × classes all is chosen anew without each fold."""
 
 SELECTED = "leave-one-out, with columns selected by all rows"
 
@@ -141,7 +141,7 @@ def _chosen_anew(classifier: Fitted, sample: Sample) -> SampleScores:
 
     statistics = classifier.statistics
     settings = replace(classifier.settings, class_prior=None)  # it is put in afterwards
-    row, fold, copies, share = deal(sample.hashes, sample.rows, sample.copied, FOLDS)
+    row, fold, copies, share = deal(sample.hashes, sample.rows, sample.copied)
     parts = replace(
         sample.take(row),
         rows=copies,
@@ -155,14 +155,14 @@ def _chosen_anew(classifier: Fitted, sample: Sample) -> SampleScores:
         taken = Statistics.count(frame, labels, statistics.schema, weight)
         others = (statistics - taken).with_classes(statistics.classes)
         n_seen = int((others.weight > 0).sum())
-        tuned = tune(others, settings, sample - part, FOLDS) if n_seen > 1 else None
+        tuned = tune(others, settings, sample - part) if n_seen > 1 else None
         joint = np.full((len(part), len(others.weight)), -np.inf)
         if n_seen:
             joint = read_out(others, settings, tuned).log_joint(part.frame)
         scores[fold == f] = _normalized(joint, others)
     places = {label_key(label): k for k, label in enumerate(statistics.classes)}
     y = np.array([places.get(label_key(label), -1) for label in sample.y.labels], dtype=np.int32)
-    return SampleScores(y[parts.y.codes], scores, copies, parts.weight, parts.hashes, fold, FOLDS)
+    return SampleScores(y[parts.y.codes], scores, copies, parts.weight, parts.hashes, fold)
 
 
 def _normalized(joint: FloatArray, others: Statistics) -> FloatArray:
