@@ -20,6 +20,7 @@ from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.tuning.choices import choices_for
 from priory.tuning.leave_one_out import HeldOutScores
+from priory.tuning.settings import Settings
 from priory.tuning.tuned import SampleScores, Tuning
 
 if TYPE_CHECKING:
@@ -136,9 +137,6 @@ def _are_few(statistics: Statistics, sample: Sample) -> bool:
 
 def _chosen_anew(classifier: Fitted, sample: Sample) -> SampleScores:
     """Score each fold of the rows by a model that was chosen without it."""
-    from priory.classifier.fitted import read_out  # which is made of this
-    from priory.tuning.tuning import tune
-
     statistics = classifier.statistics
     settings = replace(classifier.settings, class_prior=None)  # it is put in afterwards
     row, fold, copies, share = deal(sample.hashes, sample.rows, sample.copied)
@@ -151,14 +149,11 @@ def _chosen_anew(classifier: Fitted, sample: Sample) -> SampleScores:
     scores = np.empty((len(row), len(statistics.classes)))
     for f in np.unique(fold).tolist():
         part = parts.take(np.flatnonzero(fold == f))
-        frame, labels, weight = part.spelled_out(part.n_rows)
-        taken = Statistics.count(frame, labels, statistics.schema, weight)
-        others = (statistics - taken).with_classes(statistics.classes)
-        n_seen = int((others.weight > 0).sum())
-        tuned = tune(others, settings, sample - part) if n_seen > 1 else None
+        taken = part.spelled_out(part.n_rows)
+        others, model = _learned_without(taken, statistics, settings, sample - part)
         joint = np.full((len(part), len(others.weight)), -np.inf)
-        if n_seen:
-            joint = read_out(others, settings, tuned).log_joint(part.frame)
+        if model is not None:
+            joint = model.log_joint(part.frame)
         scores[fold == f] = _normalized(joint, others)
     places = {label_key(label): k for k, label in enumerate(statistics.classes)}
     y = np.array([places.get(label_key(label), -1) for label in sample.y.labels], dtype=np.int32)
@@ -179,16 +174,34 @@ def _tuned_folds(
     classifier: Fitted, frame: Frame, y: Labels, weight: FloatArray | None, folds: AnyArray
 ) -> FloatArray:
     """Score each fold by a classifier that is tuned on all the others."""
-    from priory.classifier.classifier import Classifier  # which is made of this
-
     statistics, settings = classifier.statistics, classifier.settings
-    joint = np.empty((len(frame), len(statistics.classes)))
+    alone = [block.name for block in statistics.schema.counted if block.pairing is None]
+    joint = np.full((len(frame), len(statistics.classes)), -np.inf)
     for fold in np.unique(folds):
         out, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         taken, kept = (None if weight is None else weight[rows] for rows in (out, rest))
-        counted = Statistics.count(frame.take(out), y.take(out), statistics.schema, taken)
-        others = (statistics - counted).with_classes(statistics.classes)
         sample = Sample.of(frame.take(rest), y.take(rest), kept, settings.sample_size)
-        other = Classifier(settings).update_statistics(others, sample)
-        joint[out] = other.model.log_joint(frame.take(out))
+        sample = sample.only(alone)
+        rows = frame.take(out), y.take(out), taken
+        _, model = _learned_without(rows, statistics, settings, sample)
+        if model is not None:
+            joint[out] = model.log_joint(rows[0])
     return joint
+
+
+def _learned_without(
+    rows: tuple[Frame, Labels, FloatArray | None],
+    statistics: Statistics,
+    settings: Settings,
+    sample: Sample,
+) -> tuple[Statistics, Model | None]:
+    """Learn all rows but some, with everything chosen anew; of no rows there is no model."""
+    from priory.classifier.fitted import read_out  # which is made of this
+    from priory.tuning.tuning import tune
+
+    frame, y, weight = rows
+    counted = Statistics.count(frame, y, statistics.schema, weight)
+    others = (statistics - counted).with_classes(statistics.classes)
+    n_seen = int((others.weight > 0).sum())
+    tuning = tune(others, settings, sample) if settings.is_tuned and n_seen > 1 else None
+    return others, read_out(others, settings, tuning) if n_seen else None
