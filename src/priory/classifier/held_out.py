@@ -15,7 +15,6 @@ from priory.data.schema import Kind
 from priory.families.base import log
 from priory.model.class_prior import ClassPrior
 from priory.model.model import Model
-from priory.statistics.dealing import deal
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.tuning.choices import choices_for
@@ -136,33 +135,22 @@ def _are_few(statistics: Statistics, sample: Sample) -> bool:
 
 def _chosen_anew(classifier: Fitted, sample: Sample) -> SampleScores:
     """Score each fold of the rows by a model that was chosen without it."""
-    from priory.classifier.fitted import read_out  # which is made of this
-    from priory.tuning.tuning import tune
+    from priory.tuning.fold_models import fold_models, in_folds
 
     statistics = classifier.statistics
     settings = replace(classifier.settings, class_prior=None)  # it is put in afterwards
-    row, fold, copies, share = deal(sample.hashes, sample.rows, sample.copied, FOLDS)
-    parts = replace(
-        sample.take(row),
-        rows=copies,
-        weight=sample.weight[row] * share,
-        squares=sample.squares[row] * share,
-    )
-    scores = np.empty((len(row), len(statistics.classes)))
-    for f in np.unique(fold).tolist():
-        part = parts.take(np.flatnonzero(fold == f))
-        frame, labels, weight = part.spelled_out(part.n_rows)
-        taken = Statistics.count(frame, labels, statistics.schema, weight)
-        others = (statistics - taken).with_classes(statistics.classes)
-        n_seen = int((others.weight > 0).sum())
-        tuned = tune(others, settings, sample - part, FOLDS) if n_seen > 1 else None
-        joint = np.full((len(part), len(others.weight)), -np.inf)
-        if n_seen:
-            joint = read_out(others, settings, tuned).log_joint(part.frame)
-        scores[fold == f] = _normalized(joint, others)
+    parts, fold = in_folds(sample, FOLDS)
+    scores = np.empty((len(fold), len(statistics.classes)))
+    for one in fold_models(statistics, settings, sample, FOLDS):
+        joint = np.full((len(one.part), len(statistics.classes)), -np.inf)
+        if one.model is not None:
+            joint = one.model.log_joint(one.part.frame)
+        scores[fold == one.number] = _normalized(joint, one.others)
     places = {label_key(label): k for k, label in enumerate(statistics.classes)}
     y = np.array([places.get(label_key(label), -1) for label in sample.y.labels], dtype=np.int32)
-    return SampleScores(y[parts.y.codes], scores, copies, parts.weight, parts.hashes, fold, FOLDS)
+    return SampleScores(
+        y[parts.y.codes], scores, parts.rows, parts.weight, parts.hashes, fold, FOLDS
+    )
 
 
 def _normalized(joint: FloatArray, others: Statistics) -> FloatArray:
