@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +18,7 @@ from priory.base.errors import (
 )
 from priory.base.labels import label_array, label_key
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.classifier.decisions import Decisions
 from priory.data.columns import Frame, Labels
 from priory.data.rawtables import open_table
 from priory.data.reading import check_lengths, read_labels, read_weights
@@ -41,7 +42,7 @@ __all__ = ["Answers"]
 T = TypeVar("T")
 
 
-class Answers(ABC):
+class Answers(Decisions):
     """Answer questions about rows and parameters, by the classifier that was fitted."""
 
     @abstractmethod

@@ -15,12 +15,10 @@ from priory.data.schema import Kind
 from priory.families.base import log
 from priory.model.class_prior import ClassPrior
 from priory.model.model import Model
-from priory.statistics.dealing import deal
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.tuning.choices import choices_for
 from priory.tuning.leave_one_out import HeldOutScores
-from priory.tuning.settings import Settings
 from priory.tuning.tuned import SampleScores, Tuning
 
 if TYPE_CHECKING:
@@ -137,27 +135,20 @@ def _are_few(statistics: Statistics, sample: Sample) -> bool:
 
 def _chosen_anew(classifier: Fitted, sample: Sample) -> SampleScores:
     """Score each fold of the rows by a model that was chosen without it."""
+    from priory.tuning.fold_models import fold_models, in_folds
+
     statistics = classifier.statistics
     settings = replace(classifier.settings, class_prior=None)  # it is put in afterwards
-    row, fold, copies, share = deal(sample.hashes, sample.rows, sample.copied)
-    parts = replace(
-        sample.take(row),
-        rows=copies,
-        weight=sample.weight[row] * share,
-        squares=sample.squares[row] * share,
-    )
-    scores = np.empty((len(row), len(statistics.classes)))
-    for f in np.unique(fold).tolist():
-        part = parts.take(np.flatnonzero(fold == f))
-        taken = part.spelled_out(part.n_rows)
-        others, model = _learned_without(taken, statistics, settings, sample - part)
-        joint = np.full((len(part), len(others.weight)), -np.inf)
-        if model is not None:
-            joint = model.log_joint(part.frame)
-        scores[fold == f] = _normalized(joint, others)
+    parts, fold = in_folds(sample)
+    scores = np.empty((len(fold), len(statistics.classes)))
+    for one in fold_models(statistics, settings, sample):
+        joint = np.full((len(one.part), len(statistics.classes)), -np.inf)
+        if one.model is not None:
+            joint = one.model.log_joint(one.part.frame)
+        scores[fold == one.number] = _normalized(joint, one.others)
     places = {label_key(label): k for k, label in enumerate(statistics.classes)}
     y = np.array([places.get(label_key(label), -1) for label in sample.y.labels], dtype=np.int32)
-    return SampleScores(y[parts.y.codes], scores, copies, parts.weight, parts.hashes, fold)
+    return SampleScores(y[parts.y.codes], scores, parts.rows, parts.weight, parts.hashes, fold)
 
 
 def _normalized(joint: FloatArray, others: Statistics) -> FloatArray:
@@ -174,6 +165,8 @@ def _tuned_folds(
     classifier: Fitted, frame: Frame, y: Labels, weight: FloatArray | None, folds: AnyArray
 ) -> FloatArray:
     """Score each fold by a classifier that is tuned on all the others."""
+    from priory.tuning.fold_models import learned_without
+
     statistics, settings = classifier.statistics, classifier.settings
     alone = [block.name for block in statistics.schema.counted if block.pairing is None]
     joint = np.full((len(frame), len(statistics.classes)), -np.inf)
@@ -183,25 +176,7 @@ def _tuned_folds(
         sample = Sample.of(frame.take(rest), y.take(rest), kept, settings.sample_size)
         sample = sample.only(alone)
         rows = frame.take(out), y.take(out), taken
-        _, model = _learned_without(rows, statistics, settings, sample)
+        _, model = learned_without(rows, statistics, settings, sample)
         if model is not None:
             joint[out] = model.log_joint(rows[0])
     return joint
-
-
-def _learned_without(
-    rows: tuple[Frame, Labels, FloatArray | None],
-    statistics: Statistics,
-    settings: Settings,
-    sample: Sample,
-) -> tuple[Statistics, Model | None]:
-    """Learn all rows but some, with everything chosen anew; of no rows there is no model."""
-    from priory.classifier.fitted import read_out  # which is made of this
-    from priory.tuning.tuning import tune
-
-    frame, y, weight = rows
-    counted = Statistics.count(frame, y, statistics.schema, weight)
-    others = (statistics - counted).with_classes(statistics.classes)
-    n_seen = int((others.weight > 0).sum())
-    tuning = tune(others, settings, sample) if settings.is_tuned and n_seen > 1 else None
-    return others, read_out(others, settings, tuning) if n_seen else None
