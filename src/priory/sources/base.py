@@ -113,8 +113,13 @@ class Reading:
     thousands: str | None = None
     on_error: str = "fail"
     table: str | None = None
+    query: str | None = None
 
     def __post_init__(self) -> None:
+        if self.query is not None and self.table is not None:
+            raise SettingError(
+                f"table={self.table!r} and query={self.query!r} both say what is read; give one."
+            )
         if self.decimal not in (".", ","):
             raise SettingError(f"decimal must be '.' or ',', not {self.decimal!r}.")
         if self.thousands is not None and self.thousands not in (",", ".", " ", "'", "_"):

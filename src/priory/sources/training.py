@@ -66,6 +66,7 @@ def train(
     thousands: str | None = None,
     on_error: str = "fail",
     table: str | None = None,
+    query: str | None = None,
     attach: Mapping[str, str] | None = None,
     progress: bool | None = None,
     **options: Any,
@@ -79,7 +80,8 @@ def train(
         (`priory[excel]`), plain or packed by gzip, bzip2, zstd, xz or zip. A string that begins as
         a query does (SELECT, WITH, FROM) is one; it may read files, and databases that are
         attached. Tables are whatever `Classifier.update` takes. A folder holds a folder of texts
-        for each class, as for `read_folder`.
+        for each class, as for `read_folder`. "postgresql://host/base" is a server
+        (`priory[databases]`), "sqlite:///file" and "duckdb:///file" are files.
     target : str
         The column that holds the classes. Rows without a class are skipped, with a warning. Only
         a folder of texts needs none.
@@ -109,6 +111,8 @@ def train(
         Whether a row that cannot be read is an error, with its line, or left out with a warning.
     table : str
         The table of a database, or the sheet of a workbook, where there are several.
+    query : str
+        A query of a database, in its own SQL, in place of a table; it may only read.
     attach : mapping of names to databases
         Databases that a query may read.
     progress : bool
@@ -133,6 +137,7 @@ def train(
     opening: dict[str, Any] = {"where": where, "na_values": na_values, "attach": attach}
     opening |= {"encoding": encoding, "delimiter": delimiter, "decimal": decimal}
     opening |= {"thousands": thousands, "on_error": on_error, "table": table}
+    opening |= {"query": query}
     with at_most(settings.n_threads), closing(open_source(source, **opening)) as opened:
         if settings.together and not opened.is_repeatable:
             raise SettingError(
