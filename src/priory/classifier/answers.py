@@ -99,10 +99,27 @@ class Answers(ABC):
         return self._answer(X, Model.log_evidence)
 
     def explain(self, X: Any) -> Explanation:
-        """Work out the sum behind the prediction of every row."""
+        """Work out the sum behind the prediction of every row.
+
+        What each column, pair and word adds to every class, with the counts behind it; the parts
+        add up to `predict_proba`. See `Explanation` and `RowExplanation`.
+
+        >>> from priory import Classifier, Settings
+        >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"]}
+        >>> classifier = Classifier(Settings.textbook()).update(days, ["No", "No", "No", "Yes"])
+        >>> print(classifier.explain({"outlook": "Sunny"})[0].text(counts=True))
+                                            No       Yes
+        P(class)                          0.75      0.25
+                                        3 of 4    1 of 4
+        × P(outlook = Sunny | class)       0.6    0.3333
+                                        2 of 3    0 of 1
+        = P(class, row)                   0.45   0.08333
+        P(class | row)                  0.8438    0.1563
+        """
         from priory.model.explanation import explain
 
-        return self._answer(X, explain)
+        statistics = self._fitted().statistics
+        return self._answer(X, lambda model, frame: explain(model, frame, statistics))
 
     def sample(
         self, n: int, y: Any = None, random_state: int | np.random.Generator | None = None

@@ -188,7 +188,7 @@ def explain(
             with from_stdin(data) as source:
                 X = one_row(rows_of(classifier, source, most=row, **opening), row)
         worked = classifier.explain(X)[0]
-    tell(dumped(reports.worked(worked)) if as_json else str(worked))
+    tell(dumped(worked.to_dict()) if as_json else str(worked))
 
 
 @app.command(epilog="Example: priory show days.priory")
