@@ -5,7 +5,8 @@ prediction is, and explains it.
 
 What most users need is here. Everything else is imported from its package: `priory.families` and
 `priory.families.priors`, `priory.evaluation`, `priory.text`, `priory.sources`, `priory.model`,
-`priory.data`, `priory.statistics`, `priory.export`, `priory.network`, `priory.base.errors`.
+`priory.data`, `priory.statistics`, `priory.export`, `priory.network`, `priory.reporting`,
+`priory.base.errors`.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     )
     from priory.evaluation import compare, cross_validate, evaluate, leave_one_out
     from priory.network import BeliefNetwork, Hypotheses, JointTable
+    from priory.reporting import nomogram, report
     from priory.sources import train
     from priory.tuning import Settings
 
@@ -53,6 +55,8 @@ __all__ = [
     "evaluate",
     "leave_one_out",
     "load",
+    "nomogram",
+    "report",
     "train",
 ]
 
@@ -80,6 +84,8 @@ __getattr__ = importer(
         "evaluate": "evaluation",
         "leave_one_out": "evaluation",
         "load": "estimators",
+        "nomogram": "reporting",
+        "report": "reporting",
         "train": "sources",
     },
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -382,6 +383,16 @@ class Answers(Decisions):
     def linear_form(self) -> LinearForm:
         """Derive the weights of the model as a linear classifier, where it is one."""
         return self._fitted().model.linear_form()
+
+    # On paper and on pages; by name, since this module is below what draws them
+
+    def nomogram(self, target: Any = None, against: Any = None) -> Any:
+        """Draw the model as a picture from which predictions are read: `priory.nomogram`."""
+        return import_module("priory.reporting").nomogram(self, target, against)
+
+    def report(self, X: Any = None, y: Any = None, sample_weight: Any = None, **more: Any) -> Any:
+        """Write a report in one file of HTML: `priory.report`, which tells of the options."""
+        return import_module("priory.reporting").report(self, X, y, sample_weight, **more)
 
 
 def _codes(y: Any, n: int, classes: Sequence[Label]) -> CodeArray:

@@ -43,6 +43,7 @@ __all__ = [
     "forms_for",
     "known_features",
     "learned_forms",
+    "sample_of_learned",
     "train",
     "update",
 ]
@@ -277,6 +278,21 @@ def forget(classifier: Classifier, source: Any, **reading: Any) -> int:
     return new.n_rows
 
 
+def sample_of_learned(classifier: Classifier, source: Any, **reading: Any) -> Sample | None:
+    """Take a sample of a source, if its rows are the very rows that were learned; else None.
+
+    They are if they are counted alike, to the last bit.
+
+    >>> classifier = train("examples/play_tennis.csv", "play")
+    >>> sample_of_learned(classifier, "examples/play_tennis.csv").n_rows
+    14
+    >>> sample_of_learned(classifier, "examples/play_tennis.csv", where="outlook = 'Rain'")
+    """
+    size = int(classifier.settings.sample_size) or Settings().sample_size
+    counted, sample, _ = _count_for(classifier, source, sample_size=size, **reading)
+    return sample if counted == classifier.statistics else None
+
+
 def _count_for(
     classifier: Classifier,
     source: Any,
@@ -285,6 +301,7 @@ def _count_for(
     weight: str | None = None,
     progress: bool | None = None,
     is_new: bool = False,
+    sample_size: int | None = None,
     **opening: Any,
 ) -> tuple[Statistics, Sample | None, str]:
     """Count a source under the schema of a classifier; the last result is the source's name."""
@@ -301,11 +318,12 @@ def _count_for(
         strange = [column for column in opened.columns if column not in roles]
         if strange and is_new:
             warn(f"{opened.name}: {News(columns=strange).lines()[0]}.", PrioryWarning)
+        kept = int(settings.sample_size) if classifier.has_sample else 0
         task = Task(
             *(opened, target, features, weight, settings, forms_for(statistics, opened)),
             known=classifier.classes,
             learned=learned_forms(statistics),
-            sample_size=int(settings.sample_size) if classifier.has_sample else 0,
+            sample_size=kept if sample_size is None else sample_size,
             progress=progress,
         )
         return *count(task, statistics.schema), opened.name
