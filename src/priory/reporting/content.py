@@ -16,7 +16,8 @@ from priory.classifier.fitted import Fitted
 from priory.data.columns import Frame
 from priory.data.rawtables import RawTable, open_table
 from priory.evaluation.evaluation import Evaluation
-from priory.model.row_explanation import RowExplanation, explain
+from priory.model.explanation import explain
+from priory.model.row_explanation import RowExplanation
 from priory.reporting.axes import Axes, axes_of
 from priory.reporting.form import form_columns
 from priory.reporting.page_model import page_value
