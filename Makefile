@@ -1,6 +1,7 @@
 # make demo   set up and show the classifier at work
 # make test   set up, check the style, the types and the imports, and run the tests
 # make style  set up and check the style, the types and the imports alone
+# make test-engines  set up and run the tests on real engines: a cluster of Spark, started for them
 # make docs   set up and build the documentation into site/
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
 # make attack  send what others might write to everything that reads it, for MINUTES=20
@@ -24,7 +25,7 @@ export PIP_NO_COMPILE := 1
 # Shows a command as a reader would type it, and runs it.
 shown = @printf '\n$$ priory %s\n\n' '$(1)'; $(BIN)/priory $(1)
 
-.PHONY: demo test style docs fuzz attack quality honesty bench build format map clean
+.PHONY: demo test test-engines style docs fuzz attack quality honesty bench build format map clean
 
 demo: $(VENV)/.installed
 	@mkdir -p build
@@ -33,6 +34,11 @@ demo: $(VENV)/.installed
 
 test: style
 	@$(BIN)/pytest -n auto
+
+# What cannot be had is skipped with the reason. Classic Spark and Connect cannot share a process.
+test-engines: $(VENV)/.installed-engines
+	@JAVA_HOME="$$(scripts/java.sh)" PRIORY_ENGINES=1 $(BIN)/pytest tests/engines
+	@JAVA_HOME="$$(scripts/java.sh)" PRIORY_ENGINES=1 PRIORY_SPARK=connect $(BIN)/pytest tests/engines/test_spark.py
 
 style: $(VENV)/.installed-test
 	@$(BIN)/ruff check .
@@ -87,7 +93,7 @@ $(VENV)/.installed: $(VENV)/.created $(SOURCES)
 	@touch $@
 
 # The tools come beside the package: what is compiled stays as it is.
-$(VENV)/.installed-test $(VENV)/.installed-docs: $(VENV)/.installed-%: pyproject.toml | $(VENV)/.installed
+$(VENV)/.installed-test $(VENV)/.installed-docs $(VENV)/.installed-engines: $(VENV)/.installed-%: pyproject.toml | $(VENV)/.installed
 	@$(BIN)/python -m pip install --quiet --group $*
 	@touch $@
 

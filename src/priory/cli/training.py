@@ -15,6 +15,7 @@ from priory import sources
 from priory.base.errors import SettingError
 from priory.base.replacing import locked
 from priory.cli import reports
+from priory.cli.cluster import on_cluster
 from priory.cli.failing import say, tell, told
 from priory.cli.inputs import (
     from_stdin,
@@ -108,6 +109,10 @@ def train(
     ] = False,
     max_classes: Annotated[int, typer.Option(help="More classes are a mistake.", min=2)] = 1000,
     n_threads: Annotated[int | None, typer.Option(help="How many threads to use.", min=1)] = None,
+    spark: Annotated[
+        str | None,
+        typer.Option(help="Count on this cluster, such as spark://host:7077 or sc://host."),
+    ] = None,
     *,
     opening: Opening,
     as_json: AsJson = False,
@@ -117,10 +122,11 @@ def train(
     DATA is CSV, TSV, Parquet, JSON, Arrow, SQLite, DuckDB or Excel, plain or packed by gzip, bzip2,
     zstd, xz or zip; a pattern; a SQL query over files; a database, such as postgresql://host/base
     with --query or --table; or a folder with a folder of texts for each class, which needs no
-    --target. The model goes to the file named by -o, else beside you under the name of the data.
+    --target. With --spark it is Parquet files or a table of the cluster. The model goes to the file
+    named by -o, else beside you under the name of the data.
     """
     given = locals()
-    if target is None and not Path(data[0]).is_dir():
+    if target is None and (spark is not None or not Path(data[0]).is_dir()):
         raise SettingError("Name the column of the classes: --target COLUMN.")
     if keep_sample and min_count > 1:
         raise SettingError(
@@ -138,8 +144,9 @@ def train(
         changes["smoothing"] = parse_m_estimate(m_estimate)
     path = output if output is not None else Path(_stem(data) + ".priory")
     check_output(path, data, list(opening["attach"].values()))
-    with from_stdin(data) as source, told(in_options) as heard:
-        classifier = sources.train(
+    learn, chosen = (sources.train, from_stdin) if spark is None else on_cluster(spark)
+    with chosen(data) as source, told(in_options) as heard:
+        classifier = learn(
             source,
             target,
             drop=drop,

@@ -226,6 +226,10 @@ class Source(ABC):
     def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
         """Iterate over the rows of some columns, at most `most` of them."""
 
+    def count_there(self, task: Any, schema: Any) -> Any:
+        """Count the rows where they are, if the source is an engine that can (`Counted`)."""
+        return None
+
     def fraction_done(self) -> float | None:
         """Report the fraction of the rows read so far, if it is known."""
         return None
