@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from priory.base.errors import InputError
+from priory.data.arrow import release
 from priory.sources.base import SAMPLE_BYTES, SAMPLE_ROWS, Batch, Form, Reading, Source, Unread
 from priory.sources.casting import (
     FALSE,
@@ -40,6 +41,9 @@ FIRST_PIECE = 1 << 21
 
 BYTES_PER_COLUMN, LARGEST_PIECE = 12_288, 1 << 26
 """A piece of a wide table is larger, so that it has some thousand rows: each adds to every sum."""
+
+WIDE = 500
+"""Of so many columns the memory between them counts."""
 
 SMALLEST_BLOCK = 1 << 16
 """The part parsed by one thread is a quarter of a piece, and so many bytes more."""
@@ -111,9 +115,10 @@ class CsvSource(Source):
         """Stream the rows, with a few pieces at a time in memory."""
         left, self._before = most, 0
         for head in self._heads:
-            size = min(max(PIECE, BYTES_PER_COLUMN * len(head.columns)), LARGEST_PIECE)
-            for piece in self._pieces(head, size if most is None else FIRST_PIECE):
-                for batch in self._parsed(piece, head, forms):
+            least, largest = (PIECE, LARGEST_PIECE) if most is None else (FIRST_PIECE, SAMPLE_BYTES)
+            size = min(max(least, BYTES_PER_COLUMN * len(head.columns)), largest)
+            for batches in map(partial(self._parsed, forms), self._pieces(head, size)):
+                for batch in batches:
                     if left is not None and batch.n_rows > left:
                         batch = batch.take(range(left))
                     if batch.n_rows:
@@ -160,13 +165,13 @@ class CsvSource(Source):
                             f"{head.path} has a line of more than {LONGEST:,} bytes: it is no "
                             "table of text, or its lines do not end."
                         )
-                    rest, rows = data[end:], data[:end]
+                    rest, rows = data[end:], [data[:end]]
                     del data, more  # a piece is large
                     if end:
-                        yield _Piece(rows, quoted, odd, head, start, self.reading)
+                        yield _Piece(rows.pop(), quoted, odd, head, start, self.reading)
                     start += end
 
-    def _parsed(self, piece: _Piece, head: CsvHead, forms: Mapping[str, Form]) -> Iterator[Batch]:
+    def _parsed(self, forms: Mapping[str, Form], piece: _Piece) -> Iterator[Batch]:
         import pyarrow as pa
 
         table = None
@@ -180,7 +185,11 @@ class CsvSource(Source):
                 name: without_gaps(table[name], self.reading) if form is Form.TEXT else table[name]
                 for name, form in forms.items()
             }
-            yield Batch(columns, table.num_rows, place=piece.place)
+            place = piece.place
+            del piece  # nothing else holds its text, which the batch needs no more
+            if len(self.columns) >= WIDE:
+                release()
+            yield Batch(columns, table.num_rows, place=place)
             return
         texts, faults = piece.texts(tuple(forms))
         end = min(faults) if faults and not self.reading.skips else texts.num_rows + len(faults)
@@ -231,10 +240,11 @@ class _Piece:
         from pyarrow import csv
 
         reading, types = self.reading, arrow_types()
-        is_serial = bool(parsing)
+        is_serial, is_wide = bool(parsing), len(self.head.columns) >= WIDE
+        n_blocks = 1 if is_serial or is_wide else 4  # of many columns each is converted by itself
         options = csv.ReadOptions(
             column_names=list(self.head.columns),
-            block_size=len(self.rows) + 1 if is_serial else len(self.rows) // 4 + SMALLEST_BLOCK,
+            block_size=len(self.rows) // n_blocks + SMALLEST_BLOCK,
             use_threads=not is_serial,
         )
         parse = csv.ParseOptions(
@@ -248,7 +258,14 @@ class _Piece:
             include_columns=list(forms),
             decimal_point=reading.decimal,
         )
-        return csv.read_csv(pa.BufferReader(self.rows), options, parse, convert)
+        rows = pa.BufferReader(self.rows)
+        if not is_wide:
+            return csv.read_csv(rows, options, parse, convert)
+        # A pool that gives back what it freed, whichever thread it was: holes of thousands of
+        # columns would be larger than the table.
+        table = csv.read_csv(rows, options, parse, convert, pa.system_memory_pool())
+        release()
+        return table
 
     def texts(self, names: Sequence[str]) -> tuple[Any, dict[int, str]]:
         """Parse the rows as strings, and find the rows of another length, with what is wrong."""

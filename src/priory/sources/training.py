@@ -23,6 +23,7 @@ from priory.base.errors import (
 from priory.base.parallel import at_most
 from priory.classifier.classifier import Classifier
 from priory.classifier.provenance import Figures, Provenance
+from priory.data.arrow import release
 from priory.data.schema import Block, Kind, Schema
 from priory.evaluation.validation import trained
 from priory.sources.base import Batch, Form, Source, check_columns
@@ -175,6 +176,7 @@ def train(
         except OtherClasses:
             task = replace(task, class_form=Form.TEXT)
             statistics, sample = count(task, schema)
+        release()
         _check_classes(statistics, target)
         if sample is not None:
             statistics = _count_together(statistics, task, sample)
