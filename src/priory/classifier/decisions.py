@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from priory.base.errors import SettingError, UncalibratedWarning, warn
+from priory.base.errors import (
+    InputError,
+    NoPosteriorError,
+    SettingError,
+    UncalibratedWarning,
+    warn,
+)
 from priory.base.labels import label_array
 from priory.base.parallel import at_most
 from priory.base.typing import AnyArray, FloatArray, Label
@@ -17,6 +24,8 @@ from priory.statistics.sampling import Sample
 if TYPE_CHECKING:
     from priory.classifier.fitted import Fitted
     from priory.deciding.conformal import PredictionSets
+    from priory.deciding.drift import Drift
+    from priory.deciding.intervals import ProbabilityIntervals
     from priory.deciding.priors import PriorEstimate
     from priory.deciding.rules import Rule
 
@@ -75,7 +84,8 @@ class Decisions(ABC):
         fitted = self._fitted()
         _warn_untuned(fitted, "An estimated prior")
         p = fitted.predict_proba(self._rows(X))
-        return estimate_prior(p, np.exp(fitted.model.log_prior), fitted.classes, level)
+        learned, n = np.exp(fitted.model.log_prior), fitted.statistics.n_rows
+        return estimate_prior(p, learned, fitted.classes, level, n)
 
     def predict_set(self, X: Any, coverage: float = 0.9, learned: Any = None) -> PredictionSets:
         """Find the classes that each row may be of, a boolean matrix, rows × classes.
@@ -126,6 +136,51 @@ class Decisions(ABC):
         _, _, choices = fitted.readout()
         return full_conformal(statistics, choices, settings.class_prior, given[:2], frame, coverage)
 
+    def predict_interval(
+        self, X: Any, level: float = 0.9, learned: Any = None
+    ) -> ProbabilityIntervals:
+        """Find an interval of each P(k | x): two matrices, low and high, rows × classes.
+
+        Textbook models: credible intervals, given the data and the row itself, drawn from the
+        posterior of the parameters. Tuned models, and families without a conjugate prior: a
+        bootstrap of the counts, on the sample of rows or on `learned=(X, y)`. `how` of the result
+        says which.
+
+        >>> from priory import Classifier, Settings
+        >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast"] * 5}
+        >>> model = Classifier(Settings.textbook()).update(days, ["No", "No", "Yes", "Yes"] * 5)
+        >>> found = model.predict_interval({"outlook": ["Rain"]})
+        >>> low, high = found
+        >>> print(found.how, low.round(1).tolist(), high.round(1).tolist())
+        credible intervals, given the data and the row [[0.0, 0.6]] [[0.4, 1.0]]
+        """
+        from priory.deciding.intervals import Beliefs, Bootstrap, check_level
+
+        fitted, level = self._fitted(), check_level(level)
+        frame, statistics, settings = (
+            fitted.frame(self._rows(X)),
+            fitted.statistics,
+            fitted.settings,
+        )
+        if fitted.tuning is None:
+            _, weighed, choices = fitted.readout()
+            with suppress(NoPosteriorError):
+                beliefs = fitted.remember(
+                    "beliefs", lambda: Beliefs(weighed, choices, settings.class_prior)
+                )
+                return beliefs.intervals(frame, level)
+        given = None if learned is None else self._known_rows(learned)
+        sample = fitted.tuning_sample if given is None else _sample_of(fitted, given)
+        if sample is None:
+            raise SettingError(_NO_ROWS)
+        given_rows = sample
+
+        def make() -> Bootstrap:
+            return Bootstrap.of(statistics, settings, fitted.tuning, given_rows)
+
+        found = make() if learned is not None else fitted.remember("bootstrap", make)
+        return found.intervals(frame, level)
+
     def novelty(self, X: Any, learned: Any = None) -> FloatArray:
         """Compute how unusual each row is: the share of the rows learned that are no likelier.
 
@@ -155,6 +210,36 @@ class Decisions(ABC):
 
         found = make() if learned is not None else fitted.remember("densities", make)
         return found.p_values(frame)
+
+    def compare_with(self, X: Any) -> Drift:
+        """Compare new rows with those learned: each column's values, and the class prior.
+
+        Of each column the share of values never seen, the share missing, the distance between both
+        distributions, and the p-value of no drift, corrected for the number of columns; of the
+        classes their estimated prior. Print it, or `plot` it.
+
+        >>> import numpy as np
+        >>> from priory import Classifier
+        >>> rng = np.random.default_rng(0)
+        >>> old = {"x": rng.normal(size=300), "c": rng.choice(["a", "b"], 300)}
+        >>> model = Classifier().update(old, rng.integers(0, 2, 300))
+        >>> new = {"x": rng.normal(1, size=200), "c": rng.choice(["a", "b"], 200)}
+        >>> model.compare_with(new).drifted
+        ('x',)
+        """
+        from priory.deciding.drift import compare
+        from priory.deciding.priors import estimate_prior
+
+        fitted = self._fitted()
+        frame, statistics = fitted.frame(self._rows(X)), fitted.statistics
+        model = fitted.model
+        if not len(frame):
+            raise InputError("There are no rows to compare with those that were learned.")
+        prior = estimate_prior(
+            model.posterior(frame), np.exp(model.log_prior), fitted.classes, n=statistics.n_rows
+        )
+        is_calibrated = fitted.state not in ("textbook", "not tuned")
+        return compare(statistics, frame, prior, is_calibrated)
 
     def _known_rows(self, learned: Any) -> Any:
         """Read rows that were learned."""

@@ -35,7 +35,7 @@ class PriorEstimate:
     n_rows: int
     level: float
     p_value: float
-    """Of the learned prior being that of the rows: a likelihood-ratio test."""
+    """Of the learned prior being that of the rows (Wald's test)."""
 
     def to_dict(self) -> dict[str, object]:
         """Convert to plain JSON values."""
@@ -64,12 +64,17 @@ class PriorEstimate:
 
 
 def estimate_prior(
-    p: FloatArray, learned: FloatArray, classes: tuple[Label, ...], level: float = 0.95
+    p: FloatArray,
+    learned: FloatArray,
+    classes: tuple[Label, ...],
+    level: float = 0.95,
+    n: int | None = None,
 ) -> PriorEstimate:
     """Estimate the class prior of rows from P(k | x), rows × classes, under the learned prior.
 
     The interval is normal on the scale of log-odds, with the variance that the curvature of the
-    likelihood gives; it does not know of errors in P(k | x) itself.
+    likelihood gives; it does not know of errors in P(k | x) itself. `n` is how many rows the
+    model has learned: its errors weigh as much as those of a prior estimated from so many.
 
     >>> p = np.array([[0.9, 0.1]] * 20 + [[0.1, 0.9]] * 80)
     >>> found = estimate_prior(p, np.array([0.5, 0.5]), ("a", "b"))
@@ -80,6 +85,7 @@ def estimate_prior(
         raise SettingError(f"level must be between 0 and 1, not {level!r}.")
     if not len(p):
         raise InputError("There are no rows to estimate a prior from.")
+    from scipy.special import expit
     from scipy.stats import chi2, norm
 
     seen = learned > 0
@@ -93,12 +99,16 @@ def estimate_prior(
             break
         prior = new
     evidence = ratio @ prior
-    gain = np.log(evidence).sum() - np.log(ratio @ learned[seen]).sum()
-    error = _standard_errors(ratio / evidence[:, None], prior)
+    covariance = _covariance(ratio / evidence[:, None], prior)
+    error = np.sqrt(np.diag(covariance))
+    was = learned[seen]
+    by_chance = 0.0 if n is None else covariance * (len(p) / n)  # as if estimated from n rows
+    off = (prior - was)[:-1]  # the last follows from the others
+    distance = float(off @ np.linalg.pinv((covariance + by_chance)[:-1, :-1]) @ off)
     inside = np.clip(prior, 1e-12, 1 - 1e-12)
     logit = np.log(inside / (1 - inside))
     spread = norm.ppf((1 + level) / 2) * error / (inside * (1 - inside))
-    low, high = (1 / (1 + np.exp(-(logit + sign * spread))) for sign in (-1.0, 1.0))
+    low, high = (expit(logit + sign * spread) for sign in (-1.0, 1.0))
     freedom = max(int(seen.sum()) - 1, 1)
 
     def of_all(values: FloatArray) -> FloatArray:
@@ -114,17 +124,19 @@ def estimate_prior(
         learned,
         len(p),
         level,
-        float(chi2.sf(2 * max(gain, 0.0), freedom)),
+        float(chi2.sf(distance, freedom)),
     )
 
 
-def _standard_errors(ratio: FloatArray, prior: FloatArray) -> FloatArray:
+def _covariance(ratio: FloatArray, prior: FloatArray) -> FloatArray:
     """Invert the information Σ_i r_i r_iᵀ on priors that keep their sum."""
     K = len(prior)
     if K < 2:
-        return np.zeros(K)
+        return np.zeros((K, K))
     basis = np.vstack([np.eye(K - 1), -np.ones(K - 1)])  # the last follows from the others
     free = basis.T @ (ratio.T @ ratio) @ basis
     covariance = basis @ np.linalg.pinv(free) @ basis.T
-    # At the edge the curvature says nothing; a share is never less certain than 1/n.
-    return np.sqrt(np.maximum(np.diag(covariance), 0.25 / len(ratio) ** 2))
+    # At the edge the curvature says nothing; a share is never more certain than 1/n.
+    least = 0.25 / len(ratio) ** 2
+    covariance[np.diag_indices(K)] = np.maximum(np.diag(covariance), least)
+    return np.asarray(covariance)
