@@ -1,5 +1,6 @@
 # make demo   set up and show the classifier at work
 # make test   set up, check the style, the types and the imports, and run the tests
+# make test-browser  test reports in a real browser, Chromium, where there is one or it can be installed
 # make style  set up and check the style, the types and the imports alone
 # make docs   set up and build the documentation into site/
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
@@ -24,7 +25,7 @@ export PIP_NO_COMPILE := 1
 # Shows a command as a reader would type it, and runs it.
 shown = @printf '\n$$ priory %s\n\n' '$(1)'; $(BIN)/priory $(1)
 
-.PHONY: demo test style docs fuzz attack quality honesty bench build format map clean
+.PHONY: demo test test-browser style docs fuzz attack quality honesty bench build format map clean
 
 demo: $(VENV)/.installed
 	@mkdir -p build
@@ -33,6 +34,10 @@ demo: $(VENV)/.installed
 
 test: style
 	@$(BIN)/pytest -n auto
+
+# What is missing of the browser is installed where that is possible; else the reason is told.
+test-browser: $(VENV)/.installed-test
+	@scripts/browser.sh $(BIN)/python && PRIORY_BROWSER=1 $(BIN)/pytest tests/reporting
 
 style: $(VENV)/.installed-test
 	@$(BIN)/ruff check .
