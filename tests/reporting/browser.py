@@ -1,6 +1,7 @@
 """A real browser for the tests: Debian's Chromium, driven by Selenium, without a network."""
 
 import json
+import os
 import shutil
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,8 @@ FLAGS = (
 
 def why_not():
     """Return why no browser can be driven here, or None."""
+    if not os.environ.get("PRIORY_BROWSER"):
+        return "a browser is started by make test-browser"
     try:
         import selenium  # noqa: F401
     except ImportError:

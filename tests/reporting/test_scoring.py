@@ -36,7 +36,7 @@ def page(browser, tmp_path_factory):
 
 def hold(page, classifier, X):
     """Hold the browser to Python's posteriors."""
-    data = page_model(classifier.model, list(X))
+    data = page_model(classifier, list(X))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleEvidenceWarning)
         expected = classifier.predict_proba(X)
@@ -143,7 +143,7 @@ def test_many_words_take_little_room():
     words = [f"w{i}" for i in range(5000)]
     texts = [" ".join(rng.choice(words, 40)) for _ in range(400)]
     model = TextNB().fit(texts, rng.integers(0, 2, 400))
-    data = json.dumps(page_model(model.model_, ["text"]), separators=(",", ":"))
+    data = json.dumps(page_model(model.classifier_, ["text"]), separators=(",", ":"))
     assert len(data) < 30 * len(words)
 
 

@@ -22,7 +22,7 @@ from priory.reporting.axes import Axes, axes_of
 from priory.reporting.form import form_columns
 from priory.reporting.page_model import page_value
 
-__all__ = ["Content", "Example", "drawn_examples", "given_examples", "log_odds"]
+__all__ = ["Content", "Example", "drawn_examples", "given_examples"]
 
 MOST_EXAMPLES = 3
 
@@ -69,15 +69,6 @@ class Content:
         return "the class" if self.target is None else self.target
 
 
-def log_odds(scores: FloatArray) -> FloatArray:
-    """Compute the log-odds of each class against the mean of the others; classes come last."""
-    possible = np.isfinite(scores)
-    finite = np.where(possible, scores, 0.0)
-    others = np.maximum(possible.sum(axis=-1, keepdims=True) - possible, 1)
-    mean = (finite.sum(axis=-1, keepdims=True) - finite) / others
-    return np.where(possible, finite - mean, -np.inf)
-
-
 def drawn_examples(classifier: Fitted) -> tuple[Example, ...]:
     """Draw a row of each of the largest classes from the model, so that no data is shown."""
     statistics = classifier.statistics
@@ -109,7 +100,7 @@ def _taken(raw: RawTable, i: int) -> Any:
 
 
 def _examples(classifier: Fitted, frame: Frame, titles: Sequence[str]) -> list[Example]:
-    told = explain(classifier.model, frame)
+    told = explain(classifier.model, frame, classifier.statistics)
     return [
         Example(title, told[i], _row_values(classifier, frame, i)) for i, title in enumerate(titles)
     ]

@@ -8,21 +8,12 @@ from importlib import resources
 from typing import Any
 
 from priory.base.formatting import printable
+from priory.base.html import Html
 
 __all__ = ["Html", "asset", "h", "joined", "raw"]
 
 EMPTY = frozenset(["br", "col", "hr", "img", "input", "link", "meta"])
 SHAPES = frozenset(["circle", "line", "path", "rect", "use"])
-
-
-class Html(str):
-    """Hold text that is markup already."""
-
-    __slots__ = ()
-
-    def __html__(self) -> str:
-        """Give the markup, as template engines ask for it."""
-        return str(self)
 
 
 def h(tag: str, *children: Any, **attributes: Any) -> Html:

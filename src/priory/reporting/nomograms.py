@@ -20,6 +20,7 @@ from priory.base.labels import label_key
 from priory.base.replacing import replacing
 from priory.base.typing import BoolArray, FloatArray, Label
 from priory.classifier.fitted import Fitted
+from priory.model.log_odds import log_odds
 from priory.reporting.axes import Axes, Axis, axes_of
 from priory.reporting.grids import cell_grid
 from priory.reporting.markup import Html, asset, h, raw
@@ -127,8 +128,7 @@ def pair_of(
 
 def odds(added: FloatArray, a: int, b: int) -> FloatArray:
     """Take log-odds of one class against another; where both are impossible there are none."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.nan_to_num(added[..., a] - added[..., b], nan=0.0, posinf=np.inf))
+    return np.asarray(log_odds(added, b)[..., a])
 
 
 def scale_of(axes: Axes, a: int, b: int) -> Scale:

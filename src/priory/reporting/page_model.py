@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from sys import float_info
 from typing import Any
 
 import numpy as np
 
 from priory.base.typing import FloatArray, Label
+from priory.classifier.fitted import Fitted
 from priory.export.plain import factor_to_json
 from priory.families.student_t import StudentTParameters
-from priory.model.model import Model
+from priory.families.words import WordsParameters
 from priory.model.term import Term
 
 __all__ = ["page_label", "page_model", "page_value"]
@@ -23,27 +24,55 @@ MANY = 64
 """Tables with more columns than this are written by their distinct columns."""
 
 
-def page_model(model: Model, columns: Sequence[str]) -> dict[str, Any]:
+def page_model(
+    classifier: Fitted, columns: Sequence[str], most_words: int | None = None
+) -> dict[str, Any]:
     """Write a model as JSON values for scoring.js; `columns` are those of a row, in their order.
 
     It is `priory.export.to_json` with lists for the classes, and columns by their place. Tables of
     many values are written by their distinct columns: most words have been seen in few texts, so
-    that few numbers stand for many.
+    that few numbers stand for many. With `most_words` only so many words of a text are written,
+    those that move most texts farthest; what is computed is then no longer what Python computes.
 
     >>> from priory import Classifier, Settings
     >>> classifier = Classifier(Settings.textbook()).update({"x": ["a", "b", "b"]}, [0, 0, 1])
-    >>> page_model(classifier.model, ["x"])["factors"][0]["parameters"]["probability"]
+    >>> page_model(classifier, ["x"])["factors"][0]["parameters"]["probability"]
     [[0.5, 0.5], [0.3333333333333333, 0.6666666666666666]]
     """
+    model, tables = classifier.model, classifier.statistics.tables
     place = {name: j for j, name in enumerate(columns)}
     return {
         "prior": np.exp(model.log_prior).tolist(),
-        "factors": [_factor(term, place) for term in model.terms if term.counts],
+        "factors": [
+            _words(term, place, tables[term.block.name], most_words)
+            if isinstance(term.parameters, WordsParameters) and most_words is not None
+            else _factor(term, place)
+            for term in model.terms
+            if term.counts
+        ],
     }
 
 
-def _factor(term: Term, place: dict[str, int]) -> dict[str, Any]:
-    told = factor_to_json(term, _by_class)
+def _words(term: Term, place: dict[str, int], table: Any, most: int) -> dict[str, Any]:
+    """Write the words alone that say most: in how many texts they are, times how much they say."""
+    p: WordsParameters = term.parameters
+    texts = table.per_word(table.pairs.rows)[: len(p.weights.kept)][p.weights.kept]
+    weights = np.nan_to_num(p.table)
+    said = texts * (weights.max(axis=1) - weights.min(axis=1))
+    some = np.sort(np.argsort(-said, kind="stable")[:most])
+    told = _factor(term, place, lambda values: _by_class(np.asarray(values)[:, some]))
+    told["parameters"]["words"] = p.words[some].tolist()
+    if term.family.readout == "bernoulli":  # type: ignore[attr-defined]
+        rest = np.setdiff1d(np.flatnonzero(p.weights.kept), np.flatnonzero(p.weights.kept)[some])
+        absent = term.weight * p.weights.log_presence(rest)[1].sum(axis=0)
+        told["bias"] = (np.asarray(told.get("bias", 0.0)) + absent).tolist()
+    return told
+
+
+def _factor(
+    term: Term, place: dict[str, int], by_class: Callable[[Any], Any] | None = None
+) -> dict[str, Any]:
+    told = factor_to_json(term, by_class or _by_class)
     told["columns"] = [place[name] for name in told["columns"]]
     parameters = told["parameters"]
     if term.about != "missing" and isinstance(term.parameters, StudentTParameters):

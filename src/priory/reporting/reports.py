@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from priory.base.errors import InputError, SettingError
-from priory.base.formatting import shown
 from priory.base.replacing import replacing
 from priory.base.version import __version__
 from priory.classifier.fitted import Fitted
@@ -27,7 +25,7 @@ from priory.evaluation.validation import trained
 from priory.reporting.content import Content, drawn_examples, given_examples
 from priory.reporting.figures import figures, overview
 from priory.reporting.markup import asset, h, raw
-from priory.reporting.page_model import page_model
+from priory.reporting.page_data import page_data
 from priory.reporting.reading import reading
 from priory.reporting.shapes import columns
 from priory.reporting.trial import trial
@@ -36,8 +34,10 @@ from priory.statistics.statistics import Statistics
 
 __all__ = ["Report", "make_report", "report"]
 
-LIMIT = 250_000
-"""So many characters the model may take in the page; a larger one is not computed there."""
+LIMIT = 380_000
+"""So many bytes a report has about at most; the model is cut, or left out, to keep to it."""
+
+ORDER = ("figures", "columns", "trial", "examples", "reading")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,8 +87,8 @@ def report(
     >>> X, y = play_tennis()
     >>> model = NaiveBayes.textbook().fit(X, y)
     >>> found = report(model, X, y)
-    >>> "exact leave-one-out" in found.html, "http" in found.html
-    (True, False)
+    >>> "exact leave-one-out" in found.html, len(found.html) < 400_000
+    (True, True)
     """
     classifier: Fitted = model._fitted()
     if (X is None) != (y is None):
@@ -156,45 +156,38 @@ def make_report(
     given = bool(examples)
     shown_rows = examples or drawn_examples(classifier)
     content = Content(classifier, target, evaluation, tuple(shown_rows), given)
-    data = _data(content)
-    fits = len(data) <= LIMIT
-    factors = json.loads(data)["model"]["factors"] if fits else []
-    parts = [
-        ("overview", "Overview", None),
-        ("figures", "How good it is", figures(content)),
-        ("columns", "What it goes by", columns(content)),
-        ("trial", "Try it", trial(content, _pairs(content, factors)) if fits else None),
-        ("examples", "Examples", explained(content)),
-        ("reading", "What was read", reading(content)),
-    ]
+    parts = {
+        "figures": ("How good it is", figures(content)),
+        "columns": ("What it goes by", columns(content)),
+        "examples": ("Examples", explained(content)),
+        "reading": ("What was read", reading(content)),
+    }
+    others = sum(len(inside.encode()) for _, inside in parts.values() if inside is not None)
+    data = page_data(content, LIMIT - others - len(_script()) - len(asset("page.css")))
+    parts["trial"] = ("Try it", trial(content, data))
+    chosen = [(name, *parts[name]) for name in ORDER if parts[name][1] is not None]
     heading = title or f"What the model knows of {content.of_target}"
-    links = [
-        h("li", h("a", name, href=f"#{place}"))
-        for place, name, inside in parts
-        if inside is not None
-    ]
+    links = [h("li", h("a", name, href=f"#{place}")) for place, name, _ in chosen]
+    contents = h("nav", h("ul", links), aria_label="Contents")
     body = (
         h("a", "To the report", href="#main", class_="skip"),
-        h(
-            "header",
-            h("h1", heading),
-            overview(content),
-            h("nav", h("ul", links), aria_label="Contents"),
-        ),
-        h("main", [inside for *_, inside in parts if inside is not None], id="main"),
+        h("header", h("h1", heading), overview(content), contents),
+        h("main", [inside for *_, inside in chosen], id="main"),
         h("footer", f"Made by priory {__version__}. This file needs no network and sends nothing."),
-        h("script", raw(data), type="application/json", id="priory-data") if fits else None,
-        h("script", raw(_script())) if fits else None,
     )
-    return Report(_page(heading, body, scripted=fits))
+    scripts = None
+    if data.text is not None:
+        holder = h("script", raw(data.text), type="application/json", id="priory-data")
+        scripts = (holder, h("script", raw(_script())))
+    return Report(_page(heading, (body, scripts)))
 
 
-def _page(title: str, body: Any, scripted: bool) -> str:
+def _page(title: str, body: Any) -> str:
     style, script = asset("page.css"), _script()
     rules = [
         "default-src 'none'",
         f"style-src '{_digest(style)}'",
-        f"script-src '{_digest(script)}'" if scripted else "script-src 'none'",
+        f"script-src '{_digest(script)}'",
         "base-uri 'none'",
         "form-action 'none'",
     ]
@@ -218,40 +211,3 @@ def _script() -> str:
 
 def _digest(text: str) -> str:
     return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()
-
-
-def _data(content: Content) -> str:
-    """Write what page.js reads; nothing in it can end the element that holds it."""
-    classifier = content.classifier
-    weight = classifier.statistics.weight
-    two = len(weight) == 2
-    names = [column["name"] for column in content.columns]
-    told = {
-        "model": page_model(classifier.model, names),
-        "classes": content.names,
-        "columns": content.columns,
-        "examples": [example.values for example in content.examples],
-        "target": 1 if two else int(weight.argmax()),
-        "against": 0 if two else -1,
-    }
-    text = json.dumps(told, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _pairs(content: Content, factors: Sequence[dict[str, Any]]) -> list[str]:
-    """Name the factors of several columns that no column can claim, in page.js's order."""
-    separable = {
-        "gaussian",
-        "student-t",
-        "bernoulli",
-        "binomial",
-        "multinomial",
-        "complement",
-        "poisson",
-    }
-    names = [column["name"] for column in content.columns]
-    return [
-        " × ".join(shown(names[j]) for j in factor["columns"])
-        for factor in factors
-        if len(factor["columns"]) > 1 and factor["family"] not in separable
-    ]

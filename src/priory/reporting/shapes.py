@@ -10,9 +10,10 @@ from priory.base.formatting import shown
 from priory.base.typing import FloatArray
 from priory.data.schema import Kind
 from priory.evaluation.rendering import amount
+from priory.model.log_odds import log_odds
 from priory.reporting.axes import Axis
 from priory.reporting.charts import curve_chart, points_chart
-from priory.reporting.content import Content, log_odds
+from priory.reporting.content import Content
 from priory.reporting.markup import Html, h
 from priory.reporting.scales import signed
 from priory.reporting.tables import MOST_CLASSES, section, table

@@ -36,7 +36,7 @@ def table(
         return h("td", value, class_=classes)
 
     top = [
-        h("th", name, scope="col", class_="n" if i in numbers else None)
+        h("th", name, scope="col", class_="n" if i in numbers else None) if name else h("td")
         for i, name in enumerate(head)
     ]
     body = [h("tr", [cell(i, value) for i, value in enumerate(row)]) for row in rows]

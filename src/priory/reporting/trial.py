@@ -7,13 +7,18 @@ from collections.abc import Sequence
 from priory.reporting.content import Content
 from priory.reporting.form import controls
 from priory.reporting.markup import Html, h
+from priory.reporting.page_data import PageData
 from priory.reporting.tables import section
 
 __all__ = ["trial"]
 
 
-def trial(content: Content, pairs: Sequence[str]) -> Html:
-    """Make the form in which the browser computes; `pairs` name what is counted together."""
+def trial(content: Content, data: PageData) -> Html:
+    """Make the form in which the browser computes, or say why there is none."""
+    remark = None if data.remark is None else h("p", data.remark, class_="soft")
+    if data.text is None:
+        return section("trial", "Try it", h("p", "The model is not computed on this page."), remark)
+    pairs = data.pairs
     names = content.names
     buttons = [h("button", "Typical row", type="button", data_row="typical")]
     buttons += [
@@ -59,7 +64,12 @@ def trial(content: Content, pairs: Sequence[str]) -> Html:
         autocomplete="off",
     )
     return section(
-        "trial", "Try it", h("p", told), h("noscript", h("p", "This part needs JavaScript.")), form
+        "trial",
+        "Try it",
+        h("p", told),
+        remark,
+        h("noscript", h("p", "This part needs JavaScript.")),
+        form,
     )
 
 
