@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from priory.classifier.fitted import Fitted
+    from priory.explaining.doctor import Diagnosis
     from priory.explaining.reasons import Reasons
+    from priory.explaining.shapes import Shapes
     from priory.explaining.what_if import WhatIf
     from priory.families.posteriors import ParameterPosterior
     from priory.model.description import ModelDescription
@@ -247,6 +249,61 @@ class Answers(Decisions):
         from priory.model.top_features import top_features
 
         return top_features(self._fitted().model, self._fitted().statistics, n)
+
+    def shapes(self, columns: Sequence[str] | None = None, level: float = 0.9) -> Shapes:
+        """Work out what each value of a column adds to the log-odds of each class, with a band.
+
+            Var log P(v | k) = ψ′(n_vk + a_v) − ψ′(n_k + Σa)
+
+        Of each column its own factor, with its weight and its corrections; pairs are not in it.
+        The band holds the true log-odds of the factor with the probability `level`.
+
+        >>> from priory import NaiveBayes
+        >>> from priory.examples import play_tennis
+        >>> NaiveBayes.textbook().fit(*play_tennis()).shapes(["wind"])["wind"].log_odds.round(2)
+        array([[ 0.45, -0.45],
+               [-0.4 ,  0.4 ]])
+        """
+        from priory.explaining.shapes import shapes
+
+        classifier = self._fitted()
+        model, weighed, choices = classifier.readout()
+        scale = float(classifier.statistics.weight.sum() / weighed.weight.sum())
+        return shapes(model, weighed, choices, columns, level, scale)
+
+    def diagnose(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Diagnosis:
+        """Find the columns that depend on each other given the class, and say what to do.
+
+            I(A; B | class), less chance;   gain: bits a row by which both together tell the class
+
+        It looks at the sample of rows that the model keeps, or at rows and their classes.
+
+        >>> from priory import NaiveBayes
+        >>> y = np.arange(600) % 2
+        >>> X = {"a": y ^ (np.arange(600) % 3 == 0), "b": np.arange(600) % 5}
+        >>> NaiveBayes.textbook().fit(X, y).diagnose(X, y)
+        <Diagnosis: 0 pairs of 2 columns depend on each other>
+        """
+        from priory.explaining.doctor import diagnose
+        from priory.tuning.leave_one_out import class_codes
+
+        classifier = self._fitted()
+        model, statistics = classifier.model, classifier.statistics
+        if (X is None) != (y is None):
+            raise SettingError("diagnose takes rows and their classes, or neither.")
+        if X is not None:
+            raw = open_table(self._rows(X))
+            labels, weight = self._targets(y), read_weights(sample_weight, raw.n_rows)
+            check_lengths(raw.n_rows, labels)
+            codes = _codes(labels, raw.n_rows, classifier.classes)
+            return diagnose(model, statistics, classifier.frame(raw), codes, weight)
+        sample = classifier.tuning_sample
+        if sample is None:
+            raise SettingError(
+                "This model keeps no rows to look at: give diagnose the rows and their classes."
+            )
+        codes = class_codes(sample.y, statistics)
+        return diagnose(model, statistics, sample.frame, codes, sample.weight)
 
     def tables(self, fractions: bool = False) -> pd.DataFrame:
         """Tabulate every parameter, tidily: the class prior, P(v | k), μ, σ², P(word | k).
