@@ -272,6 +272,16 @@ def forget(classifier: Classifier, source: Any, **reading: Any) -> int:
     return new.n_rows
 
 
+def count_rows(classifier: Classifier, source: Any, **reading: Any) -> Statistics:
+    """Count the rows of a source as a classifier would learn them, which stays as it is.
+
+    >>> classifier = train("examples/play_tennis.csv", "play")
+    >>> count_rows(classifier, "examples/play_tennis.csv") == classifier.statistics
+    True
+    """
+    return _count_for(classifier, source, **reading)[0]
+
+
 def _count_for(
     classifier: Classifier,
     source: Any,
