@@ -314,8 +314,8 @@ def _warn_untuned(fitted: Fitted, what: str) -> None:
     if fitted.state in ("textbook", "not tuned"):
         warn(
             f"{what} rests on probabilities, and those of a model that is not tuned are too sure "
-            "of themselves: naive Bayes counts what two columns share twice. NaiveBayes() and "
-            "Classifier() tune themselves; NaiveBayes.textbook(weights='columns') is calibrated.",
+            "of themselves: naive Bayes counts what two columns share twice. The default is tuned, "
+            "and a textbook model is calibrated with weights='columns'.",
             UncalibratedWarning,
         )
 

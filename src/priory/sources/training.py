@@ -295,6 +295,16 @@ def sample_of_learned(classifier: Classifier, source: Any, **reading: Any) -> Sa
     return sample if counted == classifier.statistics else None
 
 
+def count_rows(classifier: Classifier, source: Any, **reading: Any) -> Statistics:
+    """Count the rows of a source as a classifier would learn them, which stays as it is.
+
+    >>> classifier = train("examples/play_tennis.csv", "play")
+    >>> count_rows(classifier, "examples/play_tennis.csv") == classifier.statistics
+    True
+    """
+    return _count_for(classifier, source, **reading)[0]
+
+
 def _count_for(
     classifier: Classifier,
     source: Any,
