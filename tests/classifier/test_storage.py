@@ -806,3 +806,15 @@ def test_sums_beyond_their_class_are_refused(path, name, i, value, reason):
 
     with pytest.raises(ModelFileError, match=reason):
         load(rewritten(path, change_table=column(name, change)))
+
+
+def test_rows_without_weight_are_refused(path):
+    settings = Settings.textbook(families={("a", "b"): "multivariate-gaussian"})
+    rows = {"a": [1.0, 2.0, 4.0, 3.0], "b": [2.0, 1.0, 0.0, 5.0]}
+    Classifier(settings).update(rows, [0, 0, 1, 1]).save(path)
+
+    def change(values):
+        values[:] = [0.0 if i > 1 and x == 2.0 else x for i, x in enumerate(values)]
+
+    with pytest.raises(ModelFileError, match="rows of column 'a, b' have no weight"):
+        load(rewritten(path, change_table=column("weight", change)))

@@ -182,6 +182,8 @@ def _check_totals(statistics: Statistics, block: Block) -> None:
             raise DamageError(f"{name} has more weight than its class")
     there: Any = table.moments if isinstance(table, NumbersTable) else table
     if isinstance(there, SumsTable):
+        if ((there.rows > 0) & (there.weight <= 0)).any():
+            raise DamageError(f"rows of {name} have no weight")
         allowed = 1e-8 * there.passed + 1e-24 * np.abs(there.raw_squares) + 1e-299
         with np.errstate(over="ignore", invalid="ignore"):
             if not ((there.passed >= 0) & (there.squares >= -allowed)).all():

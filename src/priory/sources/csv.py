@@ -17,7 +17,7 @@ import numpy as np
 
 from priory.base.errors import InputError
 from priory.data.arrow import release
-from priory.sources.base import SAMPLE_BYTES, SAMPLE_ROWS, Batch, Form, Reading, Source, Unread
+from priory.sources.base import SAMPLE_BYTES, SAMPLE_ROWS, Batch, Form, Reading, TextSource, Unread
 from priory.sources.casting import (
     FALSE,
     TRUE,
@@ -52,7 +52,7 @@ LONGEST = 1 << 28
 """The longest line."""
 
 
-class CsvSource(Source):
+class CsvSource(TextSource):
     """The rows of CSV files with the same columns."""
 
     def __init__(self, name: str, heads: Sequence[CsvHead], reading: Reading) -> None:
@@ -62,35 +62,19 @@ class CsvSource(Source):
         self._size = sum(os.path.getsize(head.path) for head in heads)
         self._before = 0
         self._file: Any = None
-        self._found: tuple[Mapping[str, Form], Sequence[Unread]] | None = None
 
-    @property
-    def is_text(self) -> bool:
-        """True: the columns have no types."""
-        return True
-
-    def forms(self) -> Mapping[str, Form]:
-        """Infer the form of each column from the first rows."""
-        return self._inferred()[0]
-
-    def unread(self) -> Sequence[Unread]:
-        """List the columns that are labels only because a few values do not fit."""
-        return self._inferred()[1]
-
-    def _inferred(self) -> tuple[Mapping[str, Form], Sequence[Unread]]:
+    def _infer(self) -> tuple[Mapping[str, Form], Sequence[Unread]]:
         """Let Arrow infer the types, and look closer at what it takes for strings, or codes."""
-        if self._found is None:
-            first = list(self._first())
-            found = [piece.inferred() for piece in first]
-            forms = {name: _joined(types[name] for types in found) for name in self.columns}
-            unsure = [name for name in self.columns if forms[name] is Form.TEXT]
-            if any(_leading_zeros(piece.rows) for piece in first):
-                unsure += [name for name in self.columns if forms[name] is Form.INTEGER]
-            texts = [piece.texts(unsure)[0] for piece in first] if unsure else []
-            columns = {name: _concatenated(table[name] for table in texts) for name in unsure}
-            seen, unread = find_forms(columns, self.reading)
-            self._found = {**forms, **seen}, unread
-        return self._found
+        first = list(self._first())
+        found = [piece.inferred() for piece in first]
+        forms = {name: _joined(types[name] for types in found) for name in self.columns}
+        unsure = [name for name in self.columns if forms[name] is Form.TEXT]
+        if any(_leading_zeros(piece.rows) for piece in first):
+            unsure += [name for name in self.columns if forms[name] is Form.INTEGER]
+        texts = [piece.texts(unsure)[0] for piece in first] if unsure else []
+        columns = {name: _concatenated(table[name] for table in texts) for name in unsure}
+        seen, unread = find_forms(columns, self.reading)
+        return {**forms, **seen}, unread
 
     def _first(self) -> Iterator[_Piece]:
         """Iterate over the first rows, a piece for each file."""
