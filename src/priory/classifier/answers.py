@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from priory.classifier.fitted import Fitted
     from priory.explaining.doctor import Diagnosis
+    from priory.explaining.influence import Influence
     from priory.explaining.reasons import Reasons
     from priory.explaining.shapes import Shapes
     from priory.explaining.what_if import WhatIf
@@ -164,6 +165,31 @@ class Answers(Decisions):
         statistics = self._fitted().statistics
         return self._answer(X, lambda model, row: what_if(model, statistics, row, *given))
 
+    def influence(self, row: Any, X: Any, y: Any, sample_weight: Any = None) -> Influence:
+        """Work out how far each row that was learned moved the prediction of one row.
+
+            log-odds(k | x) − log-odds(k | x) without the row
+
+        Exactly: the row is subtracted from the sums. What was tuned stays. X and y are rows that
+        were learned, all or some.
+
+        >>> from priory import NaiveBayes
+        >>> X, y = {"x": ["a", "a", "b"] * 3}, ["yes", "no", "no"] * 3
+        >>> model = NaiveBayes.textbook().fit(X, y)
+        >>> model.influence({"x": "a"}, X, y).log_odds[:3, 0].round(3).tolist()
+        [-0.47, 0.336, 0.049]
+        """
+        from priory.explaining.influence import influence
+
+        classifier = self._fitted()
+        rows = classifier.learned_rows(self._rows(X), self._targets(y), sample_weight)
+        _, weighed, choices = classifier.readout()
+        scale = float(weighed.weight.sum() / classifier.statistics.weight.sum())
+        given = (classifier.settings.class_prior, scale)
+        return self._answer(
+            row, lambda model, one: influence(model, weighed, choices, *given, one, rows)
+        )
+
     def fewest_changes(self, X: Any) -> AnyArray:
         """Count the columns of each row that must change for another prediction; −1: none suffice.
 
@@ -253,7 +279,7 @@ class Answers(Decisions):
     def shapes(self, columns: Sequence[str] | None = None, level: float = 0.9) -> Shapes:
         """Work out what each value of a column adds to the log-odds of each class, with a band.
 
-            Var log P(v | k) = ψ′(n_vk + a_v) − ψ′(n_k + Σa)
+            log P(v | k) − mean over the other classes,   P(· | k) ~ Dirichlet(n_vk + a_v)
 
         Of each column its own factor, with its weight and its corrections; pairs are not in it.
         The band holds the true log-odds of the factor with the probability `level`.
