@@ -29,7 +29,13 @@ if TYPE_CHECKING:
         TextNB,
         load,
     )
-    from priory.evaluation import compare, cross_validate, evaluate, leave_one_out
+    from priory.evaluation import (
+        compare,
+        cross_validate,
+        evaluate,
+        find_label_errors,
+        leave_one_out,
+    )
     from priory.network import BeliefNetwork, Hypotheses, JointTable
     from priory.reporting import nomogram, report
     from priory.sources import train
@@ -53,6 +59,7 @@ __all__ = [
     "compare",
     "cross_validate",
     "evaluate",
+    "find_label_errors",
     "leave_one_out",
     "load",
     "nomogram",
@@ -82,6 +89,7 @@ __getattr__ = importer(
         "compare": "evaluation",
         "cross_validate": "evaluation",
         "evaluate": "evaluation",
+        "find_label_errors": "evaluation",
         "leave_one_out": "evaluation",
         "load": "estimators",
         "nomogram": "reporting",
