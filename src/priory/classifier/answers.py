@@ -69,6 +69,20 @@ class Answers(Decisions):
 
     # Of rows
 
+    def read_rows(self, X: Any, y: Any) -> tuple[Frame, Labels]:
+        """Read rows and their classes as the model does: coded columns, and coded classes.
+
+        >>> from priory import Classifier
+        >>> classifier = Classifier().update({"x": ["a", "b"]}, [0, 1])
+        >>> frame, labels = classifier.read_rows({"x": ["b"]}, [1])
+        >>> frame["x"].value(0), labels.value(0)
+        ('b', 1)
+        """
+        raw = open_table(self._rows(X))
+        labels = self._targets(y)
+        check_lengths(raw.n_rows, labels)
+        return self._fitted().frame(raw), labels
+
     def predict(self, X: Any) -> AnyArray:
         """Predict the most probable class of every row."""
         # Another thread may make new classes known meanwhile, so both are of one model.

@@ -21,6 +21,7 @@ from priory.evaluation.evaluation import Evaluation
 from priory.evaluation.validation import trained
 from priory.sources.scoring import rows_of
 from priory.sources.training import sample_of_learned
+from priory.statistics.sampling import Sample
 
 __all__ = ["report"]
 
@@ -60,17 +61,21 @@ def report(
     if row and not data:
         raise SettingError("--row asks for rows of the data: name the data too.")
     examples: Any = ()
+    found, sample = None, None
     with told(in_options):
         if data:
             with from_stdin(data) as source:
-                found = _judged(classifier, source, target, opening)
+                found, sample = _judged(classifier, source, target, opening)
                 for number in row:
                     X = one_row(rows_of(classifier, source, most=number, **opening), number)
-                    examples += given_examples(classifier, X, {f"row {number}": 0})
+                    frame = classifier.frame(X)
+                    examples += given_examples(classifier, frame, {f"row {number}": 0})
         else:
             found = learned_figures(classifier)
         of = target or classifier.provenance.target
-        made = make_report(classifier, found, target=of, title=title, examples=examples)
+        made = make_report(
+            classifier, found, target=of, title=title, examples=examples, sample=sample
+        )
         made.save(output)
     size = len(made.html.encode())
     if as_json:
@@ -82,13 +87,13 @@ def report(
 
 def _judged(
     classifier: Classifier, source: Any, target: str | None, opening: Opening
-) -> Evaluation | None:
+) -> tuple[Evaluation, Sample | None]:
     """Judge a model on rows it has not learned, or on those it has, each without itself."""
     if target in (None, classifier.provenance.target):
         with suppress(PrioryError):  # other columns or classes: not what was learned
             if sample := sample_of_learned(classifier, source, **opening):
-                return trained(classifier, classifier.tuning_sample or sample)
+                return trained(classifier, classifier.tuning_sample or sample), sample
     found, unlabelled = judge(classifier, source, target, **opening)
     if unlabelled:
         say(f"{unlabelled:,} rows without a class were skipped")
-    return found
+    return found, None

@@ -134,15 +134,15 @@ def points_chart(
     names: Sequence[str],
     points: FloatArray,
     weight: FloatArray | None,
-    band: tuple[FloatArray, FloatArray] | None,
+    reach: FloatArray,
     told: str,
 ) -> Html:
-    """Draw the log-odds of single values, one below the other, with bands where there are any."""
+    """Draw the log-odds of single values, one below the other, with bands that reach so far."""
     order = np.arange(len(names))
     if len(names) > MOST_POINTS:
         order = np.argsort(-(np.abs(points) if weight is None else weight), kind="stable")
         order = np.sort(order[:MOST_POINTS])
-    low, high = _range(points[order], None if band is None else (band[0][order], band[1][order]))
+    low, high = _range(points[order], reach[order])
     at = _linear(low, high, 112, 288)
     drawn: list[Any] = [_levels(low, high, at, len(order) * 17 + 8)]
     for row, i in enumerate(order.tolist()):
@@ -154,7 +154,7 @@ def points_chart(
                 "g",
                 h("title", f"{names[i]}: {signed(float(points[i]), 2)}{rows}"),
                 h("text", _short(names[i]), x=104, y=y + 4, text_anchor="end"),
-                _whisker(band, i, at, y),
+                _whisker(*np.clip([x - reach[i], x + reach[i]], low, high), at, y),
                 h("line", class_="stem", x1=at(0.0), x2=at(x), y1=y, y2=y),
                 h("circle", class_="dot", cx=at(x), cy=y, r=4),
             )
@@ -167,14 +167,14 @@ def curve_chart(
     values: FloatArray,
     points: FloatArray,
     counts: tuple[FloatArray, FloatArray] | None,
-    band: tuple[FloatArray, FloatArray] | None,
+    reach: FloatArray,
     told: str,
 ) -> Html:
     """Draw the log-odds of a number, with how many rows have it below and a band about it.
 
     `counts` are the edges of bins and the rows in each.
     """
-    low, high = _range(points, band)
+    low, high = _range(points, reach)
     first, last = float(values[0]), float(values[-1])
     x, y = _linear(first, last, 40, 290), _linear(low, high, 128, 12)
     drawn: list[Any] = []
@@ -191,10 +191,10 @@ def curve_chart(
             drawn.append(
                 h("rect", class_="count", x=x(max(a, first)), y=156 - tall, width=wide, height=tall)
             )
-    if band is not None:
-        upper = [f"{x(v):.2f} {y(p):.2f}" for v, p in _pairs(values, band[1], low, high)]
-        lower = [f"{x(v):.2f} {y(p):.2f}" for v, p in _pairs(values, band[0], low, high)]
-        drawn.append(h("path", class_="band", d="M" + " L".join([*upper, *lower[::-1]]) + "Z"))
+    if np.isfinite(reach).all():
+        upper, lower = (_pairs(values, points + side * reach, low, high) for side in (1.0, -1.0))
+        around = " L".join(f"{x(v):.2f} {y(p):.2f}" for v, p in [*upper, *lower[::-1]])
+        drawn.append(h("path", class_="band", d=f"M{around}Z"))
     line = " L".join(f"{x(v):.2f} {y(p):.2f}" for v, p in _pairs(values, points, low, high))
     drawn.append(h("path", class_="curve", d=f"M{line}"))
     drawn += [
@@ -210,9 +210,11 @@ def _pairs(
     return list(zip(values.tolist(), np.clip(points, low, high).tolist(), strict=True))
 
 
-def _range(points: FloatArray, band: tuple[FloatArray, FloatArray] | None) -> tuple[float, float]:
-    every = [points] if band is None else [points, *band]
-    finite = np.concatenate(every)
+def _range(points: FloatArray, reach: FloatArray) -> tuple[float, float]:
+    far = np.nan_to_num(
+        np.minimum(reach, 1.0 + np.abs(points))
+    )  # a wide band may leave the picture
+    finite = np.concatenate([points - far, points + far])
     finite = np.clip(finite[np.isfinite(finite)], -9.0, 9.0)
     low, high = float(finite.min(initial=0.0)), float(finite.max(initial=0.0))
     room = 0.04 * (high - low) + 0.05
@@ -241,10 +243,9 @@ def _levels(low: float, high: float, at: Any, bottom: float) -> list[Html]:
     return found
 
 
-def _whisker(band: tuple[FloatArray, FloatArray] | None, i: int, at: Any, y: float) -> Html | None:
-    if band is None:
+def _whisker(low: float, high: float, at: Any, y: float) -> Html | None:
+    if low != low:
         return None
-    low, high = (float(np.clip(end[i], -9.0, 9.0)) for end in band)
     return h("line", class_="whisker", x1=at(low), x2=at(high), y1=y, y2=y)
 
 

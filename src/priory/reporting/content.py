@@ -9,22 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from priory.base.errors import NoLikelihoodError
+from priory.base.errors import NoLikelihoodError, SettingError
 from priory.base.formatting import shown
-from priory.base.typing import FloatArray
 from priory.classifier.fitted import Fitted
 from priory.data.columns import Frame
-from priory.data.rawtables import RawTable, open_table
+from priory.data.reading import with_pairs
 from priory.evaluation.evaluation import Evaluation
+from priory.explaining.doctor import Diagnosis, diagnose
 from priory.model.explanation import explain
+from priory.model.importance import Importance
 from priory.model.row_explanation import RowExplanation
 from priory.reporting.axes import Axes, axes_of
 from priory.reporting.form import form_columns
 from priory.reporting.page_model import page_value
+from priory.statistics.sampling import Sample
+from priory.tuning.leave_one_out import class_codes
 
-__all__ = ["Content", "Example", "drawn_examples", "given_examples"]
+__all__ = ["Content", "Example", "classifier_of", "drawn_examples", "given_examples"]
 
 MOST_EXAMPLES = 3
+SOME_ROWS = 2_000
+"""On so many rows it is measured how far columns move predictions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +51,8 @@ class Content:
     examples: tuple[Example, ...]
     has_given_rows: bool = False
     """Whether the examples are rows of the user's, which were asked for."""
-    weight: FloatArray | None = None
+    sample: Sample | None = None
+    """Rows with their classes, of which averages are told; none of them is shown."""
 
     @cached_property
     def axes(self) -> Axes:
@@ -57,6 +63,24 @@ class Content:
     def columns(self) -> list[dict[str, Any]]:
         """The columns of a row, as a form asks for them."""
         return form_columns(self.classifier)
+
+    @cached_property
+    def importance(self) -> Importance | None:
+        """How far each column moves predictions."""
+        if self.sample is None or not len(self.sample.y):
+            return None
+        frame = self.sample.frame.take(slice(0, SOME_ROWS))
+        frame = with_pairs(frame, self.classifier.statistics.schema)
+        return explain(self.classifier.model, frame, self.classifier.statistics).importance()
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """Which columns depend on each other given the class."""
+        if self.sample is None or not len(self.sample.y):
+            return None
+        sample, statistics = self.sample, self.classifier.statistics
+        codes = class_codes(sample.y, statistics)
+        return diagnose(self.classifier.model, statistics, sample.frame, codes, sample.weight)
 
     @property
     def names(self) -> list[str]:
@@ -85,18 +109,23 @@ def drawn_examples(classifier: Fitted) -> tuple[Example, ...]:
     return tuple(found)
 
 
-def given_examples(classifier: Fitted, X: Any, rows: Mapping[str, int]) -> tuple[Example, ...]:
-    """Take rows of a table that the user wants to be in the report, by their titles."""
-    raw = open_table(X)
-    found = []
-    for title, i in rows.items():
-        one = RawTable(raw.names, 1, raw.named, _taken(raw, i), tidy=raw.tidy)
-        found += _examples(classifier, classifier.frame(one), [title])
-    return tuple(found)
+def given_examples(
+    classifier: Fitted, frame: Frame, rows: Mapping[str, int]
+) -> tuple[Example, ...]:
+    """Take rows that the user wants to be in the report, by their titles."""
+    some = frame.take(np.array(list(rows.values()), dtype=np.int64))
+    return tuple(_examples(classifier, some, list(rows)))
 
 
-def _taken(raw: RawTable, i: int) -> Any:
-    return lambda j: raw.get(j)[i : i + 1]
+def classifier_of(model: Any) -> Fitted:
+    """Take the classifier of a fitted model; an estimator that is not fitted says so."""
+    if isinstance(model, Fitted):
+        return model
+    if not hasattr(model, "read_rows"):
+        raise SettingError(f"model must be one of priory's, not {model!r:.60}.")
+    _ = model.classes_
+    found: Fitted = model.classifier_
+    return found
 
 
 def _examples(classifier: Fitted, frame: Frame, titles: Sequence[str]) -> list[Example]:

@@ -19,9 +19,9 @@ from priory.base.formatting import shown
 from priory.base.labels import label_key
 from priory.base.replacing import replacing
 from priory.base.typing import BoolArray, FloatArray, Label
-from priory.classifier.fitted import Fitted
 from priory.model.log_odds import log_odds
 from priory.reporting.axes import Axes, Axis, axes_of
+from priory.reporting.content import classifier_of
 from priory.reporting.grids import cell_grid
 from priory.reporting.markup import Html, asset, h, raw
 from priory.reporting.scales import Scale, signed, ticks
@@ -85,7 +85,7 @@ def nomogram(model: Any, target: Any = None, against: Any = None) -> Nomogram:
     >>> nomogram(model)
     <Nomogram of 1 axes: Yes against No>
     """
-    classifier: Fitted = model._fitted()
+    classifier = classifier_of(model)
     axes = axes_of(classifier)
     if axes.refused:
         column, why = axes.refused[0]

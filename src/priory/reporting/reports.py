@@ -15,14 +15,17 @@ import numpy as np
 
 from priory.base.errors import InputError, SettingError
 from priory.base.replacing import replacing
+from priory.base.typing import FloatArray
 from priory.base.version import __version__
 from priory.classifier.fitted import Fitted
-from priory.data.rawtables import open_table
+from priory.data.columns import Frame, Labels
+from priory.data.reading import read_weights
 from priory.evaluation import leave_one_out
 from priory.evaluation.evaluation import Evaluation
 from priory.evaluation.held_out import evaluate
 from priory.evaluation.validation import trained
-from priory.reporting.content import Content, drawn_examples, given_examples
+from priory.reporting.advice import advice
+from priory.reporting.content import Content, classifier_of, drawn_examples, given_examples
 from priory.reporting.figures import figures, overview
 from priory.reporting.markup import asset, h, raw
 from priory.reporting.page_data import page_data
@@ -30,6 +33,7 @@ from priory.reporting.reading import reading
 from priory.reporting.shapes import columns
 from priory.reporting.trial import trial
 from priory.reporting.waterfall import examples as explained
+from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 
 __all__ = ["Report", "make_report", "report"]
@@ -37,7 +41,10 @@ __all__ = ["Report", "make_report", "report"]
 LIMIT = 380_000
 """So many bytes a report has about at most; the model is cut, or left out, to keep to it."""
 
-ORDER = ("figures", "columns", "trial", "examples", "reading")
+SAMPLE = 20_000
+"""Averages are over so many rows at most, of each class a part."""
+
+ORDER = ("figures", "columns", "trial", "examples", "advice", "reading")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,25 +97,28 @@ def report(
     >>> "exact leave-one-out" in found.html, len(found.html) < 400_000
     (True, True)
     """
-    classifier: Fitted = model._fitted()
+    classifier = classifier_of(model)
     if (X is None) != (y is None):
         raise SettingError("report takes rows and their classes, X and y, or neither.")
     target = classifier.provenance.target or getattr(y, "name", None)
+    told: dict[str, Any] = {"target": target, "title": title}
     if X is None:
         if len(rows):
             raise SettingError("rows asks for rows of X: give X and y too.")
-        return make_report(classifier, learned_figures(classifier), target=target, title=title)
-    numbers = _row_numbers(rows, open_table(model._rows(X)).n_rows)
+        return make_report(classifier, learned_figures(classifier), **told)
+    frame, labels = model.read_rows(X, y)
+    told["examples"] = given_examples(classifier, frame, _titles(rows, len(labels)))
+    weight = read_weights(sample_weight, len(labels))
+    told["sample"] = Sample.of(frame, labels, weight, SAMPLE)
     if learned is None:
-        learned = _are_learned(classifier, model._rows(X), model._targets(y), sample_weight)
+        learned = _are_learned(classifier, frame, labels, weight)
     if not learned:
         found = evaluate(model, X, y, sample_weight)
-    elif sample_weight is None and _whole_sample(classifier):
+    elif weight is None and classifier.tuning is not None and classifier.has_sample:
         found = learned_figures(classifier) or leave_one_out(model, X, y)
     else:
         found = leave_one_out(model, X, y, sample_weight)
-    given = given_examples(classifier, model._rows(X), {f"row {i}": i for i in numbers})
-    return make_report(classifier, found, target=target, title=title, examples=given)
+    return make_report(classifier, found, **told)
 
 
 def learned_figures(classifier: Fitted) -> Evaluation | None:
@@ -118,27 +128,24 @@ def learned_figures(classifier: Fitted) -> Evaluation | None:
     return None if sample is None else trained(classifier, sample)  # type: ignore[arg-type]
 
 
-def _whole_sample(classifier: Fitted) -> bool:
-    sample = classifier.tuning_sample
-    return sample is not None and classifier.tuning is not None
-
-
-def _are_learned(classifier: Fitted, X: Any, y: Any, sample_weight: Any) -> bool:
+def _are_learned(
+    classifier: Fitted, frame: Frame, labels: Labels, weight: FloatArray | None
+) -> bool:
     """Tell whether rows are the very rows that were learned: their counts are the same."""
-    frame, labels, weight = classifier._learned_rows(X, y, sample_weight)
-    if len(labels) != classifier.statistics.n_rows:
+    statistics = classifier.statistics
+    if len(labels) != statistics.n_rows:
         return False
-    schema = classifier.statistics.schema
-    return bool(Statistics.count(frame, labels, schema, weight) == classifier.statistics)
+    return bool(Statistics.count(frame, labels, statistics.schema, weight) == statistics)
 
 
-def _row_numbers(rows: Any, n: int) -> list[int]:
-    found = []
+def _titles(rows: Any, n: int) -> dict[str, int]:
+    """Name the rows that are asked for."""
+    found = {}
     for i in rows:
         whole = isinstance(i, int | np.integer) and not isinstance(i, bool)
         if not whole or not 0 <= i < n:
             raise InputError(f"rows must be numbers of rows from 0 to {n - 1}, not {i!r}.")
-        found.append(int(i))
+        found[f"row {i}"] = int(i)
     return found
 
 
@@ -149,17 +156,23 @@ def make_report(
     target: str | None = None,
     title: str | None = None,
     examples: Any = (),
+    sample: Sample | None = None,
 ) -> Report:
-    """Write a report on a classifier whose figures are known."""
+    """Write a report on a classifier whose figures are known.
+
+    Averages over rows are of the sample that the classifier keeps, or of the given one.
+    """
     if len(classifier.classes) < 2:
         raise InputError("A report is on a model that tells classes apart; it has learned one.")
     given = bool(examples)
     shown_rows = examples or drawn_examples(classifier)
-    content = Content(classifier, target, evaluation, tuple(shown_rows), given)
+    sample = classifier.tuning_sample or sample
+    content = Content(classifier, target, evaluation, tuple(shown_rows), given, sample)
     parts = {
         "figures": ("How good it is", figures(content)),
         "columns": ("What it goes by", columns(content)),
         "examples": ("Examples", explained(content)),
+        "advice": ("Advice", advice(content)),
         "reading": ("What was read", reading(content)),
     }
     others = sum(len(inside.encode()) for _, inside in parts.values() if inside is not None)
