@@ -173,7 +173,7 @@ def learn_weights(
         return LearnedWeights(np.zeros(0), np.zeros(rows.prior.shape[1]), 1.0)
     n_terms = len(terms)
     free = np.ones(n_terms, dtype=np.bool_) if centre is None or one_for_all else np.isnan(centre)
-    total = terms[free].sum(axis=0, dtype=np.float64)
+    total = (terms if free.all() else terms[free]).sum(axis=0, dtype=np.float64)
     t = learn_temperature(rows.prior, total, rows.y, rows.weight, DOUBT, HOLD)
     if one_for_all:
         scaled = (t * total)[None].astype(np.float32)

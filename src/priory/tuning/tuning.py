@@ -120,7 +120,9 @@ def _tune(
     terms += [_of_rows(grid, pair, rows) for pair, (grid, _) in zip(pairs, ratios, strict=True)]
     stacked = np.stack(terms) if terms else np.zeros((0, *rows.prior.shape), np.float32)
     known = Rows(rows.prior, rows.y, rows.weight, chosen.share(len(rows)))
-    n_own = len(chosen.terms)
+    names, n_own = list(chosen.terms), len(chosen.terms)
+    terms.clear()  # they are stacked: of thousands of columns twice is much
+    chosen.terms.clear()
     bar.step("weights")
     weights, scores = _weighted(settings, known, stacked, n_own, rows)
     corrected = Corrected((), (), scores)
@@ -137,13 +139,13 @@ def _tune(
     ]
     return Tuning(
         chosen.choices,
-        dict(zip(chosen.terms, weights.terms[:n_own].tolist(), strict=True)),
+        dict(zip(names, weights.terms[:n_own].tolist(), strict=True)),
         weights.temperature,
         statistics.classes,
         bias + (0.0 if settings.weights is None else _smoothing(scaled.weight)),
         scale,
         statistics.n_rows,
-        "leave-one-out" if settings.weights is None or not terms else "cross-fitted",
+        "leave-one-out" if settings.weights is None or not len(stacked) else "cross-fitted",
         _sample_scores(corrected.scores, rows, sample),
         (*corrected.columns, *_pair_corrections(dependent, corrected.pairs)),
     )
