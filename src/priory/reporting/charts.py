@@ -147,14 +147,14 @@ def points_chart(
     drawn: list[Any] = [_levels(low, high, at, len(order) * 17 + 8)]
     for row, i in enumerate(order.tolist()):
         y = 12 + 17 * row
-        x = float(np.clip(points[i], low, high))
+        x, from_, to = np.clip(points[i] + reach[i] * np.array([0, -1, 1]), low, high).tolist()
         rows = "" if weight is None else f", {weight[i]:,.0f} rows"
         drawn.append(
             h(
                 "g",
                 h("title", f"{names[i]}: {signed(float(points[i]), 2)}{rows}"),
                 h("text", _short(names[i]), x=104, y=y + 4, text_anchor="end"),
-                _whisker(*np.clip([x - reach[i], x + reach[i]], low, high), at, y),
+                _whisker(from_, to, at, y),
                 h("line", class_="stem", x1=at(0.0), x2=at(x), y1=y, y2=y),
                 h("circle", class_="dot", cx=at(x), cy=y, r=4),
             )
