@@ -30,6 +30,7 @@ from priory.cli.inputs import (
 from priory.cli.options import AsJson, Data, Opening, Out, opens_source
 from priory.cli.outputs import check_output, dumped
 from priory.cli.wording import in_options
+from priory.sources.addresses import file_of, is_address
 from priory.sources.opening import SQL
 from priory.tuning.settings import Settings
 
@@ -119,9 +120,10 @@ def train(
     """Learn a table of any size, say what was learned, and save the model.
 
     DATA is CSV, TSV, Parquet, JSON, Arrow, SQLite, DuckDB or Excel, plain or packed by gzip, bzip2,
-    zstd, xz or zip; a pattern; a SQL query over files; or a folder with a folder of texts for each
-    class, which needs no --target. With --spark it is Parquet files or a table of the cluster. The
-    model goes to the file named by -o, else beside you under the name of the data.
+    zstd, xz or zip; a pattern; a SQL query over files; a database, such as postgresql://host/base
+    with --query or --table; or a folder with a folder of texts for each class, which needs no
+    --target. With --spark it is Parquet files or a table of the cluster. The model goes to the file
+    named by -o, else beside you under the name of the data.
     """
     given = locals()
     if target is None and (spark is not None or not Path(data[0]).is_dir()):
@@ -179,5 +181,8 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
 def _stem(data: Sequence[str]) -> str:
     if data[0] == "-" or SQL.match(data[0]):
         return "model"
+    if is_address(data[0]):  # which may hold a password
+        file = file_of(data[0])
+        return "model" if file is None else _stem([file])
     name = Path(data[0]).name.replace("*", "").replace("?", "")
     return name.partition(".")[0] or "model"

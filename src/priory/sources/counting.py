@@ -19,6 +19,7 @@ from priory.base.errors import InputError, PrioryWarning, listing, warn
 from priory.base.labels import label_key
 from priory.base.typing import Label
 from priory.classifier.counter import Counter, without_columns, without_identifiers
+from priory.data.arrow import release
 from priory.data.columns import Labels
 from priory.data.gaps import tidied
 from priory.data.natural import natural
@@ -103,6 +104,8 @@ def sample_schema(task: Task) -> Schema:
         raise InputError(f"{task.source.name} has no rows{_where_hint(task.source)}.")
     raw = _joined(batches, task.features).table(task.features)
     schema = infer(raw, declared_kinds(task.settings, raw))
+    del raw, batches, batch
+    release()
     # Only the whole source can tell whether strings never repeat; until then they are counted.
     blocks = (
         replace(block, kind=Kind.LABELS, why="strings") if block.kind is Kind.IDENTIFIER else block

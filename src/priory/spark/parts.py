@@ -153,8 +153,9 @@ def _dealt(total: Statistics) -> Iterator[Any]:
         or (block.kind is Kind.WORDS and getattr(total.tables[block.name], "limit", None) is None)
     ]
     blocks, names = coded(table["block"])
-    of_values = np.isin(blocks, [i for i, name in enumerate(names) if name in spread])
-    codes, keys = coded(table["key"])
+    of_values = np.isin(blocks, [i for i, name in enumerate(names.to_pylist()) if name in spread])
+    codes, strings = coded(table["key"])
+    keys = strings.to_pylist()
     shard = np.array([zlib.crc32(key.encode()) % SHARDS for key in keys], dtype=np.int32)[codes]
     shard = np.where(of_values, shard, 0)
     keyless = np.array([key == "" for key in keys])[codes]  # the texts of each class, say
