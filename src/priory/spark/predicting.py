@@ -11,6 +11,7 @@ from priory.base.errors import SchemaError, SettingError, listing
 from priory.base.typing import FloatArray, Label
 from priory.classifier.classifier import Classifier
 from priory.data.rawtables import RawTable
+from priory.model.explanation import Explanation
 from priory.sources.base import Batch, Reading, row_number
 from priory.sources.fitting import fitted, not_fitting
 from priory.sources.training import known_features, learned_forms
@@ -27,7 +28,7 @@ def predict(model: Any, frame: Any, *, proba: bool = False, explain: bool = Fals
 
     `proba` adds the probability of every class as well, in columns such as P(yes), and `explain` a
     column of reasons, the strongest first: what each column of the row says for the predicted
-    class and against the next one,
+    class and against the next one, with its weight where one was learned,
 
         log_odds = log P(value | predicted) − log P(value | next)
 
@@ -124,7 +125,7 @@ class Answer:
         if self._proba:
             found |= {f"P({k})": pa.array(p[:, i]) for i, k in enumerate(classes)}
         if self._explain:
-            found["explanation"] = pa.array(_reasons(classifier, X), _reason_type())
+            found["explanation"] = _reasons(classifier.explain(X), table)
         return found
 
 
@@ -170,31 +171,39 @@ def _best(p: FloatArray, best: Any) -> FloatArray:
     return p[np.arange(len(p)), best]
 
 
-def _reasons(classifier: Classifier, X: RawTable) -> list[list[dict[str, Any]]]:
+def _reasons(explanation: Explanation, table: Any) -> Any:
     """List what each column says for the predicted class and against the next, row by row."""
-    rows = []
-    for row in classifier.explain(X):
-        first, second = np.argsort(-row.posterior, kind="stable")[:2]
-        values = {factor.column: factor.value for factor in row.factors if factor.about == "value"}
-        said = {}
-        for column, scores in row.by_column().items():
-            with np.errstate(invalid="ignore"):
-                said[column] = float(scores[first] - scores[second])
-        rows.append(
-            [
-                {
-                    "column": c,
-                    "value": None if c not in values else str(values[c]),
-                    "log_odds": odds,
-                }
-                for c, odds in sorted(said.items(), key=lambda item: -abs(item[1]))
-            ]
-        )
-    return rows
-
-
-def _reason_type() -> Any:
     import pyarrow as pa
 
-    fields = {"column": pa.string(), "value": pa.string(), "log_odds": pa.float64()}
-    return pa.list_(pa.struct(list(fields.items())))
+    said = explanation.by_column()
+    rows, columns = np.arange(len(explanation)), list(said)
+    ranks = np.argsort(-explanation.posterior, axis=1, kind="stable")
+    with np.errstate(invalid="ignore"):
+        odds = np.stack(
+            [s[rows, ranks[:, 0]] - s[rows, ranks[:, 1]] for s in said.values()], axis=1
+        )
+    order = np.argsort(-np.abs(odds), axis=1, kind="stable")
+    sorted_odds = np.take_along_axis(odds, order, axis=1)
+    told = sorted_odds != 0  # what says nothing, as a missing value does, is no reason
+    which, row = order[told], np.broadcast_to(rows[:, None], order.shape)[told]
+    values = pa.concat_arrays([_as_text(table, column) for column in columns])
+    reasons = pa.StructArray.from_arrays(
+        [
+            pa.array(columns, pa.string()).take(pa.array(which)),
+            values.take(pa.array(which * len(rows) + row)),
+            pa.array(sorted_odds[told]),
+        ],
+        ["column", "value", "log_odds"],
+    )
+    ends = np.concatenate([[0], np.cumsum(told.sum(axis=1))]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(ends), reasons)
+
+
+def _as_text(table: Any, column: str) -> Any:
+    """Write the values of a column as text; a pair of columns has none of its own."""
+    import pyarrow as pa
+
+    if column not in table.column_names:
+        return pa.nulls(table.num_rows, pa.string())
+    found = table[column].cast(pa.string())
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
