@@ -178,10 +178,9 @@ def _reasons(explanation: Explanation, table: Any) -> Any:
     said = explanation.by_column()
     rows, columns = np.arange(len(explanation)), list(said)
     ranks = np.argsort(-explanation.posterior, axis=1, kind="stable")
+    first, second = ranks[:, 0], ranks[:, min(1, ranks.shape[1] - 1)]
     with np.errstate(invalid="ignore"):
-        odds = np.stack(
-            [s[rows, ranks[:, 0]] - s[rows, ranks[:, 1]] for s in said.values()], axis=1
-        )
+        odds = np.stack([s[rows, first] - s[rows, second] for s in said.values()], axis=1)
     order = np.argsort(-np.abs(odds), axis=1, kind="stable")
     sorted_odds = np.take_along_axis(odds, order, axis=1)
     told = sorted_odds != 0  # what says nothing, as a missing value does, is no reason
