@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lgamma
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
@@ -22,7 +22,7 @@ from priory.base.errors import InputError, NoLikelihoodError
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 from priory.data.columns import Combined, Labels, Numbers
 from priory.data.schema import Block, Kind
-from priory.families.described import FactorParts, assigned, column_parts
+from priory.families.described import FactorParts, Support, assigned, column_parts
 from priory.families.priors import Dirichlet, Laplace, MEstimate, Prior
 from priory.kernels.score import Lookups
 from priory.statistics.tables import LabelsTable, NumbersTable
@@ -43,6 +43,7 @@ __all__ = [
     "log",
     "log_gamma",
     "log_shares",
+    "looked_up",
     "n_classes",
     "times",
 ]
@@ -135,6 +136,21 @@ class Family(ABC):
         """
         return column_parts(self, block, row, parameters) if isinstance(row, Numbers) else None
 
+    def support(self, column: Any, table: Any, parameters: Any) -> Support | None:
+        """Count what the factor of each row was estimated from, rows × classes.
+
+        A family that counts values says how often it counted the row's; any other that it went by
+        all the rows of the class.
+        """
+        present = getattr(table, "present", None)
+        if present is None:
+            return None
+        return Support(None, np.broadcast_to(present, (len(column), len(present))))
+
+    def part_support(self, row: Any, table: Any, parameters: Any) -> Support | None:
+        """Count what each of the `parts` of a row was estimated from, parts × classes."""
+        return None
+
     def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield the parameters as a table for people, with the counts behind them."""
         from priory.families.estimates import remark
@@ -164,6 +180,13 @@ class Lookup:
         """Add what the table says of a stretch of the rows."""
         kinds = None if self.kinds is None else self.kinds[rows]
         Lookups([(self.codes[rows], self.places, self.log_p, kinds)]).add(0, out)
+
+
+def looked_up(lookup: Lookup, counts: FloatArray) -> Support:
+    """Look counts, places × classes, up as a look-up does its scores; the total is that of all."""
+    count = np.zeros((len(lookup.codes), counts.shape[1]))
+    replace(lookup, log_p=np.ascontiguousarray(counts))(slice(0, len(count)), count)
+    return Support(count, np.broadcast_to(counts.sum(axis=0), count.shape))
 
 
 def adder_of(scores: FloatArray) -> Adder:

@@ -14,7 +14,8 @@ from priory.base.labels import are_in_order, label_key, label_keys, sorted_label
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 from priory.data.columns import Column, Labels
 from priory.data.schema import Block, Kind
-from priory.families.base import EstimateTables, Lookup, Rng, log_shares
+from priory.families.base import EstimateTables, Lookup, Rng, log_shares, looked_up
+from priory.families.described import Support
 from priory.families.loo import LooRows, log_share, own_pseudo, reduced, tabulate
 from priory.families.priors import DiscretePrior
 from priory.families.protocols import ClosedFormLoo, DirichletFamily, InPlace, Linear, LinearFamily
@@ -130,6 +131,15 @@ class Categorical(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
             return result
 
         return Lookup(*tabulate(coded.codes, where[:-1], never + 1, len(counts), loo, scores))
+
+    def support(
+        self, column: Column, table: ValuesTable, parameters: CategoricalParameters
+    ) -> Support:
+        """Count how often each row's value was seen with each class."""
+        counts = self.feature_counts(table, parameters)
+        if len(counts) < len(parameters.log_p):  # the place of values that were never seen
+            counts = np.pad(counts, ((0, 1), (0, 0)))
+        return looked_up(self.adder(column, parameters), counts)
 
     def _refuse_alone(self, column: Labels, where: CodeArray, alone: BoolArray) -> None:
         rows = np.flatnonzero(alone[where[column.codes]] & (column.codes >= 0))

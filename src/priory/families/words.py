@@ -15,7 +15,7 @@ from priory.data.columns import SparseRows, Texts
 from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Rng, draw_counts
 from priory.families.counted import Counted, CountedParameters
-from priory.families.described import listed
+from priory.families.described import Support, listed
 from priory.families.loo import LooRows
 from priory.families.loo_counts import CountedPairs, Scores, loo_presence
 from priory.families.priors import DiscretePrior
@@ -145,6 +145,14 @@ class Words(Counted):
         counted = WordsTable.count(Block("", ("",), Kind.EMPTY), row, NO_CLASS, None, 1)
         unknown = sorted(set(counted.vocabulary.words()) - set(names))
         return [f"not in the vocabulary, skipped: {listed(unknown)}"] if unknown else []
+
+    def part_support(self, row: Texts, table: WordsTable, parameters: WordsParameters) -> Support:
+        """Count how often each word came; in how many texts, where its counts are weighted."""
+        if self.term == "count" and self.readout != "bernoulli":
+            return super().part_support(row, table, parameters)
+        texts = _sums(table, self._kept(table), table.weight)
+        counts = texts.of_words(self.rows(row, parameters).indices)
+        return Support(counts, np.broadcast_to(table.documents_weight, counts.shape))
 
     def _counted(self, table: WordsTable) -> FloatArray:
         """Take what the readout counts of each pair."""

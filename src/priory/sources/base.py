@@ -115,8 +115,13 @@ class Reading:
     thousands: str | None = None
     on_error: str = "fail"
     table: str | None = None
+    query: str | None = None
 
     def __post_init__(self) -> None:
+        if self.query is not None and self.table is not None:
+            raise SettingError(
+                f"table={self.table!r} and query={self.query!r} both say what is read; give one."
+            )
         if self.decimal not in (".", ","):
             raise SettingError(f"decimal must be '.' or ',', not {self.decimal!r}.")
         if self.thousands is not None and self.thousands not in (",", ".", " ", "'", "_"):
@@ -222,6 +227,10 @@ class Source(ABC):
     @abstractmethod
     def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
         """Iterate over the rows of some columns, at most `most` of them."""
+
+    def count_there(self, task: Any, schema: Any) -> Any:
+        """Count the rows where they are, if the source is an engine that can (`Counted`)."""
+        return None
 
     def fraction_done(self) -> float | None:
         """Report the fraction of the rows read so far, if it is known."""
