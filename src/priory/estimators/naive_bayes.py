@@ -162,12 +162,24 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Learning
 
     @alone
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn a table with its classes, forgetting whatever was learned before."""
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        unlabelled: Any = None,
+        unlabelled_weight: Any = "auto",
+    ) -> Self:
+        """Learn a table with its classes, forgetting whatever was learned before.
+
+        Rows without a class, `unlabelled`, are learned by expectation–maximisation, each with a
+        soft class. What such a row weighs is chosen on the labelled ones, 0 among it.
+        """
         classifier = Classifier(self.settings)
         raw = open_table(self._rows(X))  # once: a stream may be read one time
         _warn_order(X, y)
-        classifier.fit(raw, self._targets(y), sample_weight)
+        more = None if unlabelled is None else self._rows(unlabelled)
+        classifier.fit(raw, self._targets(y), sample_weight, more, unlabelled_weight)
         self._take(classifier, X, raw, y)
         return self
 

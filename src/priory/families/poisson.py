@@ -65,6 +65,8 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
                 raise InputError(f"poisson takes integers of at least 0, not {float(wrong[0])!r}")
         shape, weight, pooled = self._after(table, prior)
         known = weight > 0
+        if (shape < 0).any():  # as a file may say, whose cells say otherwise
+            raise InputError("poisson takes integers of at least 0, not a negative sum of them")
         return PoissonParameters(np.where(known, shape / np.where(known, weight, 1.0), pooled))
 
     def _after(

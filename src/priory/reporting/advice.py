@@ -17,7 +17,7 @@ MOST_PAIRS = 12
 def advice(content: Content) -> Html | None:
     """Say where columns are not independent given the class, as naive Bayes takes them to be."""
     found = content.diagnosis
-    if found is None:
+    if found is None or found.n_columns < 2:
         return None
     told = (
         "Naive Bayes takes columns to be independent given the class. Where two are not, they are "

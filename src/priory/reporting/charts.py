@@ -147,14 +147,14 @@ def points_chart(
     drawn: list[Any] = [_levels(low, high, at, len(order) * 17 + 8)]
     for row, i in enumerate(order.tolist()):
         y = 12 + 17 * row
-        x, from_, to = np.clip(points[i] + reach[i] * np.array([0, -1, 1]), low, high).tolist()
+        x = float(np.clip(points[i], low, high))
         rows = "" if weight is None else f", {weight[i]:,.0f} rows"
         drawn.append(
             h(
                 "g",
                 h("title", f"{names[i]}: {signed(float(points[i]), 2)}{rows}"),
                 h("text", _short(names[i]), x=104, y=y + 4, text_anchor="end"),
-                _whisker(from_, to, at, y),
+                _whisker(np.clip([x - reach[i], x + reach[i]], low, high), at, y),
                 h("line", class_="stem", x1=at(0.0), x2=at(x), y1=y, y2=y),
                 h("circle", class_="dot", cx=at(x), cy=y, r=4),
             )
@@ -211,12 +211,12 @@ def _pairs(
 
 
 def _range(points: FloatArray, reach: FloatArray) -> tuple[float, float]:
-    far = np.nan_to_num(
-        np.minimum(reach, 1.0 + np.abs(points))
-    )  # a wide band may leave the picture
-    finite = np.concatenate([points - far, points + far])
-    finite = np.clip(finite[np.isfinite(finite)], -9.0, 9.0)
-    low, high = float(finite.min(initial=0.0)), float(finite.max(initial=0.0))
+    """Find the ends of a scale: of all points, and of bands that are not much wider than they."""
+    finite = np.clip(np.append(points[np.isfinite(points)], 0.0), -9.0, 9.0)
+    low, high = float(finite.min()), float(finite.max())
+    far = np.nan_to_num(np.minimum(reach, 0.4 * (high - low)))
+    around = np.clip(np.concatenate([points - far, points + far, [low, high]]), -9.0, 9.0)
+    low, high = float(around.min()), float(around.max())
     room = 0.04 * (high - low) + 0.05
     return low - room, high + room
 
@@ -243,9 +243,10 @@ def _levels(low: float, high: float, at: Any, bottom: float) -> list[Html]:
     return found
 
 
-def _whisker(low: float, high: float, at: Any, y: float) -> Html | None:
-    if low != low:
+def _whisker(ends: FloatArray, at: Any, y: float) -> Html | None:
+    if np.isnan(ends).any():
         return None
+    low, high = ends.tolist()
     return h("line", class_="whisker", x1=at(low), x2=at(high), y1=y, y2=y)
 
 

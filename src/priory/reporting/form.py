@@ -155,6 +155,6 @@ def _control(i: int, column: dict[str, Any]) -> Html:
         h("div", control, clear, class_="control"),
         h("div", class_="strip"),
         h("output", for_=place, class_="adds"),
-        class_="column",
+        class_="column text" if kind == "text" else "column",
         data_column=i,
     )

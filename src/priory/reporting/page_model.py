@@ -60,7 +60,12 @@ def _words(term: Term, place: dict[str, int], table: Any, most: int) -> dict[str
     weights = np.nan_to_num(p.table)
     said = texts * (weights.max(axis=1) - weights.min(axis=1))
     some = np.sort(np.argsort(-said, kind="stable")[:most])
-    told = _factor(term, place, lambda values: _by_class(np.asarray(values)[:, some]))
+
+    def by_class(values: Any) -> Any:
+        table = np.asarray(values)
+        return _by_class(table if table.ndim == 1 else table[:, some])
+
+    told = _factor(term, place, by_class)
     told["parameters"]["words"] = p.words[some].tolist()
     if term.family.readout == "bernoulli":  # type: ignore[attr-defined]
         rest = np.setdiff1d(np.flatnonzero(p.weights.kept), np.flatnonzero(p.weights.kept)[some])

@@ -40,9 +40,7 @@ def columns(content: Content) -> Html:
     rest = (
         h("p", f"{more} columns that say less are not drawn.", class_="soft") if more > 0 else None
     )
-    inside: list[Any] = [h("p", told)]
-    if cards:
-        inside.append(h("div", cards, class_="cards"))
+    inside = (h("p", told), h("div", cards, class_="cards")) if cards else None
     return section(
         "columns", "What it goes by", _importance(content), inside, rest, _words(content)
     )
@@ -51,7 +49,7 @@ def columns(content: Content) -> Html:
 def _importance(content: Content) -> Html | None:
     """Show how far each column and pair moves predictions."""
     found = content.importance
-    if found is None or not len(found):
+    if found is None or len(found) < 2:
         return None
     most = float(found.mean_log_odds.max()) or 1.0
     told = zip(found.columns, found.mean_log_odds.tolist(), found.bits.tolist(), strict=True)

@@ -20,7 +20,9 @@ def trial(content: Content, data: PageData) -> Html:
         return section("trial", "Try it", h("p", "The model is not computed on this page."), remark)
     pairs = data.pairs
     names = content.names
-    buttons = [h("button", "Typical row", type="button", data_row="typical")]
+    has_typical = any(column["typical"] is not None for column in content.columns)
+    typical = h("button", "Typical row", type="button", data_row="typical")
+    buttons = [typical] if has_typical else []
     buttons += [
         h("button", f"Example {i + 1}", type="button", data_row=i)
         for i in range(len(content.examples))
