@@ -108,6 +108,10 @@ def train(
     ] = False,
     max_classes: Annotated[int, typer.Option(help="More classes are a mistake.", min=2)] = 1000,
     n_threads: Annotated[int | None, typer.Option(help="How many threads to use.", min=1)] = None,
+    in_database: Annotated[
+        bool | None,
+        typer.Option(help="Let a database count: only sums and a sample of rows leave it."),
+    ] = None,
     *,
     opening: Opening,
     as_json: AsJson = False,
@@ -139,17 +143,20 @@ def train(
     path = output if output is not None else Path(_stem(data) + ".priory")
     check_output(path, data, list(opening["attach"].values()))
     with from_stdin(data) as source, told(in_options) as heard:
+        opened = sources.open_source(source, **opening)
         classifier = sources.train(
-            source,
+            opened,
             target,
             drop=drop,
             weight=weight,
             settings=(Settings.textbook if textbook else Settings.auto)(**changes),
             max_classes=max_classes,
-            **opening,
+            in_database=in_database,
         )
     with told(in_options), locked(path, say):
         classifier.save(path, min_count, keep_sample)
+    if opened.road.is_told:
+        say(in_options(str(opened.road)))
     if as_json:
         tell(dumped({"model": str(path), **reports.summary(classifier), "warnings": heard}))
         return

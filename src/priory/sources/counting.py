@@ -42,6 +42,8 @@ __all__ = [
     "in_known_types",
     "read_classes",
     "sample_schema",
+    "tell_unlabelled",
+    "without_identifiers",
 ]
 
 WIDENED = "numbers at first, then text"
@@ -74,6 +76,11 @@ class Task:
     progress: bool | None = None
     again: bool = False
     """Whether the rows were counted before, so that warnings are not repeated."""
+
+    def check_classes(self, found: Sequence[Any]) -> None:
+        """Refuse more classes than are allowed."""
+        if self.most_classes is not None and len(found) > self.most_classes:
+            raise InputError(_too_many(self.target, self.most_classes, found))
 
     def batches(self) -> Iterator[Batch]:
         """Iterate over the rows, reading ahead; classes of text files stay as written."""
@@ -121,13 +128,18 @@ def count(task: Task, schema: Schema) -> tuple[Statistics, Sample | None]:
         total = _told_integers(total, tally.fractions)
     if not task.again:
         task.source.skipped.tell(task.source.name)
-    if tally.unlabelled and not task.again:
+        tell_unlabelled(task, tally.unlabelled)
+    return total, sample
+
+
+def tell_unlabelled(task: Task, rows: int) -> None:
+    """Warn of rows that have no class."""
+    if rows:
         warn(
-            f"{tally.unlabelled:,} rows of {task.source.name} have no {task.target!r} and were "
+            f"{rows:,} rows of {task.source.name} have no {task.target!r} and were "
             "skipped: a row can be learned only with its class.",
             PrioryWarning,
         )
-    return total, sample
 
 
 class _Tally:
@@ -158,9 +170,7 @@ class _Tally:
             weight = np.where(labels.missing, 0.0, 1.0 if weight is None else weight)
             labels = Labels(np.maximum(labels.codes, 0), labels.labels)
         self._classes.update(map(label_key, labels.labels))
-        if task.most_classes is not None and len(self._classes) > task.most_classes:
-            found = [key[-1] for key in self._classes]
-            raise InputError(_too_many(task.target, task.most_classes, found))
+        task.check_classes([key[-1] for key in self._classes])
         if not labels.labels:
             return None
         raw = batch.table(task.features)
@@ -205,18 +215,22 @@ class _Tally:
         if self._counter.is_empty:
             reason = "no row has a class" if self.unlabelled else "there are no rows"
             raise InputError(f"{source.name}: {reason} to learn{_where_hint(source)}.")
-        total = self._counter.total()
-        never = [
-            block.name
-            for block in total.schema.counted
-            if block.kind is Kind.LABELS and _never_repeats(block, total.tables[block.name])
-        ]
-        return without_columns(total, never)
+        return without_identifiers(self._counter.total())
 
     @property
     def sample(self) -> Sample | None:
         """The sample of the rows, if one was asked for."""
         return self._counter.sample
+
+
+def without_identifiers(total: Statistics) -> Statistics:
+    """Leave out columns of strings that turned out never to repeat."""
+    never = [
+        block.name
+        for block in total.schema.counted
+        if block.kind is Kind.LABELS and _never_repeats(block, total.tables[block.name])
+    ]
+    return without_columns(total, never)
 
 
 def _widened(

@@ -29,6 +29,7 @@ from priory.sources.base import Batch, Form, Source, check_columns
 from priory.sources.counting import OtherClasses, Task, class_form, count, sample_schema
 from priory.sources.news import News, refuse_new_classes
 from priory.sources.opening import open_source
+from priory.sources.planning import count_inside, plan
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable
@@ -68,6 +69,7 @@ def train(
     table: str | None = None,
     query: str | None = None,
     attach: Mapping[str, str] | None = None,
+    in_database: bool | None = None,
     progress: bool | None = None,
     **options: Any,
 ) -> Classifier:
@@ -115,6 +117,9 @@ def train(
         A query of a database, in its own SQL, in place of a table; it may only read.
     attach : mapping of names to databases
         Databases that a query may read.
+    in_database : bool
+        Whether a database counts its rows itself, so that only sums and a sample leave it; None
+        chooses (`priory.sources.planning.plan`).
     progress : bool
         Whether to show a bar on stderr after a second; None does where it is a terminal.
 
@@ -167,13 +172,12 @@ def train(
             sample_size=int(settings.sample_size),
             progress=progress,
         )
-        schema = sample_schema(task)
-        _tell_unread(opened, schema)
-        try:
-            statistics, sample = count(task, schema)
-        except OtherClasses:
-            task = replace(task, class_form=Form.TEXT)
-            statistics, sample = count(task, schema)
+        opened.road = plan(opened, settings, in_database)
+        if opened.road.inside:
+            statistics, sample, received = count_inside(task)
+            opened.road = replace(opened.road, received=received)
+        else:
+            statistics, sample = _streamed(task)
         _check_classes(statistics, target)
         if sample is not None:
             statistics = _count_together(statistics, task, sample)
@@ -184,6 +188,16 @@ def train(
         metrics = None if sample is None else _metrics(classifier, sample)
         classifier.provenance = replace(provenance, figures=metrics)
         return classifier
+
+
+def _streamed(task: Task) -> tuple[Statistics, Sample | None]:
+    """Count the rows of a source batch by batch."""
+    schema = sample_schema(task)
+    _tell_unread(task.source, schema)
+    try:
+        return count(task, schema)
+    except OtherClasses:
+        return count(replace(task, class_form=Form.TEXT), schema)
 
 
 def _declared_forms(
