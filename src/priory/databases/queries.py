@@ -95,8 +95,9 @@ class Rows:
         return (
             f"WITH cells AS MATERIALIZED (SELECT DISTINCT key AS k FROM "
             f"({self._keyed(name, look)}) AS q) SELECT (SELECT l FROM ({self._coarser}) AS n) "
-            f"AS level, (SELECT avg({self.places[name]}) FROM ({look}) AS f WHERE "
-            f"{self.dialect.is_number(self.places[name])}) AS mean"
+            f"AS level, (SELECT sum({self.places[name]}) / count(*) FROM ({look}) AS f WHERE "
+            f"{self.dialect.is_number(self.places[name])} AND abs({self.places[name]}) <= 1e150) "
+            "AS mean"
         )
 
     def labels(self, name: str) -> str:
