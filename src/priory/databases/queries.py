@@ -81,10 +81,9 @@ class Rows:
     def first(self, name: str, most: int, as_range: bool, there: bool = False) -> str:
         """Look at some first rows of a column: its ends, or each value and how many have it."""
         column = self.columns[name]
-        some = f" WHERE {column} IS NOT NULL" if there else ""
-        if there and " WHERE (" in self.origin:
-            some = f" AND {column} IS NOT NULL"
-        look = f"(SELECT {column} AS v FROM {self.origin}{some} LIMIT {most}) AS r"
+        some = " WHERE v IS NOT NULL" if there else ""
+        every = f"(SELECT {column} AS v FROM {self.origin}) AS u"
+        look = f"(SELECT v FROM {every}{some} LIMIT {most}) AS r"
         if as_range:
             return f"SELECT min(v) AS least, max(v) AS most FROM {look}"
         return f"SELECT v, count(*) AS n FROM {look} GROUP BY v"
