@@ -13,7 +13,9 @@ import typer
 
 from priory import sources
 from priory.base.errors import SettingError
+from priory.base.parallel import at_most
 from priory.base.replacing import locked
+from priory.classifier.classifier import load
 from priory.cli import reports
 from priory.cli.failing import say, tell, told
 from priory.cli.inputs import (
@@ -108,6 +110,10 @@ def train(
     ] = False,
     max_classes: Annotated[int, typer.Option(help="More classes are a mistake.", min=2)] = 1000,
     n_threads: Annotated[int | None, typer.Option(help="How many threads to use.", min=1)] = None,
+    blank_like: Annotated[
+        Path | None,
+        typer.Option(help="Count as this model does, and keep nothing of what it has learned."),
+    ] = None,
     in_database: Annotated[
         bool | None,
         typer.Option(help="Let a database count: only sums and a sample of rows leave it."),
@@ -124,7 +130,7 @@ def train(
     --target. The model goes to the file named by -o, else beside you under the name of the data.
     """
     given = locals()
-    if target is None and not Path(data[0]).is_dir():
+    if blank_like is None and target is None and not Path(data[0]).is_dir():
         raise SettingError("Name the column of the classes: --target COLUMN.")
     if keep_sample and min_count > 1:
         raise SettingError(
@@ -142,20 +148,27 @@ def train(
         changes["smoothing"] = parse_m_estimate(m_estimate)
     path = output if output is not None else Path(_stem(data) + ".priory")
     check_output(path, data, list(opening["attach"].values()))
+    if blank_like is not None:
+        _refuse_settings([*changes, *(name for name in OTHERS if given[name])])
     with from_stdin(data) as source, told(in_options) as heard:
-        opened = sources.open_source(source, **opening)
-        classifier = sources.train(
-            opened,
-            target,
-            drop=drop,
-            weight=weight,
-            settings=(Settings.textbook if textbook else Settings.auto)(**changes),
-            max_classes=max_classes,
-            in_database=in_database,
-        )
+        with at_most(n_threads):
+            opened = sources.open_source(source, **opening)
+        if blank_like is not None:
+            roles = {"target": target, "weight": weight}
+            classifier = sources.train_like(load(blank_like), opened, **roles)
+        else:
+            classifier = sources.train(
+                opened,
+                target,
+                drop=drop,
+                weight=weight,
+                settings=(Settings.textbook if textbook else Settings.auto)(**changes),
+                max_classes=max_classes,
+                in_database=in_database,
+            )
     with told(in_options), locked(path, say):
         classifier.save(path, min_count, keep_sample)
-    if opened.road.is_told:
+    if opened.road is not None and opened.road.is_told:
         say(in_options(str(opened.road)))
     if as_json:
         tell(dumped({"model": str(path), **reports.summary(classifier), "warnings": heard}))
@@ -176,6 +189,19 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "select": str,
 }
 """How the text of an option becomes a setting; other settings are used as they are."""
+
+
+OTHERS = ("drop", "textbook", "in_database", "m_estimate")
+"""Options that are settled by the model of --blank-like, beside the settings."""
+
+
+def _refuse_settings(names: Sequence[str]) -> None:
+    if names:
+        option = "--" + names[0].replace("_", "-")
+        raise SettingError(
+            f"--blank-like counts as that model does, with its settings, so that files can be "
+            f"merged: leave out {option}."
+        )
 
 
 def _stem(data: Sequence[str]) -> str:

@@ -45,6 +45,7 @@ __all__ = [
     "known_features",
     "learned_forms",
     "train",
+    "train_like",
     "update",
 ]
 
@@ -277,6 +278,27 @@ def update(classifier: Classifier, source: Any, *, new_classes: bool = True, **r
     return new.n_rows
 
 
+def train_like(model: Classifier, source: Any, **reading: Any) -> Classifier:
+    """Learn a source as a model does, but nothing of what the model has learned.
+
+    The result counts the same columns in the same way and has the same settings, so that files that
+    were learned in several places, none of which may share its rows, can be merged.
+
+    >>> first = train("examples/play_tennis.csv", "play", where="outlook = 'Rain'")
+    >>> second = train_like(first, "examples/play_tennis.csv", where="outlook <> 'Rain'")
+    >>> second.statistics.n_rows, (first + second).statistics.n_rows
+    (9, 14)
+    """
+    new, sample, name = _count_for(model, source, is_new=True, is_sampled=True, **reading)
+    classifier = model.blank()
+    classifier.update_statistics(new, sample)
+    _ = classifier.model  # settings that do not fit the data fail here, not at predict
+    provenance = classifier.provenance.with_source(name, new.n_rows)
+    metrics = None if sample is None else _metrics(classifier, sample)
+    classifier.provenance = replace(provenance, figures=metrics)
+    return classifier
+
+
 def forget(classifier: Classifier, source: Any, **reading: Any) -> int:
     """Forget the rows of a source that were learned, and count them.
 
@@ -299,6 +321,7 @@ def _count_for(
     weight: str | None = None,
     progress: bool | None = None,
     is_new: bool = False,
+    is_sampled: bool = False,
     **opening: Any,
 ) -> tuple[Statistics, Sample | None, str]:
     """Count a source under the schema of a classifier; the last result is the source's name."""
@@ -319,7 +342,7 @@ def _count_for(
             *(opened, target, features, weight, settings, forms_for(statistics, opened)),
             known=classifier.classes,
             learned=learned_forms(statistics),
-            sample_size=int(settings.sample_size) if classifier.has_sample else 0,
+            sample_size=int(settings.sample_size) if classifier.has_sample or is_sampled else 0,
             progress=progress,
         )
         return *count(task, statistics.schema), opened.name
