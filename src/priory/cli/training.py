@@ -33,6 +33,7 @@ from priory.cli.outputs import check_output, dumped
 from priory.cli.wording import in_options
 from priory.sources.addresses import file_of, is_address
 from priory.sources.opening import SQL
+from priory.sources.training import print_sql as written_sql
 from priory.tuning.settings import Settings
 
 __all__ = ["train"]
@@ -118,6 +119,14 @@ def train(
         bool | None,
         typer.Option(help="Let a database count: only sums and a sample of rows leave it."),
     ] = None,
+    print_sql: Annotated[
+        bool,
+        typer.Option("--print-sql", help="Print the queries that would count a table, and stop."),
+    ] = False,
+    dialect: Annotated[
+        str | None,
+        typer.Option(help="For --print-sql: duckdb, postgres, bigquery, snowflake, …"),
+    ] = None,
     *,
     opening: Opening,
     as_json: AsJson = False,
@@ -146,6 +155,16 @@ def train(
     }
     if m_estimate is not None:
         changes["smoothing"] = parse_m_estimate(m_estimate)
+    if dialect is not None and not print_sql:
+        raise SettingError("--dialect is that of --print-sql; give both.")
+    if print_sql:
+        if target is None:
+            raise SettingError("--print-sql needs the column of the classes: --target COLUMN.")
+        columns: dict[str, Any] = {"drop": drop, "weight": weight}
+        columns["settings"] = Settings(**changes)
+        with from_stdin(data) as source, told(in_options):
+            tell(written_sql(source, target, dialect=dialect, **columns, **opening))
+        return
     path = output if output is not None else Path(_stem(data) + ".priory")
     check_output(path, data, list(opening["attach"].values()))
     if blank_like is not None:

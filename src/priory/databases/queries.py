@@ -107,6 +107,16 @@ class Rows:
             f"WHERE {value} IS NOT NULL AND {self._some} GROUP BY y, {value}"
         )
 
+    def moments(self, name: str) -> str:
+        """Sum a column of numbers and their squares by class."""
+        d, x, own = self.dialect, self.places[name], "" if self.weight is None else "w * "
+        n = "count(*)" if self.weight is None else "sum(w)"
+        return (
+            f"SELECT y, count(*) AS n, {n} AS w, sum({own}{x}) AS s1, sum({own}{x} * {x}) AS s2 "
+            f"FROM ({self.selected([name], [name])}) AS r "
+            f"WHERE {d.is_number(x)} AND {self._some} GROUP BY y"
+        )
+
     def numbers(self, name: str, level: int, about: float, many: bool = False) -> str:
         """Count the cells of a column by class, and sum x − c and (x − c)²."""
         d, x, w = self.dialect, self.places[name], self.weight is not None

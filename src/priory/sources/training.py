@@ -24,6 +24,7 @@ from priory.base.parallel import at_most
 from priory.classifier.classifier import Classifier
 from priory.classifier.provenance import Figures, Provenance
 from priory.data.schema import Block, Kind, Schema
+from priory.databases.printing import statements, table_of
 from priory.evaluation.validation import trained
 from priory.sources.base import Batch, Form, Source, check_columns
 from priory.sources.counting import OtherClasses, Task, class_form, count, sample_schema
@@ -44,6 +45,7 @@ __all__ = [
     "forms_for",
     "known_features",
     "learned_forms",
+    "print_sql",
     "train",
     "train_like",
     "update",
@@ -152,27 +154,9 @@ def train(
                 "Classifier.update chooses on the first piece."
             )
         dropped = (drop,) if isinstance(drop, str) else tuple(drop)
-        target = target if target is not None else opened.target
-        if target is None:
-            raise SettingError(
-                f"target must name the column of the classes. Columns: {listing(opened.columns)}."
-            )
-        check_columns([target], opened.columns, "The target column")
-        check_columns(dropped, opened.columns, "The column to drop")
-        check_columns([] if weight is None else [weight], opened.columns, "The weight column")
-        features = tuple(c for c in opened.columns if c not in (target, weight, *dropped))
-        if not features:
-            raise InputError(f"{opened.name} has no column beside {target!r} to learn from.")
-        if own := {c: how for c, how in opened.analyzers().items() if c in features}:
-            settings = settings.changed(text={**own, **settings.text})
-        forms = _declared_forms(opened, features, settings)
-        task = Task(
-            *(opened, target, features, weight, settings, forms),
-            class_form=class_form(target, forms),
-            most_classes=max_classes,
-            sample_size=int(settings.sample_size),
-            progress=progress,
-        )
+        task = _task(opened, target, dropped, weight, settings)
+        task = replace(task, most_classes=max_classes, progress=progress)
+        target, settings = task.target, task.settings
         opened.road = plan(opened, settings, in_database)
         if opened.road.inside:
             statistics, sample, received = count_inside(task)
@@ -189,6 +173,61 @@ def train(
         metrics = None if sample is None else _metrics(classifier, sample)
         classifier.provenance = replace(provenance, figures=metrics)
         return classifier
+
+
+def _task(
+    opened: Source,
+    target: str | None,
+    dropped: Sequence[str],
+    weight: str | None,
+    settings: Settings,
+) -> Task:
+    """Give the columns of a source their roles."""
+    target = target if target is not None else opened.target
+    if target is None:
+        raise SettingError(
+            f"target must name the column of the classes. Columns: {listing(opened.columns)}."
+        )
+    check_columns([target], opened.columns, "The target column")
+    check_columns(dropped, opened.columns, "The column to drop")
+    check_columns([] if weight is None else [weight], opened.columns, "The weight column")
+    features = tuple(c for c in opened.columns if c not in (target, weight, *dropped))
+    if not features:
+        raise InputError(f"{opened.name} has no column beside {target!r} to learn from.")
+    if own := {c: how for c, how in opened.analyzers().items() if c in features}:
+        settings = settings.changed(text={**own, **settings.text})
+    forms = _declared_forms(opened, features, settings)
+    return Task(
+        *(opened, target, features, weight, settings, forms),
+        class_form=class_form(target, forms),
+        sample_size=int(settings.sample_size),
+    )
+
+
+def print_sql(
+    source: Any,
+    target: str,
+    *,
+    dialect: str | None = None,
+    drop: Sequence[str] = (),
+    weight: str | None = None,
+    settings: Settings | None = None,
+    **opening: Any,
+) -> str:
+    """Write the queries that count a table, for DuckDB, PostgreSQL or a dialect of sqlglot.
+
+    What the columns are follows from the first rows of the source, which may be a small file with
+    the columns of a table elsewhere; its name is that of the file.
+
+    >>> print(print_sql("examples/play_tennis.csv", "play", drop=["wind"]).splitlines()[0])
+    SELECT y, count(*) AS n FROM (SELECT "play" AS y FROM "play_tennis") AS r GROUP BY y;
+    """
+    with closing(open_source(source, **opening)) as opened:
+        task = _task(opened, target, drop, weight, settings or Settings())
+        name = opening.get("table") or table_of(opened.name)
+        own = getattr(opened, "dialect", "duckdb") if dialect is None else dialect
+        found = statements(sample_schema(task), name, task.target, weight, own)
+    return "\n".join(f"{query};" for query in found)
 
 
 def _streamed(task: Task) -> tuple[Statistics, Sample | None]:
