@@ -188,6 +188,7 @@ class Classifier(Fitted):
         result = Classifier(self.settings)
         result.__dict__.update({**self.__dict__, "_lock": Lock()})
         result._tuned, result._said = self._tuned.copy(), set(self._said)
+        result._remembered = {}
         return result
 
     def blank(self) -> Classifier:
@@ -205,7 +206,9 @@ class Classifier(Fitted):
         result = Classifier(self.settings)
         result._statistics = Statistics.zero(self.statistics.schema)
         result._tuned = TuningState.begin(self.settings)
-        result.provenance = replace(self.provenance, sources=(), figures=None, min_count=0)
+        result.provenance = replace(
+            self.provenance, sources=(), figures=None, min_count=0, streams={}
+        )
         return result
 
     @alone
@@ -240,6 +243,22 @@ class Classifier(Fitted):
             )
         self.settings, self._model, self._tuned.tuning = settings, None, tuning
         return self
+
+    def with_prior(self, prior: Any) -> Classifier:
+        """Make a classifier that has learned the same, under another class prior.
+
+            P'(k | x) ∝ P(k | x) · P_wanted(k) / P_learned(k)
+
+        What was tuned stays. It can be saved and exported as any other.
+
+        >>> days = Classifier().update({"x": ["a", "b", "b"]}, ["No", "Yes", "Yes"])
+        >>> days.with_prior({"No": 0.9, "Yes": 0.1}).predict_proba({"x": [None]}).round(3).tolist()
+        [[0.9, 0.1]]
+        """
+        result = self.copy()
+        _ = self.model  # tuned once, not in every copy
+        result._tuned, result._model = self._tuned.copy(), None
+        return result.change_settings(class_prior=prior)
 
     # Tuning
 

@@ -17,6 +17,7 @@ from priory.base.parallel import at_most
 from priory.base.replacing import locked
 from priory.classifier.classifier import load
 from priory.cli import reports
+from priory.cli.cluster import on_cluster
 from priory.cli.failing import say, tell, told
 from priory.cli.inputs import (
     from_stdin,
@@ -127,6 +128,10 @@ def train(
         str | None,
         typer.Option(help="For --print-sql: duckdb, postgres, bigquery, snowflake, …"),
     ] = None,
+    spark: Annotated[
+        str | None,
+        typer.Option(help="Count on this cluster, such as spark://host:7077 or sc://host."),
+    ] = None,
     *,
     opening: Opening,
     as_json: AsJson = False,
@@ -136,10 +141,12 @@ def train(
     DATA is CSV, TSV, Parquet, JSON, Arrow, SQLite, DuckDB or Excel, plain or packed by gzip, bzip2,
     zstd, xz or zip; a pattern; a SQL query over files; a database, such as postgresql://host/base
     with --query or --table; or a folder with a folder of texts for each class, which needs no
-    --target. The model goes to the file named by -o, else beside you under the name of the data.
+    --target. With --spark it is Parquet files or a table of the cluster. The model goes to the file
+    named by -o, else beside you under the name of the data.
     """
     given = locals()
-    if blank_like is None and target is None and not Path(data[0]).is_dir():
+    needed = spark is not None or (blank_like is None and not Path(data[0]).is_dir())
+    if target is None and needed:
         raise SettingError("Name the column of the classes: --target COLUMN.")
     if keep_sample and min_count > 1:
         raise SettingError(
@@ -155,6 +162,8 @@ def train(
     }
     if m_estimate is not None:
         changes["smoothing"] = parse_m_estimate(m_estimate)
+    if spark is not None and in_database is not None:
+        raise SettingError("--spark and --in-database both say where rows are counted; give one.")
     if dialect is not None and not print_sql:
         raise SettingError("--dialect is that of --print-sql; give both.")
     if print_sql:
@@ -169,25 +178,28 @@ def train(
     check_output(path, data, list(opening["attach"].values()))
     if blank_like is not None:
         _refuse_settings([*changes, *(name for name in OTHERS if given[name])])
-    with from_stdin(data) as source, told(in_options) as heard:
-        with at_most(n_threads):
-            opened = sources.open_source(source, **opening)
+    learn, chosen = (sources.train, from_stdin) if spark is None else on_cluster(spark)
+    with chosen(data) as source, told(in_options) as heard:
+        opened = None
+        if spark is None:
+            with at_most(n_threads):
+                opened = sources.open_source(source, **opening)
         if blank_like is not None:
-            roles = {"target": target, "weight": weight}
-            classifier = sources.train_like(load(blank_like), opened, **roles)
+            classifier = sources.train_like(load(blank_like), opened, target=target, weight=weight)
         else:
-            classifier = sources.train(
-                opened,
+            where = {"in_database": in_database} if spark is None else opening
+            classifier = learn(
+                source if opened is None else opened,
                 target,
                 drop=drop,
                 weight=weight,
                 settings=(Settings.textbook if textbook else Settings.auto)(**changes),
                 max_classes=max_classes,
-                in_database=in_database,
+                **where,
             )
     with told(in_options), locked(path, say):
         classifier.save(path, min_count, keep_sample)
-    if opened.road is not None and opened.road.is_told:
+    if opened is not None and opened.road is not None and opened.road.is_told:
         say(in_options(str(opened.road)))
     if as_json:
         tell(dumped({"model": str(path), **reports.summary(classifier), "warnings": heard}))
@@ -210,7 +222,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
 """How the text of an option becomes a setting; other settings are used as they are."""
 
 
-OTHERS = ("drop", "textbook", "in_database", "m_estimate")
+OTHERS = ("drop", "textbook", "in_database", "m_estimate", "spark")
 """Options that are settled by the model of --blank-like, beside the settings."""
 
 

@@ -12,7 +12,16 @@ from priory.base.errors import InputError
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, EstimateTables, Rng, counted_values, log, log_gamma, times
+from priory.families.base import (
+    Adder,
+    EstimateTables,
+    Rng,
+    counted_values,
+    draw_counts,
+    log,
+    log_gamma,
+    times,
+)
 from priory.families.evidence import log_gamma_evidence
 from priory.families.loo import LooRows, loo_columns, reduced
 from priory.families.moments import NumericTable, class_moments
@@ -127,7 +136,7 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
 
     def sample(self, parameters: PoissonParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a count at the rate of each row's class."""
-        drawn = rng.poisson(parameters.rate[y]).astype(np.float64)
+        drawn = draw_counts(rng, parameters.rate[y]).astype(np.float64)
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
 
     def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:

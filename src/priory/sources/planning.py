@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from priory.base.errors import MissingValueError, SettingError
 from priory.databases import Inside, Received
 from priory.sources.base import Batch, Source
-from priory.sources.counting import Task, read_classes, tell_unlabelled, without_identifiers
+from priory.sources.counting import (
+    Task,
+    check_class_count,
+    read_classes,
+    tell_unlabelled,
+    without_unique,
+)
 from priory.sources.duck import DuckSource
 from priory.sources.selecting import SelectSource
 from priory.statistics.sampling import Sample
@@ -90,11 +97,11 @@ def count_inside(task: Task) -> tuple[Statistics, Sample | None, Received]:
 
     inside = Inside(source, task.features, task.target, task.weight, classes)
     schema = inside.infer(declared_kinds(task.settings, Batch({}, 0).table(task.features)))
-    total = inside.count(schema, task.check_classes)
+    total = inside.count(schema, partial(check_class_count, task))
     _check_missing(total, task.settings)
     sample = inside.sample(schema, total, task.sample_size) if task.sample_size else None
     tell_unlabelled(task, inside.unlabelled)
-    return without_identifiers(total), sample, inside.received
+    return without_unique(total), sample, inside.received
 
 
 def _check_missing(total: Statistics, settings: Settings) -> None:

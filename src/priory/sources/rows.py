@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from priory.base.errors import InputError, PrioryWarning, SettingError, did_you_mean, listing, warn
-from priory.sources.base import SAMPLE_ROWS, Batch, Form, Reading, Source, Unread, row_number
+from priory.sources.base import SAMPLE_ROWS, Batch, Form, Reading, TextSource, Unread, row_number
 from priory.sources.casting import arrow_types, as_strings, cast, find_forms
 from priory.sources.packed import open_bytes, reading, unpacked
 from priory.sources.selecting import distinct, identifier
@@ -46,7 +46,7 @@ class Chunk(NamedTuple):
     place: Callable[[int], str]
 
 
-class RowsSource(Source):
+class RowsSource(TextSource):
     """Rows that come as Python values; each value has its own type, so a column may be mixed."""
 
     def __init__(
@@ -60,7 +60,6 @@ class RowsSource(Source):
         super().__init__()
         self.name, self.reading = name, reading
         self._chunks, self._resources = chunks, resources or ExitStack()
-        self._found: tuple[Mapping[str, Form], Sequence[Unread]] | None = None
         self._by_key = columns is None
         try:
             self.columns = tuple(columns) if columns is not None else self._keys()
@@ -74,32 +73,17 @@ class RowsSource(Source):
         found = {key: None for row in islice(rows, SAMPLE_ROWS) if type(row) is dict for key in row}
         return tuple(found)
 
-    @property
-    def is_text(self) -> bool:
-        """True: a column has no type of its own."""
-        return True
-
-    def forms(self) -> Mapping[str, Form]:
-        """Infer the form of each column from the first rows."""
-        return self._inferred()[0]
-
-    def unread(self) -> Sequence[Unread]:
-        """List the columns that are labels only because a few values do not fit."""
-        return self._inferred()[1]
-
-    def _inferred(self) -> tuple[Mapping[str, Form], Sequence[Unread]]:
-        if self._found is None:
-            rows = (row for chunk in self._chunks() for row in chunk.rows)
-            first = [row for row in islice(rows, SAMPLE_ROWS) if type(row) is not Unreadable]
-            values = {name: self._values(first, name) for name in self.columns}
-            strings = [
-                name
-                for name, column in values.items()
-                if all(value is None or isinstance(value, str) for value in column)
-            ]
-            columns = {name: as_strings(column) for name, column in values.items()}
-            self._found = find_forms(columns, self.reading, strings)
-        return self._found
+    def _infer(self) -> tuple[Mapping[str, Form], Sequence[Unread]]:
+        rows = (row for chunk in self._chunks() for row in chunk.rows)
+        first = [row for row in islice(rows, SAMPLE_ROWS) if type(row) is not Unreadable]
+        values = {name: self._values(first, name) for name in self.columns}
+        strings = [
+            name
+            for name, column in values.items()
+            if all(value is None or isinstance(value, str) for value in column)
+        ]
+        columns = {name: as_strings(column) for name, column in values.items()}
+        return find_forms(columns, self.reading, strings)
 
     def _values(self, rows: Sequence[Any], name: str) -> list[Any]:
         if self._by_key:

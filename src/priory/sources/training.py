@@ -23,6 +23,7 @@ from priory.base.errors import (
 from priory.base.parallel import at_most
 from priory.classifier.classifier import Classifier
 from priory.classifier.provenance import Figures, Provenance
+from priory.data.arrow import release
 from priory.data.schema import Block, Kind, Schema
 from priory.databases.printing import statements, table_of
 from priory.evaluation.validation import trained
@@ -46,6 +47,7 @@ __all__ = [
     "known_features",
     "learned_forms",
     "print_sql",
+    "sample_of_learned",
     "train",
     "train_like",
     "update",
@@ -163,6 +165,7 @@ def train(
             opened.road = replace(opened.road, received=received)
         else:
             statistics, sample = _streamed(task)
+        release()
         _check_classes(statistics, target)
         if sample is not None:
             statistics = _count_together(statistics, task, sample)
@@ -328,7 +331,8 @@ def train_like(model: Classifier, source: Any, **reading: Any) -> Classifier:
     >>> second.statistics.n_rows, (first + second).statistics.n_rows
     (9, 14)
     """
-    new, sample, name = _count_for(model, source, is_new=True, is_sampled=True, **reading)
+    size = int(model.settings.sample_size)
+    new, sample, name = _count_for(model, source, is_new=True, sample_size=size, **reading)
     classifier = model.blank()
     classifier.update_statistics(new, sample)
     _ = classifier.model  # settings that do not fit the data fail here, not at predict
@@ -352,6 +356,31 @@ def forget(classifier: Classifier, source: Any, **reading: Any) -> int:
     return new.n_rows
 
 
+def sample_of_learned(classifier: Classifier, source: Any, **reading: Any) -> Sample | None:
+    """Take a sample of a source, if its rows are the very rows that were learned; else None.
+
+    They are if they are counted alike, to the last bit.
+
+    >>> classifier = train("examples/play_tennis.csv", "play")
+    >>> sample_of_learned(classifier, "examples/play_tennis.csv").n_rows
+    14
+    >>> sample_of_learned(classifier, "examples/play_tennis.csv", where="outlook = 'Rain'")
+    """
+    size = int(classifier.settings.sample_size) or Settings().sample_size
+    counted, sample, _ = _count_for(classifier, source, sample_size=size, **reading)
+    return sample if counted == classifier.statistics else None
+
+
+def count_rows(classifier: Classifier, source: Any, **reading: Any) -> Statistics:
+    """Count the rows of a source as a classifier would learn them, which stays as it is.
+
+    >>> classifier = train("examples/play_tennis.csv", "play")
+    >>> count_rows(classifier, "examples/play_tennis.csv") == classifier.statistics
+    True
+    """
+    return _count_for(classifier, source, **reading)[0]
+
+
 def _count_for(
     classifier: Classifier,
     source: Any,
@@ -360,7 +389,7 @@ def _count_for(
     weight: str | None = None,
     progress: bool | None = None,
     is_new: bool = False,
-    is_sampled: bool = False,
+    sample_size: int | None = None,
     **opening: Any,
 ) -> tuple[Statistics, Sample | None, str]:
     """Count a source under the schema of a classifier; the last result is the source's name."""
@@ -377,11 +406,12 @@ def _count_for(
         strange = [column for column in opened.columns if column not in roles]
         if strange and is_new:
             warn(f"{opened.name}: {News(columns=strange).lines()[0]}.", PrioryWarning)
+        kept = int(settings.sample_size) if classifier.has_sample else 0
         task = Task(
             *(opened, target, features, weight, settings, forms_for(statistics, opened)),
             known=classifier.classes,
             learned=learned_forms(statistics),
-            sample_size=int(settings.sample_size) if classifier.has_sample or is_sampled else 0,
+            sample_size=kept if sample_size is None else sample_size,
             progress=progress,
         )
         return *count(task, statistics.schema), opened.name
