@@ -21,7 +21,7 @@ from priory import Settings
 from priory.sources import open_source, train
 
 LABELS, INTEGERS, NUMBERS = 8, 4, 8
-REPEATS = 1
+REPEATS = 3
 
 
 def table(n: int) -> pa.Table:
