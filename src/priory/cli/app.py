@@ -397,10 +397,19 @@ def export(
     output: Out = None,
     table: Annotated[str, typer.Option(help="For SQL: the table to be classified.")] = "data",
     dialect: Annotated[str, typer.Option(help="For SQL: duckdb, postgres or sqlite.")] = "duckdb",
+    view: Annotated[
+        str | None,
+        typer.Option(help="For SQL: create this view, of class, probability and reasons."),
+    ] = None,
+    reasons: Annotated[
+        int, typer.Option(help="For a view: how many columns that speak for the class.", min=0)
+    ] = 3,
 ) -> None:
     """Write the model for other programs: JSON to read, SQL or ONNX to run."""
     from priory.export import to_json, to_onnx, to_sql
 
+    if view is not None and to is not Target.SQL:
+        raise SettingError("--view is written in SQL: give --to sql.")
     check_output(output, files=[model])
     classifier = load(model)
     if to is Target.ONNX:
@@ -409,7 +418,11 @@ def export(
         content = to_onnx(classifier)
     else:
         sql = to is Target.SQL
-        text = to_sql(classifier, table, dialect) if sql else dumped(to_json(classifier))
+        text = (
+            to_sql(classifier, table, dialect, view, reasons)
+            if sql
+            else dumped(to_json(classifier))
+        )
         if output is None:
             tell(text)
             return
