@@ -5,7 +5,8 @@ prediction is, and explains it.
 
 What most users need is here. Everything else is imported from its package: `priory.families` and
 `priory.families.priors`, `priory.evaluation`, `priory.text`, `priory.sources`, `priory.model`,
-`priory.data`, `priory.statistics`, `priory.export`, `priory.network`, `priory.base.errors`.
+`priory.data`, `priory.statistics`, `priory.export`, `priory.network`, `priory.reporting`,
+`priory.base.errors`.
 """
 
 from __future__ import annotations
@@ -28,8 +29,15 @@ if TYPE_CHECKING:
         TextNB,
         load,
     )
-    from priory.evaluation import compare, cross_validate, evaluate, leave_one_out
+    from priory.evaluation import (
+        compare,
+        cross_validate,
+        evaluate,
+        find_label_errors,
+        leave_one_out,
+    )
     from priory.network import BeliefNetwork, Hypotheses, JointTable
+    from priory.reporting import nomogram, report
     from priory.sources import train
     from priory.tuning import Settings
 
@@ -51,8 +59,11 @@ __all__ = [
     "compare",
     "cross_validate",
     "evaluate",
+    "find_label_errors",
     "leave_one_out",
     "load",
+    "nomogram",
+    "report",
     "train",
 ]
 
@@ -78,8 +89,11 @@ __getattr__ = importer(
         "compare": "evaluation",
         "cross_validate": "evaluation",
         "evaluate": "evaluation",
+        "find_label_errors": "evaluation",
         "leave_one_out": "evaluation",
         "load": "estimators",
+        "nomogram": "reporting",
+        "report": "reporting",
         "train": "sources",
     },
 )

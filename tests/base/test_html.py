@@ -14,7 +14,7 @@ from priory.evaluation import Evaluation, LearningCurve
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "examples" / "first_steps.ipynb"
-TAGS = {"div", "p", "strong", "table", "caption", "thead", "tbody", "tr", "th", "td"}
+TAGS = {"div", "p", "span", "strong", "table", "caption", "thead", "tbody", "tr", "th", "td"}
 EVIL = "<script>alert('&')</script>"
 
 

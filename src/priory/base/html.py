@@ -7,9 +7,22 @@ from collections.abc import Collection, Iterable, Sequence
 from html import escape
 from typing import Any
 
-__all__ = ["html_table", "html_together", "shown_once"]
+__all__ = ["Html", "hover", "html_table", "html_together", "shown_once"]
 
 LEFT = ' style="text-align: left"'
+
+
+class Html(str):
+    """Text that is HTML already; its author has escaped what came from outside."""
+
+
+def hover(text: Any, told: str) -> Html:
+    """Make text that tells more when the pointer is on it; both are escaped.
+
+    >>> hover("0.6", '"3" of 5')
+    '<span title="&quot;3&quot; of 5">0.6</span>'
+    """
+    return Html(f'<span title="{escape(told)}">{escape(str(text))}</span>')
 
 
 def html_table(
@@ -41,7 +54,8 @@ def _cells(row: Sequence[Any], words: Collection[int], bold: int) -> str:
     cells = []
     for i, cell in enumerate(row):
         tag, style = "th" if i < bold else "td", LEFT if i in words else ""
-        cells.append(f"<{tag}{style}>{_text(str(cell))}</{tag}>")
+        text = cell if isinstance(cell, Html) else _text(str(cell))
+        cells.append(f"<{tag}{style}>{text}</{tag}>")
     return "".join(cells)
 
 

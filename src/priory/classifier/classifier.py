@@ -235,7 +235,9 @@ class Classifier(Fitted):
         result = Classifier(self.settings)
         result._statistics = Statistics.zero(self.statistics.schema)
         result._tuned = TuningState.begin(self.settings)
-        result.provenance = replace(self.provenance, sources=(), figures=None, min_count=0)
+        result.provenance = replace(
+            self.provenance, sources=(), figures=None, min_count=0, streams={}
+        )
         return result
 
     @alone

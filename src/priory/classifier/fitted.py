@@ -11,7 +11,7 @@ import numpy as np
 from priory.base.errors import NotFittedError, listing
 from priory.base.locking import alone
 from priory.base.parallel import in_own_threads
-from priory.base.typing import FloatArray, Label
+from priory.base.typing import CodeArray, FloatArray, Label
 from priory.classifier.answers import Answers
 from priory.classifier.checks import check_missing, check_size
 from priory.classifier.drift import Learned, in_type_of
@@ -244,6 +244,17 @@ class Fitted(Answers):
 
     def _fitted(self) -> Self:
         return self
+
+    def learned_rows(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Frame, CodeArray, FloatArray | None]:
+        """Read rows that were learned, with the places of their classes; refuse any others."""
+        from priory.classifier.held_out import check_learned
+        from priory.tuning.leave_one_out import class_codes
+
+        frame, labels, weight = rows = self._learned_rows(X, y, sample_weight)
+        check_learned(self.statistics, None, rows)
+        return frame, class_codes(labels, self.statistics), weight
 
     def _learned_rows(
         self, X: Any, y: Any, sample_weight: Any

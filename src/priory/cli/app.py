@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from priory import sources
-from priory.base.errors import InputError, SchemaError, SettingError, listing
+from priory.base.errors import SchemaError, SettingError, listing
 from priory.base.replacing import locked, replacing
 from priory.base.version import __version__
 from priory.classifier.classifier import Classifier, load
@@ -23,10 +23,10 @@ from priory.cli.inputs import from_stdin, parse_pairs, parse_value
 from priory.cli.judging import judge
 from priory.cli.options import AsJson, Data, Model, NoNewClasses, Opening, Out, opens_source
 from priory.cli.outputs import Output, check_output, dumped
+from priory.cli.reporting import report
+from priory.cli.rows import one_row
 from priory.cli.training import train
 from priory.cli.wording import in_options
-from priory.data.rawtables import RawTable
-from priory.sources.base import Batch
 from priory.sources.news import News, news, refuse_new_classes
 from priory.sources.scoring import rows_of
 
@@ -201,6 +201,9 @@ def evaluate(
         say(f"{unlabelled:,} rows without a class were skipped")
 
 
+app.command(epilog="Example: priory report days.priory days.csv -o days.html")(report)
+
+
 @app.command(epilog="Example: priory drift days.priory december.csv --json")
 @opens_source
 def drift(model: Model, data: Data, *, opening: Opening, as_json: AsJson = False) -> None:
@@ -236,9 +239,9 @@ def explain(
             X: Any = {name: parse_value(classifier, name, text) for name, text in given.items()}
         else:
             with from_stdin(data) as source:
-                X = _row(rows_of(classifier, source, most=row, **opening), row)
+                X = one_row(rows_of(classifier, source, most=row, **opening), row)
         worked = classifier.explain(X)[0]
-    tell(dumped(reports.worked(worked)) if as_json else str(worked))
+    tell(dumped(worked.to_dict()) if as_json else str(worked))
 
 
 @app.command(epilog="Example: priory show days.priory")
@@ -432,20 +435,6 @@ def _change(
         rows = change(classifier, source, **opening)
         classifier.save(path, keep_sample=classifier.has_sample)
     _report(path, classifier, {verb: rows}, news(before, classifier.statistics), as_json)
-
-
-def _row(batches: Iterator[tuple[RawTable, Batch]], row: int) -> RawTable:
-    """Find one row, counting from 1."""
-    seen = 0
-    for X, batch in batches:
-        if seen + batch.n_rows >= row:
-            return _only(X, row - 1 - seen)
-        seen += batch.n_rows
-    raise InputError(f"There is no row {row}: the data have {seen:,}.")
-
-
-def _only(X: RawTable, i: int) -> RawTable:
-    return RawTable(X.names, 1, X.named, lambda j: X.get(j)[i : i + 1], tidy=X.tidy)
 
 
 def _report(

@@ -13,7 +13,6 @@ from priory.base.labels import label_array
 from priory.base.typing import FloatArray
 from priory.classifier.classifier import Classifier
 from priory.data.schema import Kind
-from priory.model.explanation import RowExplanation
 from priory.model.information import column_information
 from priory.model.samples import is_integer
 from priory.statistics.cells import CELL_LIMIT
@@ -27,7 +26,6 @@ __all__ = [
     "records",
     "summary",
     "tabulated",
-    "worked",
 ]
 
 MOST_COLUMNS, MOST_CLASSES, MOST_INFORMATIVE = 60, 20, 8
@@ -204,39 +202,3 @@ def tabulated(columns: dict[str, list[Any]]) -> str:
 
     rows = zip(*([cell(value) for value in values] for values in columns.values()), strict=True)
     return aligned([tuple(columns), *rows])
-
-
-def worked(row: RowExplanation) -> dict[str, Any]:
-    """Convert a worked sum to plain values; the logarithm of 0 is None."""
-    classes = [str(label) for label in row.classes]
-
-    def by_class(values: Any) -> dict[str, float | None]:
-        return {
-            name: float(x) if np.isfinite(x) else None
-            for name, x in zip(classes, values, strict=True)
-        }
-
-    return {
-        "prediction": row.classes[int(np.argmax(row.posterior))],
-        "log_prior": by_class(row.log_prior),
-        "factors": [
-            {
-                "column": factor.column,
-                "value": factor.value,
-                "about": factor.about,
-                "left_out": factor.left_out,
-                "weight": factor.weight,
-                "log_likelihood": by_class(factor.log_likelihood),
-                "parts": [
-                    {"factor": part.title, "exponent": part.exponent, "log": by_class(part.log_p)}
-                    for part in (*factor.parts, *factor.together)
-                ],
-                "notes": list(factor.notes),
-            }
-            for factor in row.factors
-        ],
-        "bias": None if row.bias is None else by_class(row.bias),
-        "is_score": row.is_score,
-        "log_joint": by_class(row.log_joint),
-        "posterior": by_class(row.posterior),
-    }

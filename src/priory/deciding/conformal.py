@@ -37,7 +37,6 @@ from priory.tuning.settings import Settings
 
 __all__ = ["CrossConformal", "PredictionSets", "full_conformal"]
 
-FOLDS = 10
 ROUNDING = 1e-9
 """Scores nearer to each other than this are equal."""
 
@@ -97,7 +96,7 @@ class CrossConformal:
         """Choose a model without each fold, and score the fold."""
         K = len(statistics.classes)
         models, scores, rows = [], [], np.zeros(K, dtype=np.int64)
-        for one in fold_models(statistics, settings, sample, FOLDS):
+        for one in fold_models(statistics, settings, sample):
             if one.model is None:
                 continue
             y = _codes(one.part.y, statistics)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from priory.evaluation.evaluation import ClassMetrics, Evaluation
     from priory.evaluation.held_out import evaluate
     from priory.evaluation.intervals import Interval
+    from priory.evaluation.label_errors import LabelErrors, find_label_errors
     from priory.evaluation.learning_curves import LearningCurve, learning_curve
     from priory.evaluation.reliability import Reliability
     from priory.evaluation.thresholds import Threshold
@@ -30,6 +31,7 @@ __all__ = [
     "Evaluation",
     "Gain",
     "Interval",
+    "LabelErrors",
     "LearningCurve",
     "Outcomes",
     "PrecisionRecall",
@@ -40,6 +42,7 @@ __all__ = [
     "cross_validate",
     "delong",
     "evaluate",
+    "find_label_errors",
     "learning_curve",
     "leave_one_out",
 ]
@@ -54,6 +57,7 @@ __getattr__ = importer(
         "Evaluation": "evaluation",
         "Gain": "curves",
         "Interval": "intervals",
+        "LabelErrors": "label_errors",
         "LearningCurve": "learning_curves",
         "Outcomes": "confusion",
         "PrecisionRecall": "curves",
@@ -64,6 +68,7 @@ __getattr__ = importer(
         "cross_validate": "validation",
         "delong": "auc_difference",
         "evaluate": "held_out",
+        "find_label_errors": "label_errors",
         "learning_curve": "learning_curves",
         "leave_one_out": "validation",
     },

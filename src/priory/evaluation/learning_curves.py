@@ -89,7 +89,7 @@ class LearningCurve:
 
     def plot(self) -> Figure:
         """Plot error and log-loss over the training size; needs matplotlib."""
-        from priory.evaluation.plots import COLOURS, DASHES, pyplot
+        from priory.base.plotting import COLOURS, DASHES, pyplot
 
         plt = pyplot()
         figure, places = plt.subplots(1, 2, figsize=(8.4, 3.6), layout="constrained")

@@ -1,7 +1,4 @@
-"""Plots of evaluations with matplotlib: confusion matrix, ROC curves, reliability.
-
-The colours are those of Okabe and Ito (2008), which colour-blind readers can distinguish.
-"""
+"""Plots of evaluations with matplotlib: confusion matrix, ROC curves, reliability."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from priory.base.errors import InputError
+from priory.base.plotting import COLOURS, DASHES, GREY, plot_text, pyplot
 from priory.base.typing import FloatArray, Label
 from priory.evaluation.curves import Roc, macro_roc
 from priory.evaluation.reliability import Reliability
@@ -24,17 +22,11 @@ if TYPE_CHECKING:
     from priory.evaluation.thresholds import Threshold
 
 __all__ = [
-    "COLOURS",
-    "DASHES",
     "draw_curve",
     "plot_comparison",
     "plot_evaluation",
-    "pyplot",
 ]
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F6A00", "#000000")
-DASHES = ("-", "--", "-.", ":")
-GREY = "#9a9a9a"
 MOST_CURVES = len(COLOURS) - 1
 MOST_NUMBERS = 25
 """With more classes the cells of a confusion matrix show no numbers."""
@@ -285,14 +277,4 @@ def _mean_curve(e: Evaluation) -> tuple[FloatArray, FloatArray]:
 
 def _name(label: Label, longest: int | None = LONGEST) -> str:
     """Format a label for matplotlib: no mathematics, and never hidden."""
-    name = shown(label, longest).replace("$", r"\$")
-    return f" {name}" if name.startswith("_") else name
-
-
-def pyplot() -> Any:
-    """Import matplotlib, or say how to install it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError("Plots need matplotlib: pip install 'priory[plot]'.") from None
-    return plt
+    return plot_text(shown(label, longest))

@@ -114,6 +114,9 @@ class Aode(InPlace, ClosedFormLoo):
         """Tell which rows have only values that are missing or were never seen."""
         return np.all([x < 0 for x in parameters.places(column)], axis=0)
 
+    def support(self, column: Pairs, table: PairsTable, parameters: AodeParameters) -> None:
+        """Count nothing: an average over all columns has no counts of its own."""
+
     def formula(self, block: Block, value: Any, parameters: AodeParameters) -> str:
         """Write P of the values that were seen; others are left out."""
         seen = known_values(value, [one.children for one in parameters.alone])

@@ -12,17 +12,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lgamma
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from priory.base.errors import NoLikelihoodError
+from priory.base.errors import InputError, NoLikelihoodError
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 from priory.data.columns import Combined, Labels, Numbers
 from priory.data.schema import Block, Kind
-from priory.families.described import FactorParts, assigned, column_parts
+from priory.families.described import FactorParts, Support, assigned, column_parts
 from priory.families.priors import Dirichlet, Laplace, MEstimate, Prior
 from priory.kernels.score import Lookups
 from priory.statistics.tables import LabelsTable, NumbersTable
@@ -39,9 +39,11 @@ __all__ = [
     "Rng",
     "adder_of",
     "counted_values",
+    "draw_counts",
     "log",
     "log_gamma",
     "log_shares",
+    "looked_up",
     "n_classes",
     "times",
 ]
@@ -134,6 +136,21 @@ class Family(ABC):
         """
         return column_parts(self, block, row, parameters) if isinstance(row, Numbers) else None
 
+    def support(self, column: Any, table: Any, parameters: Any) -> Support | None:
+        """Count what the factor of each row was estimated from, rows × classes.
+
+        A family that counts values says how often it counted the row's; any other that it went by
+        all the rows of the class.
+        """
+        present = getattr(table, "present", None)
+        if present is None:
+            return None
+        return Support(None, np.broadcast_to(present, (len(column), len(present))))
+
+    def part_support(self, row: Any, table: Any, parameters: Any) -> Support | None:
+        """Count what each of the `parts` of a row was estimated from, parts × classes."""
+        return None
+
     def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield the parameters as a table for people, with the counts behind them."""
         from priory.families.estimates import remark
@@ -163,6 +180,13 @@ class Lookup:
         """Add what the table says of a stretch of the rows."""
         kinds = None if self.kinds is None else self.kinds[rows]
         Lookups([(self.codes[rows], self.places, self.log_p, kinds)]).add(0, out)
+
+
+def looked_up(lookup: Lookup, counts: FloatArray) -> Support:
+    """Look counts, places × classes, up as a look-up does its scores; the total is that of all."""
+    count = np.zeros((len(lookup.codes), counts.shape[1]))
+    replace(lookup, log_p=np.ascontiguousarray(counts))(slice(0, len(count)), count)
+    return Support(count, np.broadcast_to(counts.sum(axis=0), count.shape))
 
 
 def adder_of(scores: FloatArray) -> Adder:
@@ -236,3 +260,17 @@ def times(weight: FloatArray, scores: FloatArray) -> float:
     weight, scores = np.broadcast_arrays(weight, scores)
     some = weight > 0
     return float((weight[some] * scores[some]).sum())
+
+
+def draw_counts(rng: Rng, mean: Any, most: float = 1e15) -> AnyArray:
+    """Draw from Poisson's distribution, unless numbers would be beyond all counting.
+
+    >>> draw_counts(np.random.default_rng(0), np.array([0.0])).tolist()
+    [0]
+    """
+    if not (mean <= most).all():
+        raise InputError(
+            f"no row can be drawn: it would have {np.max(mean):.3g} counts on average, "
+            f"and {most:g} are the most that are drawn"
+        )
+    return np.asarray(rng.poisson(mean))

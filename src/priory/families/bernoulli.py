@@ -12,9 +12,9 @@ from priory.base.errors import InputError
 from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Column, Counts, Labels, SparseRows
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, EstimateTables, Lookup, Rng, times
+from priory.families.base import Adder, EstimateTables, Lookup, Rng, looked_up, times
 from priory.families.counted import add_counts, presence_parts, sparse_rows
-from priory.families.described import FactorParts
+from priory.families.described import FactorParts, Support
 from priory.families.loo import LooRows, log_share, tabulate
 from priory.families.priors import DiscretePrior, Laplace, one_column
 from priory.families.protocols import ClosedFormLoo, DirichletFamily, InPlace, Linear, LinearFamily
@@ -137,8 +137,32 @@ class Bernoulli(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         """Write p of each column that is there, and Π (1 − p) of the others together."""
         if not isinstance(row, Counts):
             return None
-        there = np.sort(sparse_rows(replace(_present(row), threshold=row.threshold or 0.0)).indices)
+        there = self._there(row)
         return presence_parts(parameters.weights, there, [block.columns[j] for j in there])
+
+    def support(
+        self, column: Column, table: BooleanTable, parameters: BernoulliParameters
+    ) -> Support | None:
+        """Count how often each row's boolean was seen with each class."""
+        lookup = self.adder(column, parameters)
+        if not isinstance(lookup, Lookup):
+            return None  # of many columns each part has its own
+        return looked_up(lookup, self.counted(table, Laplace(0.0))[1][:, 0].T)
+
+    def part_support(
+        self, row: Column, table: BooleanTable, parameters: BernoulliParameters
+    ) -> Support | None:
+        """Count the rows of each class that have each column that is there."""
+        if not isinstance(table, CountsTable):
+            return None
+        there = self._there(row)
+        counts = table.weight.T[there]
+        return Support(counts, np.broadcast_to(table.documents_weight, counts.shape))
+
+    def _there(self, row: Any) -> IntArray:
+        """Find the columns that one row has."""
+        present = replace(_present(row), threshold=row.threshold or 0.0)
+        return np.sort(sparse_rows(present).indices)
 
     def sample(self, parameters: BernoulliParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw each column by its probability."""

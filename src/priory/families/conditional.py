@@ -15,7 +15,7 @@ from priory.data.pairing import Pairing
 from priory.data.schema import Block, Kind
 from priory.families.base import EstimateTables, Lookup, Rng
 from priory.families.categorical import pick
-from priory.families.described import assigned, known_values
+from priory.families.described import Support, assigned, known_values
 from priory.families.loo import LooRows
 from priory.families.pair_counts import MISSING, NEVER, PairCounts, places_of
 from priory.families.priors import Laplace, MEstimate, Prior, RowsPrior
@@ -74,6 +74,11 @@ class Conditional(InPlace, ClosedFormLoo, Dependent):
     def leaves_out(self, column: Pairs, parameters: PairCounts) -> BoolArray:
         """Tell which rows have no value of the column, or one never seen."""
         return np.asarray(_pair_places(column, parameters)[1] < 0)
+
+    def support(self, column: Pairs, table: PairsTable, parameters: PairCounts) -> Support:
+        """Count how often each row's value came with those of its parents, and they at all."""
+        counts = self.parameters(table, parameters.prior)
+        return counts.support(*_pair_places(column, counts))
 
     def formula(self, block: Block, value: Any, parameters: PairCounts) -> str:
         """Write the factor of a row, such as "P(b = 1 | a = 2, class)"."""

@@ -16,8 +16,8 @@ from priory.base.formatting import number
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Counts, SparseRows
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, EstimateTables, Rng, log_gamma
-from priory.families.described import FactorPart, FactorParts
+from priory.families.base import Adder, EstimateTables, Rng, draw_counts, log_gamma
+from priory.families.described import FactorPart, FactorParts, Support
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.loo import LooRows, brute_force_loo, loo_table
 from priory.families.loo_counts import CountedPairs, Scores, loo_shares
@@ -165,7 +165,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         """Draw counts; the length, which the model does not speak of, is Poisson about its mean."""
         self.check_likelihood()
         p = np.exp(parameters.table).T
-        return rng.multinomial(rng.poisson(parameters.length[y]), p[y]).astype(np.float64)
+        return rng.multinomial(draw_counts(rng, parameters.length[y]), p[y]).astype(np.float64)
 
     def n_free(self, table: Any, prior: DiscretePrior) -> int:
         """Count V − 1 shares for each class, or for the bernoulli readout V of them."""
@@ -231,10 +231,20 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         if self.idf or self.norm:  # then a word's weight is no logarithm of a probability
             title, sign = "e^weight of {}", 1.0
         each = [
-            FactorPart(title.format(name), times * weight, sign * times)
+            FactorPart(title.format(name), times * weight, sign * times, name)
             for name, times, weight in zip(names, x, weights.of(some.indices), strict=True)
         ]
         return FactorParts(each, notes=notes, noun=self.noun)
+
+    def support(self, column: Any, table: Any, parameters: Any) -> Support | None:
+        """Count nothing for a row as a whole: each of its words has counts."""
+        return None
+
+    def part_support(self, row: Any, table: Any, parameters: Any) -> Support:
+        """Count how often each word of a row came with each class, among all its words."""
+        sums, words = self.sums(table), self.rows(row, parameters).indices
+        counts = sums.of_words(words)
+        return Support(counts, np.broadcast_to(sums.size, counts.shape))
 
     def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
         """Yield P(word | k), P(word is there | k), P(word | not k), or weights that are no P."""
@@ -305,7 +315,8 @@ def presence_parts(
         absent = absent - np.where(always, -weights.of(words), log_off).sum(axis=0)
         absent[always.sum(axis=0) < weights.certain.words_of_class] = -np.inf
     each = [
-        FactorPart(f"P({name} is there | class)", p) for name, p in zip(names, log_on, strict=True)
+        FactorPart(f"P({name} is there | class)", p, name=name)
+        for name, p in zip(names, log_on, strict=True)
     ]
     n = int(weights.kept.sum()) - len(words)
     title = f"1 {noun[:-1]} that is not there" if n == 1 else f"{n} {noun} that are not there"

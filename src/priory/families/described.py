@@ -16,9 +16,37 @@ from priory.data.schema import Block
 if TYPE_CHECKING:
     from priory.families.base import Family
 
-__all__ = ["FactorPart", "FactorParts", "assigned", "column_parts", "known_values", "listed"]
+__all__ = [
+    "FactorPart",
+    "FactorParts",
+    "Support",
+    "assigned",
+    "column_parts",
+    "known_values",
+    "listed",
+]
 
 BATCH = 64
+
+
+class Support(NamedTuple):
+    """Hold the counts behind numbers, of each class: 3 of 5 rows are 3 in `seen`, 5 in `total`.
+
+    They are what was learned, without the prior's pseudo-counts. `seen` is None where a number
+    was not counted but estimated from all the rows of its class, as a density is.
+    """
+
+    seen: FloatArray | None
+    total: FloatArray
+
+    def shown(self, k: int) -> str:
+        """Write the counts of one class.
+
+        >>> Support(np.array([3.0]), np.array([5.0])).shown(0), Support(None, np.ones(1)).shown(0)
+        ('3 of 5', 'of 1')
+        """
+        total = f"of {self.total[k]:,.6g}"
+        return total if self.seen is None else f"{self.seen[k]:,.6g} {total}"
 
 
 class FactorPart(NamedTuple):
@@ -28,6 +56,9 @@ class FactorPart(NamedTuple):
     log_p: FloatArray
     """The logarithm of what the title says, with the exponent."""
     exponent: float = 1.0
+    name: str = ""
+    """The word or column that it is of."""
+    support: Support | None = None
 
 
 class FactorParts(NamedTuple):
@@ -56,7 +87,11 @@ def column_parts(family: Family, block: Block, row: Numbers, parameters: Any) ->
         if family.base_measure_in_joint:
             scores += family.log_base_measure(Numbers(alone), parameters)[:, None]
         each += [
-            FactorPart(f"P({block.columns[j]} = {shown(float(x[j]))} | class)", score)
+            FactorPart(
+                f"P({block.columns[j]} = {shown(float(x[j]))} | class)",
+                score,
+                name=block.columns[j],
+            )
             for j, score in zip(places.tolist(), scores, strict=True)
         ]
     missing = [block.columns[j] for j in np.flatnonzero(np.isnan(x)).tolist()]

@@ -12,9 +12,18 @@ from priory.base.errors import SettingError
 from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import EstimateTables, Lookup, Rng, counted_values, log_shares, times
+from priory.families.base import (
+    EstimateTables,
+    Lookup,
+    Rng,
+    counted_values,
+    log_shares,
+    looked_up,
+    times,
+)
 from priory.families.categorical import draw
 from priory.families.cuts import between_cells, equal_frequency, mdl
+from priory.families.described import Support
 from priory.families.loo import LooRows, log_share, own_pseudo, reduced
 from priory.families.loo_cells import LooCells, LooCellTables, loo_cell_table
 from priory.families.priors import DiscretePrior
@@ -136,6 +145,14 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
             )
         scores = log_share(count, n, a[:, None], a_sum[:, None], pooled[:, None], total[:, None])
         return pairs.lookup(len(x), scores)
+
+    def support(
+        self, column: Numbers, table: NumbersTable, parameters: HistogramParameters
+    ) -> Support:
+        """Count the numbers of each class in each row's bin."""
+        counts = np.zeros(parameters.log_p.shape)
+        np.add.at(counts, parameters.bin_of(table.cells.values), table.cells.weight.T)
+        return looked_up(self.adder(column, parameters), counts)
 
     def _loo_bins(self, pairs: LooCells, x: FloatArray) -> tuple[IntArray, ...]:
         """Find `_loo_bin` of each pair."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,7 +18,7 @@ from priory.data.columns import Combined
 from priory.data.schema import Block, Kind
 from priory.families.base import Adder, EstimateTables, Rng, adder_of, log
 from priory.families.categorical import draw, pick
-from priory.families.described import FactorParts, assigned, known_values
+from priory.families.described import FactorParts, Support, assigned, known_values
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.loo import LooRows, log_share, reduced
 from priory.families.pair_counts import MISSING, places_of
@@ -110,6 +110,22 @@ class Joint(ClosedFormLoo, Parametric, Conjugate):
             if never
             else None
         )
+
+    def support(
+        self, column: Combined, table: LabelsTable, parameters: JointParameters
+    ) -> Support | None:
+        """Count how often each row's values came together with each class."""
+        if not parameters.domains:
+            return None
+        found = replace(parameters, weight=table.weight)
+        codes = found.codes_of(column)
+        count = np.zeros((len(column), len(found.weight)))
+        patterns, where = np.unique(codes >= 0, axis=0, return_inverse=True)
+        for i, pattern in enumerate(patterns):
+            rows = np.flatnonzero(where.ravel() == i)
+            place, counts = found.marginal(pattern, codes[rows], found.weight)
+            count[rows] = counts[place]
+        return Support(count, np.broadcast_to(found.weight.sum(axis=1), count.shape))
 
     def log_likelihood(self, column: Combined, parameters: JointParameters) -> FloatArray:
         """Look each row up in the table of the columns that it has."""
@@ -206,7 +222,7 @@ class JointParameters:
 
     def log_marginal(self, pattern: BoolArray, codes: AnyArray) -> FloatArray:
         """Look up log P(values of the columns in the pattern | k), rows × classes."""
-        where, counts = self._marginal(pattern, codes, self.weight)
+        where, counts = self.marginal(pattern, codes, self.weight)
         n = self.weight.sum(axis=1)
         smoothed = counts + self._pseudo(pattern, counts.sum(axis=1))[:, None]
         total = n + self.pseudo_total
@@ -237,7 +253,7 @@ class JointParameters:
             if not pattern.any():
                 continue  # nothing of the row was seen in any other
             some = np.flatnonzero((where.ravel() == i) & learned)
-            mine, counts, rows_at = self._marginal(pattern, codes[some], self.weight, rows)
+            mine, counts, rows_at = self.marginal(pattern, codes[some], self.weight, rows)
             count = reduced(counts[mine], y[some], amount[some], rows_at[mine, y[some]] == 1)
             pooled, n = count.sum(axis=1), total[some].sum(axis=1)
             combinations = float(np.prod(sizes - ~pattern))
@@ -255,7 +271,7 @@ class JointParameters:
         n = float(self.weight.sum())
         return _pseudo_count(self.prior, totals, n, summed, self.combinations)
 
-    def _marginal(self, pattern: BoolArray, codes: AnyArray, *sums: AnyArray) -> list[AnyArray]:
+    def marginal(self, pattern: BoolArray, codes: AnyArray, *sums: AnyArray) -> list[AnyArray]:
         """Sum over all but some columns: where codes are in the table, and its sums."""
         both = np.concatenate([self.codes, codes])[:, pattern]
         places, where = np.unique(both, axis=0, return_inverse=True)

@@ -18,6 +18,7 @@ from priory.data.columns import Labels
 from priory.data.schema import Block
 from priory.families.base import EstimateTables, Lookup, Rng, log
 from priory.families.categorical import draw
+from priory.families.described import Support
 from priory.families.loo import LooRows, distinct, own_pseudo, reduced
 from priory.families.priors import Laplace, MEstimate, RowsPrior
 from priory.statistics.tables import PairsTable
@@ -204,6 +205,14 @@ class PairCounts:
             reduced(count, y, gone, whole & (self._padded[1][at, y] <= 1)),
             reduced(context, y, gone, whole & (context_rows[among, y] <= 1)),
         )
+
+    def support(self, u: IntArray, v: IntArray) -> Support:
+        """Count n_uvk and n_uk of rows, or n_vk and n_k where no parent is known."""
+        count, context = self._counted(u, np.maximum(v, 0), None)
+        alone, total = self.child[np.maximum(v, 0)], self.child.sum(axis=0)
+        known = ((u >= 0) & (v >= 0))[:, None]
+        count = np.where(known, count, np.where((v >= 0)[:, None], alone, 0.0))
+        return Support(count, np.where(known, context, total))
 
     def lookup(self, u: IntArray, v: IntArray) -> Lookup:
         """Look up log P(v | u, k) of rows."""

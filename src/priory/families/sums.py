@@ -52,6 +52,10 @@ class Sums:
         """Look up the words that a class has, as an index, and n of these."""
         return slice(None), self.n[k]
 
+    def of_words(self, words: AnyArray) -> FloatArray:
+        """Look up n of some words, words × classes."""
+        return self.n.T[words]
+
     def stretches(self) -> Iterator[tuple[AnyArray, CodeArray | None, FloatArray]]:
         """Yield words, their classes and n, some at a time; n of all classes, words × classes."""
         yield np.arange(self.n.shape[1]), None, self.n.T
@@ -118,6 +122,14 @@ class PairSums(Sums):
         """Look up the words that a class has, as an index, and n of these."""
         some = self.label == k
         return self.word[some], self.n[some]
+
+    def of_words(self, words: AnyArray) -> FloatArray:
+        """Look up n of some words, words × classes."""
+        found = np.zeros((len(words), self.n_classes))
+        first, last = (np.searchsorted(self.word, words, side=side) for side in ("left", "right"))
+        for i, (a, b) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+            found[i, self.label[a:b]] = self.n[a:b]
+        return found
 
     def stretches(self) -> Iterator[tuple[AnyArray, CodeArray | None, FloatArray]]:
         """Yield words, their classes and n, some at a time."""

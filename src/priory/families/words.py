@@ -13,9 +13,9 @@ from priory.base.errors import SettingError
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.data.columns import SparseRows, Texts
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Rng
+from priory.families.base import Adder, Rng, draw_counts
 from priory.families.counted import Counted, CountedParameters
-from priory.families.described import listed
+from priory.families.described import Support, listed
 from priory.families.loo import LooRows
 from priory.families.loo_counts import CountedPairs, Scores, loo_presence
 from priory.families.priors import DiscretePrior
@@ -31,6 +31,9 @@ from priory.statistics.tables import WordsTable
 __all__ = ["READOUTS", "Words", "WordsParameters"]
 
 NO_CLASS = np.zeros(1, dtype=np.int32)
+
+LONGEST = 1e7
+"""The number of words that are drawn for a text, at most, on average."""
 
 READOUTS = ("multinomial", "bernoulli", "complement")
 
@@ -143,6 +146,14 @@ class Words(Counted):
         unknown = sorted(set(counted.vocabulary.words()) - set(names))
         return [f"not in the vocabulary, skipped: {listed(unknown)}"] if unknown else []
 
+    def part_support(self, row: Texts, table: WordsTable, parameters: WordsParameters) -> Support:
+        """Count how often each word came; in how many texts, where its counts are weighted."""
+        if self.term == "count" and self.readout != "bernoulli":
+            return super().part_support(row, table, parameters)
+        texts = _sums(table, self._kept(table), table.weight)
+        counts = texts.of_words(self.rows(row, parameters).indices)
+        return Support(counts, np.broadcast_to(table.documents_weight, counts.shape))
+
     def _counted(self, table: WordsTable) -> FloatArray:
         """Take what the readout counts of each pair."""
         if self.readout == "bernoulli":
@@ -208,7 +219,7 @@ class Words(Counted):
                 p = 1.0 / (1.0 + np.exp(-weights[:, k]))
                 drawn = [words[rng.random(len(p)) < p] for _ in of_class]
             else:
-                lengths = rng.poisson(parameters.length[k], size=len(of_class))
+                lengths = draw_counts(rng, np.repeat(parameters.length[k], len(of_class)), LONGEST)
                 drawn = [rng.choice(words, size=n, p=np.exp(weights[:, k])) for n in lengths]
             texts[of_class] = [" ".join(some) for some in drawn]
         return texts

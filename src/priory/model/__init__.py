@@ -8,7 +8,8 @@ from priory.base.lazy import importer
 
 if TYPE_CHECKING:
     from priory.model.description import DescriptionLength, DescriptionPart, ModelDescription
-    from priory.model.explanation import Explanation, RowExplanation, RowFactor
+    from priory.model.explanation import Explanation
+    from priory.model.importance import Importance
     from priory.model.information import (
         column_importances,
         column_information,
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
     )
     from priory.model.linear_form import LinearForm
     from priory.model.model import Model
+    from priory.model.row_explanation import RowExplanation, RowFactor
     from priory.model.top_features import TopFeature, TopFeatures
 
 __all__ = [
     "DescriptionLength",
     "DescriptionPart",
     "Explanation",
+    "Importance",
     "LinearForm",
     "Model",
     "ModelDescription",
@@ -40,11 +43,12 @@ __getattr__ = importer(
         "DescriptionLength": "description",
         "DescriptionPart": "description",
         "Explanation": "explanation",
+        "Importance": "importance",
         "LinearForm": "linear_form",
         "Model": "model",
         "ModelDescription": "description",
-        "RowExplanation": "explanation",
-        "RowFactor": "explanation",
+        "RowExplanation": "row_explanation",
+        "RowFactor": "row_explanation",
         "TopFeature": "top_features",
         "TopFeatures": "top_features",
         "column_importances": "information",

@@ -23,6 +23,7 @@ from priory.base.errors import (
 from priory.base.parallel import at_most
 from priory.classifier.classifier import Classifier
 from priory.classifier.provenance import Figures, Provenance
+from priory.data.arrow import release
 from priory.data.schema import Block, Kind, Schema
 from priory.evaluation.validation import trained
 from priory.sources.base import Batch, Form, Source, check_columns
@@ -43,6 +44,7 @@ __all__ = [
     "forms_for",
     "known_features",
     "learned_forms",
+    "sample_of_learned",
     "train",
     "update",
 ]
@@ -66,6 +68,7 @@ def train(
     thousands: str | None = None,
     on_error: str = "fail",
     table: str | None = None,
+    query: str | None = None,
     attach: Mapping[str, str] | None = None,
     progress: bool | None = None,
     **options: Any,
@@ -79,7 +82,8 @@ def train(
         (`priory[excel]`), plain or packed by gzip, bzip2, zstd, xz or zip. A string that begins as
         a query does (SELECT, WITH, FROM) is one; it may read files, and databases that are
         attached. Tables are whatever `Classifier.update` takes. A folder holds a folder of texts
-        for each class, as for `read_folder`.
+        for each class, as for `read_folder`. "postgresql://host/base" is a server
+        (`priory[databases]`), "sqlite:///file" and "duckdb:///file" are files.
     target : str
         The column that holds the classes. Rows without a class are skipped, with a warning. Only
         a folder of texts needs none.
@@ -109,6 +113,8 @@ def train(
         Whether a row that cannot be read is an error, with its line, or left out with a warning.
     table : str
         The table of a database, or the sheet of a workbook, where there are several.
+    query : str
+        A query of a database, in its own SQL, in place of a table; it may only read.
     attach : mapping of names to databases
         Databases that a query may read.
     progress : bool
@@ -133,6 +139,7 @@ def train(
     opening: dict[str, Any] = {"where": where, "na_values": na_values, "attach": attach}
     opening |= {"encoding": encoding, "delimiter": delimiter, "decimal": decimal}
     opening |= {"thousands": thousands, "on_error": on_error, "table": table}
+    opening |= {"query": query}
     with at_most(settings.n_threads), closing(open_source(source, **opening)) as opened:
         if settings.together and not opened.is_repeatable:
             raise SettingError(
@@ -169,6 +176,7 @@ def train(
         except OtherClasses:
             task = replace(task, class_form=Form.TEXT)
             statistics, sample = count(task, schema)
+        release()
         _check_classes(statistics, target)
         if sample is not None:
             statistics = _count_together(statistics, task, sample)
@@ -272,6 +280,21 @@ def forget(classifier: Classifier, source: Any, **reading: Any) -> int:
     return new.n_rows
 
 
+def sample_of_learned(classifier: Classifier, source: Any, **reading: Any) -> Sample | None:
+    """Take a sample of a source, if its rows are the very rows that were learned; else None.
+
+    They are if they are counted alike, to the last bit.
+
+    >>> classifier = train("examples/play_tennis.csv", "play")
+    >>> sample_of_learned(classifier, "examples/play_tennis.csv").n_rows
+    14
+    >>> sample_of_learned(classifier, "examples/play_tennis.csv", where="outlook = 'Rain'")
+    """
+    size = int(classifier.settings.sample_size) or Settings().sample_size
+    counted, sample, _ = _count_for(classifier, source, sample_size=size, **reading)
+    return sample if counted == classifier.statistics else None
+
+
 def count_rows(classifier: Classifier, source: Any, **reading: Any) -> Statistics:
     """Count the rows of a source as a classifier would learn them, which stays as it is.
 
@@ -290,6 +313,7 @@ def _count_for(
     weight: str | None = None,
     progress: bool | None = None,
     is_new: bool = False,
+    sample_size: int | None = None,
     **opening: Any,
 ) -> tuple[Statistics, Sample | None, str]:
     """Count a source under the schema of a classifier; the last result is the source's name."""
@@ -306,11 +330,12 @@ def _count_for(
         strange = [column for column in opened.columns if column not in roles]
         if strange and is_new:
             warn(f"{opened.name}: {News(columns=strange).lines()[0]}.", PrioryWarning)
+        kept = int(settings.sample_size) if classifier.has_sample else 0
         task = Task(
             *(opened, target, features, weight, settings, forms_for(statistics, opened)),
             known=classifier.classes,
             learned=learned_forms(statistics),
-            sample_size=int(settings.sample_size) if classifier.has_sample else 0,
+            sample_size=kept if sample_size is None else sample_size,
             progress=progress,
         )
         return *count(task, statistics.schema), opened.name
