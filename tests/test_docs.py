@@ -31,7 +31,7 @@ WITHOUT_EXAMPLE = {
 
 PACKAGES = (
     *("data", "estimators", "evaluation", "export", "families", "families.priors", "model"),
-    *("network", "sources", "statistics", "text"),
+    *("network", "reporting", "sources", "statistics", "text"),
 )
 
 
