@@ -35,8 +35,7 @@ WITHOUT_EXAMPLE = {
 
 PACKAGES = (
     *("data", "estimators", "evaluation", "explaining", "export", "families", "families.priors"),
-    *("model",),
-    *("network", "sources", "statistics", "text"),
+    *("model", "network", "reporting", "sources", "statistics", "text"),
 )
 
 

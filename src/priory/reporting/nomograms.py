@@ -47,6 +47,11 @@ class Nomogram:
 
     Points are log-odds of `target` against `against`: log P(v | target) / P(v | against), weights
     and corrections included.
+
+    >>> from priory import NaiveBayes
+    >>> drawn = NaiveBayes.textbook().fit({"x": ["a", "b", "b"]}, ["no", "yes", "yes"]).nomogram()
+    >>> drawn.target, drawn.against, drawn.svg[:4]
+    ('yes', 'no', '<svg')
     """
 
     axes: Axes

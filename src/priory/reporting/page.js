@@ -136,7 +136,7 @@
     for (const axis of axes) {
       axis.marks = marksOf(axis).map(([name, value]) => [name, value, odds(addedBy(axis.place, value))]);
       axis.reach = reachOf(axis, axis.marks);
-      if (axis.reach[0] === axis.reach[1]) axis.marks = []; // all values say the same
+      if (axis.reach[1] - axis.reach[0] < 1e-9) axis.marks = []; // all values say the same
     }
     const low = Math.min(-0.2, ...axes.map(({ reach }) => reach[0]));
     const high = Math.max(0.2, ...axes.map(({ reach }) => reach[1]));

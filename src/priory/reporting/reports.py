@@ -49,7 +49,13 @@ ORDER = ("figures", "columns", "trial", "examples", "advice", "reading")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """A report: `html` is the whole file. A notebook shows it in a frame."""
+    """A report: `html` is the whole file. A notebook shows it in a frame.
+
+    >>> from priory import NaiveBayes
+    >>> model = NaiveBayes.textbook().fit({"x": ["a", "b", "b"]}, ["no", "yes", "yes"])
+    >>> model.report().html[:15]
+    '<!doctype html>'
+    """
 
     html: str
 
@@ -161,6 +167,11 @@ def make_report(
     """Write a report on a classifier whose figures are known.
 
     Averages over rows are of the sample that the classifier keeps, or of the given one.
+
+    >>> from priory import Classifier
+    >>> classifier = Classifier().update({"x": ["a", "b", "b"]}, ["no", "yes", "yes"])
+    >>> "What colour?" in make_report(classifier, None, title="What colour?").html
+    True
     """
     if len(classifier.classes) < 2:
         raise InputError("A report is on a model that tells classes apart; it has learned one.")
