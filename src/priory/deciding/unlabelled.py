@@ -48,7 +48,7 @@ __all__ = ["SoftModel", "learn_unlabelled"]
 WEIGHTS = (0.3, 1.0)
 """What an unlabelled row may weigh; 0 is tried too."""
 
-FOLDS, STEPS, SETTLED = 5, 12, 1e-6
+STEPS, SETTLED = 12, 1e-6
 BINS = 10
 WORDS_IN_A_TEXT = 5.0
 """How many words the L2-normalised log(1 + tf) of a text is taken for."""
@@ -228,7 +228,7 @@ def _held_out(
     fewer = replace(model, unlabelled=model.unlabelled[:MOST_JUDGED])
     scores = {w: np.zeros((len(y), K)) for w in (0.0, *weights)}
     seen = np.zeros(len(y), dtype=np.bool_)
-    for one in fold_models(statistics, replace(settings, class_prior=None), sample, FOLDS):
+    for one in fold_models(statistics, replace(settings, class_prior=None), sample):
         mine = np.isin(sample.hashes, one.part.hashes) & ~seen
         if one.model is None or not mine.any():
             continue
@@ -244,7 +244,12 @@ def _held_out(
         t = _temperature(scores[w], y, times, statistics)
         told = prior + t * (scores[w] - prior)
         of_rows[w] = row_losses(told if K > 2 else told[:, 1:] - told[:, :1], y)
-    return {w: _mean(loss, of_rows[0.0], times) for w, loss in of_rows.items()}, scores
+    losses = {w: _mean(loss, of_rows[0.0], times) for w, loss in of_rows.items()}
+    right = {w: float((told.argmax(axis=1) == y) @ times) for w, told in scores.items()}
+    for w in weights:  # surer of fewer right answers is no gain
+        if right[w] < right[0.0]:
+            losses[w] = np.inf
+    return losses, scores
 
 
 def _mean(loss: FloatArray, without: FloatArray, times: FloatArray) -> float:
