@@ -1,6 +1,8 @@
-# make demo   set up and show the classifier at work
+# make demo   set up and take the tour of five minutes
 # make test   set up, check the style, the types and the imports, and run the tests
+# make test-browser  test reports in a real browser, Chromium, where there is one or it can be installed
 # make style  set up and check the style, the types and the imports alone
+# make test-engines  set up and run the tests on real engines: a cluster of Spark, started for them
 # make docs   set up and build the documentation into site/
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
 # make attack  send what others might write to everything that reads it, for MINUTES=20
@@ -21,18 +23,39 @@ PEERS := mlpack river wnb polars vowpalwabbit fasttext lightgbm interpret-core c
 # Python compiles a module when it is first imported; pip would compile all that are there.
 export PIP_NO_COMPILE := 1
 
-# Shows a command as a reader would type it, and runs it.
+# Says what comes next; shows a command as a reader would type it, and runs it.
+told = @printf '\n── %s\n' '$(1)'
 shown = @printf '\n$$ priory %s\n\n' '$(1)'; $(BIN)/priory $(1)
+VOTES := src/priory/examples/house_votes.csv
 
-.PHONY: demo test style docs fuzz attack quality honesty bench build format map clean
+.PHONY: demo test test-engines test-browser style docs fuzz attack quality honesty bench build format map clean
 
 demo: $(VENV)/.installed
 	@mkdir -p build
-	$(call shown,train examples/play_tennis.csv --target play --textbook -o build/play.priory)
+	$(call told,1. The textbook sum: fourteen days are counted and one more is worked out by hand)
+	$(call shown,train examples/play_tennis.csv --target play --textbook --smoothing 0 -o build/play.priory)
 	$(call shown,explain build/play.priory --set outlook=Sunny --set temperature=Cool --set humidity=High --set wind=Strong)
+	$(call told,2. A real table with gaps: sixteen votes of 435 members of Congress in 1984 and their parties)
+	$(call shown,train $(VOTES) --target party -o build/votes.priory)
+	$(call shown,explain build/votes.priory --set physician-fee-freeze=y --set immigration=n --set crime=y)
+	$(call told,3. A few texts: which messages are junk?)
+	$(call shown,train examples/messages.csv --target kind -o build/messages.priory)
+	$(call shown,explain build/messages.priory --set "text=Call me after lunch to claim your free prize")
+	$(call told,4. A report to hand over: figures and columns and a form that computes in the browser)
+	$(call shown,report build/votes.priory $(VOTES) -o build/votes.html)
+	@printf '\nOpen it: file://%s\n' "$(CURDIR)/build/votes.html"
 
 test: style
 	@$(BIN)/pytest -n auto
+
+# What cannot be had is skipped with the reason. Classic Spark and Connect cannot share a process.
+test-engines: $(VENV)/.installed-engines
+	@JAVA_HOME="$$(scripts/java.sh)" PRIORY_ENGINES=1 $(BIN)/pytest tests/engines
+	@JAVA_HOME="$$(scripts/java.sh)" PRIORY_ENGINES=1 PRIORY_SPARK=connect $(BIN)/pytest tests/engines/test_spark.py
+
+# What is missing of the browser is installed where that is possible; else the reason is told.
+test-browser: $(VENV)/.installed-test
+	@scripts/browser.sh $(BIN)/python && PRIORY_BROWSER=1 $(BIN)/pytest tests/reporting
 
 style: $(VENV)/.installed-test
 	@$(BIN)/ruff check .
@@ -90,6 +113,11 @@ $(VENV)/.installed: $(VENV)/.created $(SOURCES)
 $(VENV)/.installed-test $(VENV)/.installed-docs: $(VENV)/.installed-%: pyproject.toml | $(VENV)/.installed
 	@$(BIN)/python -m pip install --quiet --group $*
 	@touch $@
+
+# An engine that cannot be installed is skipped by its tests, which say so.
+$(VENV)/.installed-engines: pyproject.toml | $(VENV)/.installed-test
+	@if $(BIN)/python -m pip install --quiet --group engines; then touch $@; else \
+	    echo "Not every engine could be installed." >&2; fi
 
 # A peer that cannot be installed is left out, and none may change the versions of what is there.
 $(VENV)/.installed-bench: pyproject.toml Makefile | $(VENV)/.installed

@@ -5,7 +5,8 @@ prediction is, and explains it.
 
 What most users need is here. Everything else is imported from its package: `priory.families` and
 `priory.families.priors`, `priory.evaluation`, `priory.text`, `priory.sources`, `priory.model`,
-`priory.data`, `priory.statistics`, `priory.export`, `priory.network`, `priory.base.errors`.
+`priory.data`, `priory.statistics`, `priory.export`, `priory.network`, `priory.reporting`,
+`priory.base.errors`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         leave_one_out,
     )
     from priory.network import BeliefNetwork, Hypotheses, JointTable
+    from priory.reporting import nomogram, report
     from priory.sources import train
     from priory.tuning import Settings
 
@@ -60,6 +62,8 @@ __all__ = [
     "find_label_errors",
     "leave_one_out",
     "load",
+    "nomogram",
+    "report",
     "train",
 ]
 
@@ -88,6 +92,8 @@ __getattr__ = importer(
         "find_label_errors": "evaluation",
         "leave_one_out": "evaluation",
         "load": "estimators",
+        "nomogram": "reporting",
+        "report": "reporting",
         "train": "sources",
     },
 )

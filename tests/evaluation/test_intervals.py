@@ -9,7 +9,16 @@ from scipy.stats import binomtest, sem
 from priory.base.errors import SettingError
 from priory.evaluation import Evaluation
 from priory.evaluation.evaluation import RESAMPLED
-from priory.evaluation.intervals import auc_of, bootstrap, calibration_of, mean_of, wilson
+from priory.evaluation.intervals import (
+    auc_of,
+    average_precision_of,
+    balanced_of,
+    bootstrap,
+    calibration_of,
+    matthews_of,
+    mean_of,
+    wilson,
+)
 from priory.evaluation.reliability import bins_of
 
 from .strategies import few, judged
@@ -69,9 +78,9 @@ def test_what_is_bootstrapped_is_the_metric(rows):
     e = Evaluation(truth, p, range(p.shape[1]), w)
     weights = (np.ones(len(truth)) if w is None else w)[None]
     for name in RESAMPLED:
-        if name == "auc" and np.isnan(e.auc):
-            with pytest.raises(SettingError, match="auc is not defined: all rows are of one class"):
-                e.interval("auc")
+        if name in ("auc", "average_precision") and np.isnan(e.auc):
+            with pytest.raises(SettingError, match="not defined: all rows are of one class"):
+                e.interval(name)
             continue
         found = e._statistic(name)(np.vstack([weights, weights]))
         np.testing.assert_allclose(found, [getattr(e, name)] * 2, atol=1e-12)
@@ -89,12 +98,18 @@ def test_many_weights_at_once(rows, data):
     right, confidence = (p.argmax(axis=1) == truth).astype(float), p.max(axis=1)
     found = (
         auc_of(truth, p, [0, 1, 2])(several),
+        average_precision_of(truth, p, [0, 1, 2])(several),
+        balanced_of(truth, p.argmax(axis=1))(several),
+        matthews_of(truth, p.argmax(axis=1))(several),
         calibration_of(confidence, right, bins_of(confidence, 15))(several),
         mean_of(right)(several),
     )
     for i, weights in enumerate(several):
         e = Evaluation(truth, p, [0, 1, 2], weights)
-        expected = e.auc, e.calibration_error, e.accuracy
+        expected = (
+            *(e.auc, e.average_precision, e.balanced_accuracy, e.matthews),
+            *(e.calibration_error, e.accuracy),
+        )
         assert [figure[i] for figure in found] == pytest.approx(expected, abs=1e-12)
 
 

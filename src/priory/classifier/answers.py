@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from priory.base.errors import (
 )
 from priory.base.labels import label_array, label_key
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.classifier.decisions import Decisions
 from priory.data.columns import Frame, Labels
 from priory.data.rawtables import open_table
 from priory.data.reading import check_lengths, read_labels, read_weights
@@ -46,7 +48,7 @@ __all__ = ["Answers"]
 T = TypeVar("T")
 
 
-class Answers(ABC):
+class Answers(Decisions):
     """Answer questions about rows and parameters, by the classifier that was fitted."""
 
     @abstractmethod
@@ -66,6 +68,20 @@ class Answers(ABC):
         return self._fitted().answer(self._rows(X), question)
 
     # Of rows
+
+    def read_rows(self, X: Any, y: Any) -> tuple[Frame, Labels]:
+        """Read rows and their classes as the model does: coded columns, and coded classes.
+
+        >>> from priory import Classifier
+        >>> classifier = Classifier().update({"x": ["a", "b"]}, [0, 1])
+        >>> frame, labels = classifier.read_rows({"x": ["b"]}, [1])
+        >>> frame["x"].value(0), labels.value(0)
+        ('b', 1)
+        """
+        raw = open_table(self._rows(X))
+        labels = self._targets(y)
+        check_lengths(raw.n_rows, labels)
+        return self._fitted().frame(raw), labels
 
     def predict(self, X: Any) -> AnyArray:
         """Predict the most probable class of every row."""
@@ -464,6 +480,16 @@ class Answers(ABC):
     def linear_form(self) -> LinearForm:
         """Derive the weights of the model as a linear classifier, where it is one."""
         return self._fitted().model.linear_form()
+
+    # On paper and on pages; by name, since this module is below what draws them
+
+    def nomogram(self, target: Any = None, against: Any = None) -> Any:
+        """Draw the model as a picture from which predictions are read: `priory.nomogram`."""
+        return import_module("priory.reporting").nomogram(self, target, against)
+
+    def report(self, X: Any = None, y: Any = None, sample_weight: Any = None, **more: Any) -> Any:
+        """Write a report in one file of HTML: `priory.report`, which tells of the options."""
+        return import_module("priory.reporting").report(self, X, y, sample_weight, **more)
 
 
 def _codes(y: Any, n: int, classes: Sequence[Label]) -> CodeArray:

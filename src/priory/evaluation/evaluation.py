@@ -13,7 +13,17 @@ from priory.base.html import shown_once
 from priory.base.typing import BoolArray, FloatArray, Label
 from priory.evaluation import curves
 from priory.evaluation.curves import Gain, OneVsRest, PrecisionRecall, Roc
-from priory.evaluation.intervals import Interval, auc_of, bootstrap, calibration_of, mean_of, wilson
+from priory.evaluation.intervals import (
+    Interval,
+    auc_of,
+    average_precision_of,
+    balanced_of,
+    bootstrap,
+    calibration_of,
+    matthews_of,
+    mean_of,
+    wilson,
+)
 from priory.evaluation.label_metrics import check_average
 from priory.evaluation.losses import LossMetrics, brier_scores, log_losses
 from priory.evaluation.reliability import BINS, Reliability, bins_of, reliability
@@ -387,10 +397,13 @@ class Evaluation(LossMetrics):
         if metric == "calibration_error":
             confidence, right = self._confidence()
             return calibration_of(confidence, right, bins_of(confidence, BINS))
-        if metric == "auc":
-            places = self.separable
-            if not places:
-                raise SettingError("auc is not defined: all rows are of one class.")
-            places = [1] if len(self.classes) == 2 else places
-            return auc_of(self.true_codes, self.probabilities, places)
-        return lambda weights: np.array([getattr(self._with(weights=w), metric) for w in weights])
+        if metric == "balanced_accuracy":
+            return balanced_of(self.true_codes, self.predicted_codes)
+        if metric == "matthews":
+            return matthews_of(self.true_codes, self.predicted_codes)
+        places = self.separable
+        if not places:
+            raise SettingError(f"{metric} is not defined: all rows are of one class.")
+        places = [1] if len(self.classes) == 2 else places
+        area = auc_of if metric == "auc" else average_precision_of
+        return area(self.true_codes, self.probabilities, places)

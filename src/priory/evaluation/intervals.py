@@ -12,7 +12,17 @@ from priory.base.errors import SettingError
 from priory.base.typing import BoolArray, FloatArray, IntArray
 from priory.families.posteriors import tails
 
-__all__ = ["Interval", "auc_of", "bootstrap", "calibration_of", "mean_of", "wilson"]
+__all__ = [
+    "Interval",
+    "auc_of",
+    "average_precision_of",
+    "balanced_of",
+    "bootstrap",
+    "calibration_of",
+    "matthews_of",
+    "mean_of",
+    "wilson",
+]
 
 ENTRIES = 4_000_000
 """The number of weights drawn at a time: 32 MB."""
@@ -155,3 +165,76 @@ def auc_of(true_codes: IntArray, scores: FloatArray, places: list[int]) -> Stati
         return total / len(prepared)
 
     return areas
+
+
+def average_precision_of(true_codes: IntArray, scores: FloatArray, places: list[int]) -> Statistic:
+    """Make the average precision a function of row weights.
+
+        AP = Σ over thresholds (recall − recall of the one above) · precision
+
+    Averaged over the classes at `places`, each against the rest.
+    """
+    prepared = []
+    for k in places:
+        order = np.argsort(-scores[:, k], kind="stable")
+        falls = np.append(np.diff(scores[order, k]) != 0, True)  # equal scores share a threshold
+        prepared.append((order, true_codes[order] == k, np.flatnonzero(falls)))
+
+    def averages(weights: FloatArray) -> FloatArray:
+        total = np.zeros(len(weights))
+        for order, is_positive, ends in prepared:
+            called = weights[:, order]
+            hits = np.cumsum(called * is_positive, axis=1)[:, ends]
+            called = np.cumsum(called, axis=1)[:, ends]
+            gained = np.diff(hits, axis=1, prepend=0.0)
+            precision = np.divide(hits, called, out=np.zeros_like(hits), where=called > 0)
+            total += (gained * precision).sum(axis=1) / hits[:, -1]
+        return total / len(prepared)
+
+    return averages
+
+
+def balanced_of(true_codes: IntArray, predicted_codes: IntArray) -> Statistic:
+    """Make the mean recall of the classes that occur a function of row weights."""
+    support, right = _sums_by(true_codes), (true_codes == predicted_codes).astype(np.float64)
+
+    def balanced(weights: FloatArray) -> FloatArray:
+        of_class, hits = support(weights), support(weights * right)
+        recall = np.divide(hits, of_class, out=np.zeros_like(hits), where=of_class > 0)
+        return np.asarray(recall.sum(axis=1) / (of_class > 0).sum(axis=1))
+
+    return balanced
+
+
+def matthews_of(true_codes: IntArray, predicted_codes: IntArray) -> Statistic:
+    """Make Matthews' correlation a function of row weights, Gorodkin (2004).
+
+    (c s − Σ_k t_k p_k) / √((s² − Σ p_k²)(s² − Σ t_k²)), s the weight of all rows, c that of those
+    predicted right, t_k and p_k those of a class and of its predictions.
+    """
+    n = int(max(true_codes.max(), predicted_codes.max())) + 1
+    of_class, of_answer = _sums_by(true_codes, n), _sums_by(predicted_codes, n)
+    right = (true_codes == predicted_codes).astype(np.float64)
+
+    def matthews(weights: FloatArray) -> FloatArray:
+        s, c = weights.sum(axis=1), weights @ right
+        t, p = of_class(weights), of_answer(weights)
+        above = c * s - (t * p).sum(axis=1)
+        below = np.sqrt((s**2 - (p**2).sum(axis=1)) * (s**2 - (t**2).sum(axis=1)))
+        return np.divide(above, below, out=np.zeros_like(above), where=below > 1e-9 * s**2)
+
+    return matthews
+
+
+def _sums_by(codes: IntArray, n: int | None = None) -> Statistic:
+    """Make the weight of the rows of each code a function of row weights."""
+    order = np.argsort(codes, kind="stable")
+    found, starts = np.unique(codes[order], return_index=True)
+    n = int(found[-1]) + 1 if n is None else n
+
+    def sums(weights: FloatArray) -> FloatArray:
+        total = np.zeros((len(weights), n))
+        total[:, found] = np.add.reduceat(weights[:, order], starts, axis=1)
+        return total
+
+    return sums

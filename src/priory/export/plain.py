@@ -17,9 +17,9 @@ from priory.families.transforms import Identity, LogTransform, Transform
 from priory.families.words import Words
 from priory.model.term import Term
 
-__all__ = ["to_json"]
+__all__ = ["factor_to_json", "to_json"]
 
-ByClass: TypeAlias = Callable[[Any], dict[str, Any]]
+ByClass: TypeAlias = Callable[[Any], Any]
 VERSION = 1
 """Of the schema; it changes whenever readers have to change."""
 
@@ -49,7 +49,7 @@ def to_json(classifier: Classifier) -> dict[str, Any]:
         "version": VERSION,
         "classes": list(model.classes),
         "prior": by_class(np.exp(model.log_prior)),
-        "factors": [_factor(term, by_class) for term in model.terms],
+        "factors": [factor_to_json(term, by_class) for term in model.terms],
     }
 
 
@@ -71,7 +71,8 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _factor(term: Term, by_class: ByClass) -> dict[str, Any]:
+def factor_to_json(term: Term, by_class: ByClass) -> dict[str, Any]:
+    """Export one factor; `by_class` writes an array whose first axis are the classes."""
     block = term.block
     told: dict[str, Any] = {
         "columns": list(block.columns),

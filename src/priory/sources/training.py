@@ -23,12 +23,15 @@ from priory.base.errors import (
 from priory.base.parallel import at_most
 from priory.classifier.classifier import Classifier
 from priory.classifier.provenance import Figures, Provenance
+from priory.data.arrow import release
 from priory.data.schema import Block, Kind, Schema
+from priory.databases.printing import statements, table_of
 from priory.evaluation.validation import trained
 from priory.sources.base import Batch, Form, Source, check_columns
 from priory.sources.counting import OtherClasses, Task, class_form, count, sample_schema
 from priory.sources.news import News, refuse_new_classes
 from priory.sources.opening import open_source
+from priory.sources.planning import count_inside, plan
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable
@@ -43,7 +46,10 @@ __all__ = [
     "forms_for",
     "known_features",
     "learned_forms",
+    "print_sql",
+    "sample_of_learned",
     "train",
+    "train_like",
     "update",
 ]
 
@@ -66,7 +72,9 @@ def train(
     thousands: str | None = None,
     on_error: str = "fail",
     table: str | None = None,
+    query: str | None = None,
     attach: Mapping[str, str] | None = None,
+    in_database: bool | None = None,
     progress: bool | None = None,
     **options: Any,
 ) -> Classifier:
@@ -79,7 +87,8 @@ def train(
         (`priory[excel]`), plain or packed by gzip, bzip2, zstd, xz or zip. A string that begins as
         a query does (SELECT, WITH, FROM) is one; it may read files, and databases that are
         attached. Tables are whatever `Classifier.update` takes. A folder holds a folder of texts
-        for each class, as for `read_folder`.
+        for each class, as for `read_folder`. "postgresql://host/base" is a server
+        (`priory[databases]`), "sqlite:///file" and "duckdb:///file" are files.
     target : str
         The column that holds the classes. Rows without a class are skipped, with a warning. Only
         a folder of texts needs none.
@@ -109,8 +118,13 @@ def train(
         Whether a row that cannot be read is an error, with its line, or left out with a warning.
     table : str
         The table of a database, or the sheet of a workbook, where there are several.
+    query : str
+        A query of a database, in its own SQL, in place of a table; it may only read.
     attach : mapping of names to databases
         Databases that a query may read.
+    in_database : bool
+        Whether a database counts its rows itself, so that only sums and a sample leave it; None
+        chooses (`priory.sources.planning.plan`).
     progress : bool
         Whether to show a bar on stderr after a second; None does where it is a terminal.
 
@@ -133,6 +147,7 @@ def train(
     opening: dict[str, Any] = {"where": where, "na_values": na_values, "attach": attach}
     opening |= {"encoding": encoding, "delimiter": delimiter, "decimal": decimal}
     opening |= {"thousands": thousands, "on_error": on_error, "table": table}
+    opening |= {"query": query}
     with at_most(settings.n_threads), closing(open_source(source, **opening)) as opened:
         if settings.together and not opened.is_repeatable:
             raise SettingError(
@@ -141,34 +156,16 @@ def train(
                 "Classifier.update chooses on the first piece."
             )
         dropped = (drop,) if isinstance(drop, str) else tuple(drop)
-        target = target if target is not None else opened.target
-        if target is None:
-            raise SettingError(
-                f"target must name the column of the classes. Columns: {listing(opened.columns)}."
-            )
-        check_columns([target], opened.columns, "The target column")
-        check_columns(dropped, opened.columns, "The column to drop")
-        check_columns([] if weight is None else [weight], opened.columns, "The weight column")
-        features = tuple(c for c in opened.columns if c not in (target, weight, *dropped))
-        if not features:
-            raise InputError(f"{opened.name} has no column beside {target!r} to learn from.")
-        if own := {c: how for c, how in opened.analyzers().items() if c in features}:
-            settings = settings.changed(text={**own, **settings.text})
-        forms = _declared_forms(opened, features, settings)
-        task = Task(
-            *(opened, target, features, weight, settings, forms),
-            class_form=class_form(target, forms),
-            most_classes=max_classes,
-            sample_size=int(settings.sample_size),
-            progress=progress,
-        )
-        schema = sample_schema(task)
-        _tell_unread(opened, schema)
-        try:
-            statistics, sample = count(task, schema)
-        except OtherClasses:
-            task = replace(task, class_form=Form.TEXT)
-            statistics, sample = count(task, schema)
+        task = _task(opened, target, dropped, weight, settings)
+        task = replace(task, most_classes=max_classes, progress=progress)
+        target, settings = task.target, task.settings
+        opened.road = plan(opened, settings, in_database)
+        if opened.road.inside:
+            statistics, sample, received = count_inside(task)
+            opened.road = replace(opened.road, received=received)
+        else:
+            statistics, sample = _streamed(task)
+        release()
         _check_classes(statistics, target)
         if sample is not None:
             statistics = _count_together(statistics, task, sample)
@@ -179,6 +176,71 @@ def train(
         metrics = None if sample is None else _metrics(classifier, sample)
         classifier.provenance = replace(provenance, figures=metrics)
         return classifier
+
+
+def _task(
+    opened: Source,
+    target: str | None,
+    dropped: Sequence[str],
+    weight: str | None,
+    settings: Settings,
+) -> Task:
+    """Give the columns of a source their roles."""
+    target = target if target is not None else opened.target
+    if target is None:
+        raise SettingError(
+            f"target must name the column of the classes. Columns: {listing(opened.columns)}."
+        )
+    check_columns([target], opened.columns, "The target column")
+    check_columns(dropped, opened.columns, "The column to drop")
+    check_columns([] if weight is None else [weight], opened.columns, "The weight column")
+    features = tuple(c for c in opened.columns if c not in (target, weight, *dropped))
+    if not features:
+        raise InputError(f"{opened.name} has no column beside {target!r} to learn from.")
+    if own := {c: how for c, how in opened.analyzers().items() if c in features}:
+        settings = settings.changed(text={**own, **settings.text})
+    forms = _declared_forms(opened, features, settings)
+    return Task(
+        *(opened, target, features, weight, settings, forms),
+        class_form=class_form(target, forms),
+        sample_size=int(settings.sample_size),
+    )
+
+
+def print_sql(
+    source: Any,
+    target: str,
+    *,
+    dialect: str | None = None,
+    drop: Sequence[str] = (),
+    weight: str | None = None,
+    settings: Settings | None = None,
+    **opening: Any,
+) -> str:
+    """Write the queries that count a table, for DuckDB, PostgreSQL or a dialect of sqlglot.
+
+    What the columns are follows from the first rows of the source, which may be a small file with
+    the columns of a table elsewhere; its name is that of the file.
+
+    >>> print(print_sql("examples/play_tennis.csv", "play", drop=["wind"]).splitlines()[0])
+    SELECT y, count(*) AS n FROM (SELECT "play" AS y FROM "play_tennis") AS r GROUP BY y;
+    """
+    with closing(open_source(source, **opening)) as opened:
+        task = _task(opened, target, drop, weight, settings or Settings())
+        name = opening.get("table") or table_of(opened.name)
+        own = getattr(opened, "dialect", "duckdb") if dialect is None else dialect
+        found = statements(sample_schema(task), name, task.target, weight, own)
+    return "\n".join(f"{query};" for query in found)
+
+
+def _streamed(task: Task) -> tuple[Statistics, Sample | None]:
+    """Count the rows of a source batch by batch."""
+    schema = sample_schema(task)
+    _tell_unread(task.source, schema)
+    try:
+        return count(task, schema)
+    except OtherClasses:
+        return count(replace(task, class_form=Form.TEXT), schema)
 
 
 def _declared_forms(
@@ -258,6 +320,28 @@ def update(classifier: Classifier, source: Any, *, new_classes: bool = True, **r
     return new.n_rows
 
 
+def train_like(model: Classifier, source: Any, **reading: Any) -> Classifier:
+    """Learn a source as a model does, but nothing of what the model has learned.
+
+    The result counts the same columns in the same way and has the same settings, so that files that
+    were learned in several places, none of which may share its rows, can be merged.
+
+    >>> first = train("examples/play_tennis.csv", "play", where="outlook = 'Rain'")
+    >>> second = train_like(first, "examples/play_tennis.csv", where="outlook <> 'Rain'")
+    >>> second.statistics.n_rows, (first + second).statistics.n_rows
+    (9, 14)
+    """
+    size = int(model.settings.sample_size)
+    new, sample, name = _count_for(model, source, is_new=True, sample_size=size, **reading)
+    classifier = model.blank()
+    classifier.update_statistics(new, sample)
+    _ = classifier.model  # settings that do not fit the data fail here, not at predict
+    provenance = classifier.provenance.with_source(name, new.n_rows)
+    metrics = None if sample is None else _metrics(classifier, sample)
+    classifier.provenance = replace(provenance, figures=metrics)
+    return classifier
+
+
 def forget(classifier: Classifier, source: Any, **reading: Any) -> int:
     """Forget the rows of a source that were learned, and count them.
 
@@ -272,6 +356,31 @@ def forget(classifier: Classifier, source: Any, **reading: Any) -> int:
     return new.n_rows
 
 
+def sample_of_learned(classifier: Classifier, source: Any, **reading: Any) -> Sample | None:
+    """Take a sample of a source, if its rows are the very rows that were learned; else None.
+
+    They are if they are counted alike, to the last bit.
+
+    >>> classifier = train("examples/play_tennis.csv", "play")
+    >>> sample_of_learned(classifier, "examples/play_tennis.csv").n_rows
+    14
+    >>> sample_of_learned(classifier, "examples/play_tennis.csv", where="outlook = 'Rain'")
+    """
+    size = int(classifier.settings.sample_size) or Settings().sample_size
+    counted, sample, _ = _count_for(classifier, source, sample_size=size, **reading)
+    return sample if counted == classifier.statistics else None
+
+
+def count_rows(classifier: Classifier, source: Any, **reading: Any) -> Statistics:
+    """Count the rows of a source as a classifier would learn them, which stays as it is.
+
+    >>> classifier = train("examples/play_tennis.csv", "play")
+    >>> count_rows(classifier, "examples/play_tennis.csv") == classifier.statistics
+    True
+    """
+    return _count_for(classifier, source, **reading)[0]
+
+
 def _count_for(
     classifier: Classifier,
     source: Any,
@@ -280,6 +389,7 @@ def _count_for(
     weight: str | None = None,
     progress: bool | None = None,
     is_new: bool = False,
+    sample_size: int | None = None,
     **opening: Any,
 ) -> tuple[Statistics, Sample | None, str]:
     """Count a source under the schema of a classifier; the last result is the source's name."""
@@ -296,11 +406,12 @@ def _count_for(
         strange = [column for column in opened.columns if column not in roles]
         if strange and is_new:
             warn(f"{opened.name}: {News(columns=strange).lines()[0]}.", PrioryWarning)
+        kept = int(settings.sample_size) if classifier.has_sample else 0
         task = Task(
             *(opened, target, features, weight, settings, forms_for(statistics, opened)),
             known=classifier.classes,
             learned=learned_forms(statistics),
-            sample_size=int(settings.sample_size) if classifier.has_sample else 0,
+            sample_size=kept if sample_size is None else sample_size,
             progress=progress,
         )
         return *count(task, statistics.schema), opened.name
