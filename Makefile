@@ -2,6 +2,7 @@
 # make test   set up, check the style, the types and the imports, and run the tests
 # make test-browser  test reports in a real browser, Chromium, where there is one or it can be installed
 # make style  set up and check the style, the types and the imports alone
+# make test-engines  set up and run the tests on real engines: a cluster of Spark, started for them
 # make docs   set up and build the documentation into site/
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
 # make attack  send what others might write to everything that reads it, for MINUTES=20
@@ -27,7 +28,7 @@ told = @printf '\n── %s\n' '$(1)'
 shown = @printf '\n$$ priory %s\n\n' '$(1)'; $(BIN)/priory $(1)
 VOTES := src/priory/examples/house_votes.csv
 
-.PHONY: demo test test-browser style docs fuzz attack quality honesty bench build format map clean
+.PHONY: demo test test-engines test-browser style docs fuzz attack quality honesty bench build format map clean
 
 demo: $(VENV)/.installed
 	@mkdir -p build
@@ -46,6 +47,11 @@ demo: $(VENV)/.installed
 
 test: style
 	@$(BIN)/pytest -n auto
+
+# What cannot be had is skipped with the reason. Classic Spark and Connect cannot share a process.
+test-engines: $(VENV)/.installed-engines
+	@JAVA_HOME="$$(scripts/java.sh)" PRIORY_ENGINES=1 $(BIN)/pytest tests/engines
+	@JAVA_HOME="$$(scripts/java.sh)" PRIORY_ENGINES=1 PRIORY_SPARK=connect $(BIN)/pytest tests/engines/test_spark.py
 
 # What is missing of the browser is installed where that is possible; else the reason is told.
 test-browser: $(VENV)/.installed-test
@@ -107,6 +113,11 @@ $(VENV)/.installed: $(VENV)/.created $(SOURCES)
 $(VENV)/.installed-test $(VENV)/.installed-docs: $(VENV)/.installed-%: pyproject.toml | $(VENV)/.installed
 	@$(BIN)/python -m pip install --quiet --group $*
 	@touch $@
+
+# An engine that cannot be installed is skipped by its tests, which say so.
+$(VENV)/.installed-engines: pyproject.toml | $(VENV)/.installed-test
+	@if $(BIN)/python -m pip install --quiet --group engines; then touch $@; else \
+	    echo "Not every engine could be installed." >&2; fi
 
 # A peer that cannot be installed is left out, and none may change the versions of what is there.
 $(VENV)/.installed-bench: pyproject.toml Makefile | $(VENV)/.installed

@@ -114,6 +114,7 @@ def pyagrum_learner(
 
     def learn() -> Any:
         learner = gum.BNLearner(frame)
+        learner.useSmoothingPrior(1e-9)  # without one it refuses parents that never came together
         dag = gum.DAG()
         ids = {name: learner.idFromName(name) for name in nodes}
         for i in range(len(nodes)):

@@ -23,7 +23,7 @@ def test_every_module_is_in_a_package():
 def test_the_tests_mirror_the_packages():
     packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
     folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
-    assert folders <= packages
+    assert folders - {"engines"} <= packages  # which run what several packages do
     assert packages - folders == {"examples"}
 
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from priory import Classifier, Settings, load
 from priory.base.errors import ModelFileError, PrioryError
-from priory.classifier import storage
+from priory.classifier import layout
 from priory.classifier.classifier import load as load_classifier
 from priory.statistics.longtable import COLUMNS, SUMS
 
@@ -92,7 +92,7 @@ def mutated(rng, content):
         changed = bytearray(content[: end - 24] + content[end:])
         for _ in range(rng.integers(1, 4)):
             changed[rng.integers(4, len(changed) - 4)] = rng.integers(256)
-        return storage.sealed(bytes(changed))
+        return layout.sealed(bytes(changed))
     table = pq.read_table(io.BytesIO(content), read_dictionary=list(COLUMNS[:4]))
     header = json.loads(pq.read_metadata(io.BytesIO(content)).metadata[b"priory"])
     for _ in range(rng.integers(1, 4)):
@@ -106,7 +106,7 @@ def mutated(rng, content):
     with pq.ParquetWriter(out, table.schema, **options) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata({b"priory": json.dumps(header).encode()})
-    return storage.sealed(out.getvalue())
+    return layout.sealed(out.getvalue())
 
 
 def _other_table(rng, table):

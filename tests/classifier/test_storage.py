@@ -24,7 +24,7 @@ from priory.base.errors import (
     SchemaError,
     SettingError,
 )
-from priory.classifier import storage
+from priory.classifier import layout
 from priory.classifier.plain import tuning_from_plain, tuning_to_plain
 from priory.families import (
     Bernoulli,
@@ -261,7 +261,7 @@ def rewritten(saved, change_header=None, change_table=None, **options):
     with pq.ParquetWriter(content, table.schema, **(defaults | options)) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata({b"priory": text})
-    saved.write_bytes(storage.sealed(content.getvalue()))
+    saved.write_bytes(layout.sealed(content.getvalue()))
     return saved
 
 
@@ -326,7 +326,7 @@ def test_another_parquet_file(path):
     with pytest.raises(ModelFileError, match=r"is a Parquet file, but no model file of priory"):
         load(path)
     pq.write_table(pa.table({name: [1] for name in COLUMNS + SUMS}), path, compression="NONE")
-    path.write_bytes(storage.sealed(path.read_bytes()))
+    path.write_bytes(layout.sealed(path.read_bytes()))
     with pytest.raises(ModelFileError, match=r"column 'block' is of Parquet's type 2"):
         load(path)
 
@@ -518,7 +518,7 @@ def test_many_rows_in_few_bytes_are_refused_before_they_are_read(path):
     columns = [text] * 4 + [pa.array(np.zeros(n, dtype=np.int64))] + [pa.array(np.zeros(n))] * 6
     table = pa.table(columns, names=[*COLUMNS, *SUMS])
     pq.write_table(table, path, compression="NONE", store_schema=False, row_group_size=n)
-    path.write_bytes(storage.sealed(path.read_bytes()))
+    path.write_bytes(layout.sealed(path.read_bytes()))
     assert path.stat().st_size < n / 2
     with pytest.raises(ModelFileError, match=r"it promises 3,000,000 rows in .* bytes"):
         load(path)
@@ -580,7 +580,7 @@ import resource, sys
 from pathlib import Path
 import numpy as np
 from priory import load
-from priory.classifier import storage
+from priory.classifier import layout
 from priory.base.errors import ModelFileError
 
 path, rng = Path(sys.argv[1]), np.random.default_rng(7)
@@ -603,7 +603,7 @@ for _ in range(2000):
     if sys.argv[2] == "sealed":  # as one would who wants to be believed
         end = len(mutated) - 8 - int.from_bytes(mutated[-8:-4], "little")
         if end > 28:
-            mutated = storage.sealed(bytes(mutated[: end - 24] + mutated[end:]))
+            mutated = layout.sealed(bytes(mutated[: end - 24] + mutated[end:]))
     path.write_bytes(mutated)
     try:
         loaded = load(path)
@@ -806,3 +806,15 @@ def test_sums_beyond_their_class_are_refused(path, name, i, value, reason):
 
     with pytest.raises(ModelFileError, match=reason):
         load(rewritten(path, change_table=column(name, change)))
+
+
+def test_rows_without_weight_are_refused(path):
+    settings = Settings.textbook(families={("a", "b"): "multivariate-gaussian"})
+    rows = {"a": [1.0, 2.0, 4.0, 3.0], "b": [2.0, 1.0, 0.0, 5.0]}
+    Classifier(settings).update(rows, [0, 0, 1, 1]).save(path)
+
+    def change(values):
+        values[:] = [0.0 if i > 1 and x == 2.0 else x for i, x in enumerate(values)]
+
+    with pytest.raises(ModelFileError, match="rows of column 'a, b' have no weight"):
+        load(rewritten(path, change_table=column("weight", change)))

@@ -554,12 +554,16 @@ def test_every_command_has_help_with_an_example_that_runs(run, command, tmp_path
     example = out.partition("Example: ")[2].split("\n\n")[0].replace("\n", " ").strip()
     assert example.startswith(f"priory {command} ")
     table = pd.read_csv(DAYS)
-    for name in ("days.csv", "new.csv", "held-out.csv", "march.csv", "withdrawn.csv"):
-        table.to_csv(tmp_path / name, index=False)
+    for name in ("days", "new", "held-out", "march", "december", "withdrawn"):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
     for name in ("january.priory", "february.priory"):
         (tmp_path / name).write_bytes(model.read_bytes())
     if "--to sql" in example:
         pytest.importorskip("sqlglot")
+    if command == "verify":
+        table.head(3).to_csv(tmp_path / "gone.csv", index=False)
+        (tmp_path / "old.priory").write_bytes(model.read_bytes())
+        assert run("forget", "days.priory", "gone.csv", "--certificate", "paper.json")[0] == 0
     assert run(*example.partition(" > ")[0].split()[1:])[0] == 0
 
 

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from priory import Classifier, NaiveBayes, Settings, TextNB, load
 from priory.base.errors import ModelFileError, SchemaError
 from priory.classifier import classifier as classifiers
-from priory.classifier.storage import _parquet
+from priory.classifier.layout import parquet
 from priory.families import Gaussian, Words
 from priory.families.priors import Laplace
 from priory.text import Analyzer
@@ -190,4 +190,4 @@ def rewrite(path, change):
     table = pq.read_table(path)
     header = json.loads(pq.read_metadata(path).metadata[b"priory"])
     change(header["model"]["provenance"])
-    path.write_bytes(_parquet(table.replace_schema_metadata(None), json.dumps(header).encode()))
+    path.write_bytes(parquet(table.replace_schema_metadata(None), json.dumps(header).encode()))

@@ -280,6 +280,20 @@ def test_truth_values_on_a_real_postgresql(table):
     hold_sql(Classifier(Settings.textbook()).update(rows[["other"]], table["truth"]), rows)
 
 
+@pytest.mark.parametrize("family", ["multinomial", "bernoulli", "complement", "poisson",
+                                    "gaussian", "student-t", "histogram"])  # fmt: skip
+def test_booleans_that_were_counted_as_numbers(table, family):
+    rng = np.random.default_rng(1)
+    truths = rng.random((len(table), 3)) < [0.3, 0.6, 0.5]
+    rows = pd.DataFrame(truths, columns=["a", "b", "c"])
+    of_several = family in ("multinomial", "bernoulli", "complement")
+    families = {("a", "b", "c"): family} if of_several else dict.fromkeys(rows, family)
+    classifier = Classifier(Settings.textbook(families, 1.0)).update(rows, table["y"])
+    hold_sql(classifier, rows)
+    hold_sql(classifier, rows.astype(int))  # and as the numbers that they are elsewhere
+    hold_sql(classifier, rows.astype(float))
+
+
 def hold_sql(classifier, table):
     expected = classifier.predict_proba(table[list(classifier.statistics.schema.columns)])
     for engine in ENGINES:

@@ -33,7 +33,10 @@ def test_agrees_with_plain_counting(data, family, alpha):
     with np.errstate(divide="ignore"):
         scores = np.log(p[:, bins]).T + np.log(np.bincount(y) / len(y))
     np.testing.assert_allclose(classifier.predict_joint_log_proba(X), scores, rtol=0, atol=1e-10)
-    expected = logsumexp(scores, axis=1) - np.log(np.diff(edges))[bins]
+    widths, n = np.diff(edges), np.bincount(bins, minlength=len(cuts) + 1)
+    within = np.ones(len(n))
+    within[[0, -1]] -= 1 / (n[[0, -1]] + 2)  # the tails have the rest
+    expected = logsumexp(scores, axis=1) + np.log(within / widths)[bins]
     np.testing.assert_allclose(classifier.score_samples(X), expected, rtol=0, atol=1e-10)
 
 
@@ -41,9 +44,36 @@ def test_density_adds_up_to_one(data):
     X, y = data
     classifier = Classifier(Settings.textbook(Histogram(bins=8), 1.0)).update(X, y)
     edges = classifier.model.terms[0].parameters.edges
-    middle = (edges[1:] + edges[:-1]) / 2
-    density = np.exp(classifier.score_samples({"x": middle}))
-    assert (density * np.diff(edges)).sum() == pytest.approx(1.0, rel=1e-12)
+    middle, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+    inside = np.exp(classifier.score_samples({"x": middle})) @ widths
+    # An exponential tail has as much as its density where it begins, times its width.
+    ends = {"x": [np.nextafter(edges[0], -np.inf), np.nextafter(edges[-1], np.inf)]}
+    beyond = np.exp(classifier.score_samples(ends)) @ widths[[0, -1]]
+    assert inside + beyond == pytest.approx(1.0, rel=1e-12)
+    n = classifier.statistics.n_rows
+    assert 1 / n < beyond < 3 / n  # one row more lies beyond one of the two ends
+
+
+@pytest.mark.parametrize("bins", [1, 2, 5])
+def test_density_of_draws(data, bins):
+    X, y = data
+    classifier = Classifier(Settings.textbook(Histogram(bins=bins), 1.0)).update(X, y)
+    edges = classifier.model.terms[0].parameters.edges
+    drawn = classifier.sample(40_000, random_state=0)[0]["x"]
+    wide = edges[-1] - edges[0]
+    for low, high in ((edges[0] - 9 * wide, edges[0]), (edges[-1], edges[-1] + 9 * wide)):
+        x = np.linspace(low, high, 20_001)[1:-1]
+        mass = np.trapezoid(np.exp(classifier.score_samples({"x": x})), x)
+        among = float(((drawn > low) & (drawn < high)).mean())
+        assert among == pytest.approx(mass, abs=4 * np.sqrt(mass / 40_000) + 1e-4)
+
+
+def test_a_lone_value_has_tails_too():
+    classifier = Classifier(Settings.textbook(Histogram(), 1.0)).update(
+        {"x": [2.0] * 8}, [0, 1] * 4
+    )
+    at, near, far = classifier.score_samples({"x": [2.0, 2.5, 9.0]})
+    assert np.isfinite(far) and at > near > far
 
 
 def test_beyond_the_numbers_seen(data):
@@ -54,7 +84,10 @@ def test_beyond_the_numbers_seen(data):
     np.testing.assert_array_equal(
         classifier.predict_joint_log_proba(far), classifier.predict_joint_log_proba(ends)
     )
-    assert np.isneginf(classifier.score_samples(far)).all()
+    near = {"x": [ends["x"][0] - 0.1, ends["x"][1] + 0.1]}
+    assert (classifier.score_samples(near) < classifier.score_samples(ends)).all()
+    assert np.isfinite(classifier.score_samples(far)).all()
+    assert (classifier.score_samples(far) < -1e6).all()
 
 
 def test_default_is_the_root_of_n_between_5_and_20():
@@ -89,13 +122,14 @@ def test_constant_column_is_one_bin():
         {"x": [2.0] * 4}, [0, 0, 1, 1]
     )
     np.testing.assert_allclose(classifier.predict_proba({"x": [2.0, 7.0]}), 0.5, rtol=1e-14)
-    assert classifier.score_samples({"x": [2.0]})[0] == pytest.approx(0.0, abs=1e-15)
+    # A point mass, and a tail on either side: a fifth number may be another one.
+    assert np.exp(classifier.score_samples({"x": [2.0]})[0]) == pytest.approx(1 - 2 / 6)
 
 
 def test_sample_frequencies():
     p = np.array([[0.5, 0.0], [0.3, 0.1], [0.2, 0.9]])
     with np.errstate(divide="ignore"):
-        parameters = HistogramParameters(np.array([1.0, 3.0]), np.log(p), 0.0, 10.0)
+        parameters = HistogramParameters(np.array([1.0, 3.0]), np.log(p), 0.0, 10.0, np.zeros(2))
     y = np.repeat(np.array([0, 1], dtype=np.int32), 20_000)
     drawn = Histogram().sample(parameters, y, np.random.default_rng(0)).reshape(2, -1)
     for k in (0, 1):

@@ -112,3 +112,10 @@ def test_smoothing_uses_the_whole_vocabulary():
     )
     p = np.exp(classifier.model.terms[0].parameters.table).T
     np.testing.assert_allclose(p[0], [4 / 8, 2 / 8, 1 / 8, 1 / 8], rtol=1e-14)
+
+
+def test_rows_of_more_counts_than_can_be_drawn_are_refused():
+    settings = Settings.textbook(families={("a", "b"): "multinomial"})
+    model = Classifier(settings).update({"a": [1e30, 1.0], "b": [1.0, 2e30]}, [0, 1])
+    with pytest.raises(InputError, match=r"would have .* counts on average"):
+        model.sample(3, random_state=0)

@@ -109,7 +109,8 @@ def test_numbers_never_reached_still_get_a_class(data, transform):
     p = model.predict_proba(beyond)
     assert np.isfinite(p).all()
     np.testing.assert_allclose(p[0], p[1], rtol=1e-12)
-    assert model.score_samples(beyond)[0] == -np.inf
+    density = model.score_samples(beyond)
+    assert np.isfinite(density).all() and density[0] < density[1] - 10
     if transform == "rank":
         np.testing.assert_allclose(p[3], p[2], rtol=1e-12)
 

@@ -122,3 +122,20 @@ def test_other_ways_to_write_it():
 def test_errors_say_what_is_wrong_and_where(text, message):
     with pytest.raises((errors.InputError, errors.SettingError), match=message):
         BeliefNetwork.from_bif(text)
+
+
+@pytest.mark.filterwarnings("ignore")  # those of the peer are its own
+@pytest.mark.parametrize("name", ["asia", "alarm", "burglary"])
+def test_a_peer_reads_what_is_written(name, tmp_path):
+    gum = pytest.importorskip("pyagrum", reason="pyAgrum is not installed")
+    network = example(name)
+    path = tmp_path / "written.bif"
+    path.write_text(network.to_bif(), encoding="utf-8")
+    peer = gum.loadBN(str(path))
+    assert {(peer.variable(a).name(), peer.variable(b).name()) for a, b in peer.arcs()} == set(
+        network.edges
+    )
+    engine = gum.LazyPropagation(peer)
+    engine.makeInference()
+    for node, found in network.marginals().items():  # it reads numbers in single precision
+        assert list(found.values()) == pytest.approx(engine.posterior(node).tolist(), abs=1e-6)

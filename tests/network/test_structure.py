@@ -15,6 +15,7 @@ from priory import BeliefNetwork, NaiveBayes
 from priory.base import errors
 from priory.base.graph import Graph
 from priory.network import BDeu
+from priory.network.pc import pc
 from priory.network.structure import FamilyScore, hill_climbing
 from priory.network.variables import read_coded
 from priory.statistics.information import by_chance, mutual_information
@@ -178,7 +179,8 @@ def test_rows_with_gaps_are_left_out():
     frame = correlated(3).astype(object)
     frame.iloc[::7, 0] = None
     whole = frame.dropna()
-    for learn in (BeliefNetwork.chow_liu, BeliefNetwork.hill_climbing):
+    skipping = partial(BeliefNetwork.hill_climbing, missing="skip")
+    for learn in (BeliefNetwork.chow_liu, skipping):
         assert learn(frame).edges == learn(whole).edges
     with pytest.raises(errors.InputError, match="no rows without missing values"):
         BeliefNetwork.chow_liu({"a": [1, None], "b": [None, 1]})
@@ -248,3 +250,70 @@ def test_the_confidence_in_edges():
     assert ("bronc", "dysp") not in without
     with pytest.raises(errors.SettingError, match="not 'forbiden'"):
         BeliefNetwork.edge_confidence(rows, n=3, forbiden=forbidden)
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10_000))
+def test_pc_finds_the_graph_if_its_tests_do_not_err(seed):
+    rng = np.random.default_rng(seed)
+    names = [f"n{i}" for i in range(int(rng.integers(2, 8)))]
+    order = rng.permutation(names).tolist()
+    truth = Graph.of([e for e in combinations(order, 2) if rng.random() < 0.4], names)
+
+    def separated(coded, a, b, condition, level):
+        return truth.d_separated([a], [b], condition)
+
+    coded = read_coded({name: [0, 1] for name in names})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("priory.network.pc._independent", separated)
+        found = pc(coded, 0.05, len(names))
+    assert found.equivalent(truth)
+
+
+def test_pc_of_rows_with_gaps():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2, (2, 3000))
+    c = np.where(rng.random(3000) < 0.8, a | b, rng.integers(0, 2, 3000))
+    rows = pd.DataFrame({"a": a, "b": b, "c": c, "d": np.where(rng.random(3000) < 0.9, c, 1 - c)})
+    rows = rows.mask(rng.random(rows.shape) < 0.2)
+    assert set(BeliefNetwork.pc(rows).edges) == {("a", "c"), ("b", "c"), ("c", "d")}
+
+
+def test_pc_refuses_what_makes_no_sense():
+    with pytest.raises(errors.SettingError, match="level must be between 0 and 1, not 5"):
+        BeliefNetwork.pc({"a": [0, 1]}, level=5)
+    with pytest.raises(errors.InputError, match="no rows to learn a structure from"):
+        BeliefNetwork.pc({"a": [], "b": []})
+
+
+def chain(n, seed, gaps):
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(0, 3, n)]
+    for _ in range(7):
+        columns.append(np.where(rng.random(n) < 0.6, columns[-1], rng.integers(0, 3, n)))
+    rows = pd.DataFrame({f"c{i}": column for i, column in enumerate(columns)})
+    return rows.mask(rng.random(rows.shape) < gaps)
+
+
+def test_rows_with_gaps_help_to_find_a_structure():
+    truth = {frozenset((f"c{i}", f"c{i + 1}")) for i in range(7)}
+    wrong = {"em": 0, "skip": 0}
+    for seed in range(5):
+        rows = chain(300, seed, gaps=0.25)  # one row in ten is complete
+        for missing in wrong:
+            found = BeliefNetwork.hill_climbing(rows, missing=missing, restarts=2)
+            wrong[missing] += len({frozenset(edge) for edge in found.edges} ^ truth)
+    assert wrong["em"] <= 5
+    assert wrong["em"] < wrong["skip"] / 3
+
+
+def test_a_structure_is_found_though_no_row_is_complete():
+    rows = chain(600, 0, gaps=0.0)
+    for i in range(len(rows)):
+        rows.loc[i, f"c{i % 8}"] = None
+    found = BeliefNetwork.hill_climbing(rows, restarts=0)
+    assert len({frozenset(e) for e in found.edges}) == 7
+    with pytest.raises(errors.InputError, match="no rows without missing values"):
+        BeliefNetwork.hill_climbing(rows, missing="skip")
+    confident = BeliefNetwork.edge_confidence(rows, n=3)
+    assert max(confident.values()) == 1.0

@@ -286,3 +286,10 @@ def test_a_column_with_a_declared_kind_keeps_it(tmp_path):
     with pytest.warns(PrioryWarning, match=r"1 row was left out of .*: line 4 of"):
         found = priory.train(path, "y", families={"x": "gaussian"}, on_error="skip")
     assert found.statistics.n_rows == 3
+
+
+def test_a_line_feed_among_carriage_returns_is_told_with_its_line(tmp_path):
+    path = tmp_path / "both.csv"
+    path.write_bytes(b"y,a\ryes,1\rno,2\nb\ryes,3,4,5\rno,2\r")
+    with pytest.raises(InputError, match=r"Line 4 of .* has 1 values"):
+        priory.train(path, "y")

@@ -200,11 +200,6 @@ def test_other_files_are_told_by_their_bytes(tmp_path, start, message):
         priory.train(path, "y")
 
 
-def test_postgresql():
-    with pytest.raises(InputError, match=r"^host/base is a PostgreSQL database. Send its rows thr"):
-        priory.train("postgresql://me:secret@host/base", "y")
-
-
 def test_a_table_is_asked_for_where_there_is_none(tmp_path, expected):
     with pytest.raises(SettingError, match=r"table names a table of a database .* is csv"):
         priory.train(tmp_path / "days.csv", "y", table="days")

@@ -1,5 +1,7 @@
 """Weights and temperature, held to a general-purpose optimiser."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar, nnls
 from scipy.special import logsumexp
 
+from priory.tuning import calibration
 from priory.tuning.calibration import (
     BIAS_RIDGE,
     RIDGE,
@@ -15,8 +18,8 @@ from priory.tuning.calibration import (
     learn_temperature,
     learn_weights,
     log_loss,
-    nonnegative,
 )
+from priory.tuning.quadratics import LowRank, nonnegative
 
 
 def made(n=400, n_terms=5, n_classes=3, seed=0):
@@ -134,3 +137,31 @@ def test_the_least_point_of_terms_that_are_all_alike():
     assert nonnegative(A, b).sum() == pytest.approx(2.0)
     assert nonnegative(A, -b).tolist() == [0.0] * 5
     assert nonnegative(np.zeros((0, 0)), np.zeros(0)).shape == (0,)
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+def test_more_terms_than_rows_have_the_weights_of_the_hessian_written_out(n_classes, monkeypatch):
+    terms, rows = made(n=24, n_terms=90, n_classes=max(n_classes, 2), seed=n_classes)
+    if n_classes == 1:
+        terms, rows = terms[:, :, 1:] - terms[:, :, :1], replace(rows, prior=rows.prior[:, :1])
+    fold = np.arange(len(rows)) % 4
+    found = learn_weights(terms, rows)
+    scores, _ = cross_fitted(found, terms, rows, fold)
+    monkeypatch.setattr(calibration, "_is_wide", lambda terms: False)
+    expected = learn_weights(terms, rows)
+    np.testing.assert_allclose(found.terms, expected.terms, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(found.bias, expected.bias, rtol=1e-3, atol=1e-4)
+    again, _ = cross_fitted(expected, terms, rows, fold)
+    np.testing.assert_allclose(scores, again, rtol=1e-2, atol=1e-2)
+    monkeypatch.setattr(calibration, "MOST_KEPT", 0)  # each part computed where it is needed
+    np.testing.assert_allclose(cross_fitted(expected, terms, rows, fold)[0], again, atol=1e-3)
+
+
+def test_a_matrix_of_low_rank_is_solved_for_some_coordinates_alone():
+    rng = np.random.default_rng(0)
+    A = LowRank(rng.random(700) + 1.0, rng.normal(size=(700, 9)))
+    free = rng.random(700) < 0.9
+    b = rng.normal(size=free.sum())
+    whole = np.diag(A.diagonal) + A.root @ A.root.T
+    np.testing.assert_allclose(A.solve(free, b), np.linalg.solve(whole[np.ix_(free, free)], b))
+    np.testing.assert_allclose(A @ np.ones(700), whole @ np.ones(700))

@@ -29,6 +29,7 @@ __all__ = [
     "SparseTestWarning",
     "StaleTuningWarning",
     "TooLargeError",
+    "UncalibratedWarning",
     "UnknownFamilyError",
     "UnseenValueError",
     "VanishingVarianceWarning",
@@ -135,6 +136,10 @@ class IdentifierWarning(PrioryWarning):
 
 class NotConvergedWarning(PrioryWarning):
     """Issued if an iteration ends before its result has settled."""
+
+
+class UncalibratedWarning(PrioryWarning):
+    """Issued if a decision rests on the probabilities of a model that was not tuned."""
 
 
 class SparseTestWarning(PrioryWarning):

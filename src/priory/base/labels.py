@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from itertools import repeat
+from itertools import islice, repeat
+from operator import lt
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from priory.base.typing import AnyArray, IntArray, Key, Label
 
 __all__ = [
+    "are_in_order",
     "count_codes",
     "label_array",
     "label_key",
@@ -63,6 +65,16 @@ def label_keys(labels: Sequence[Any]) -> list[tuple[Any, ...]]:
     return list(map(label_key, labels))
 
 
+def are_in_order(labels: Sequence[Any]) -> bool:
+    """Tell whether labels are sorted, and each stands there once.
+
+    >>> are_in_order([True, 1, "1"]), are_in_order(["a", "a"])
+    (True, False)
+    """
+    keys = labels if _all_strings(labels) else label_keys(labels)
+    return all(map(lt, keys, islice(keys, 1, None)))
+
+
 def sorted_labels(labels: Iterable[Any]) -> tuple[Any, ...]:
     """Sort the distinct labels.
 
@@ -71,7 +83,7 @@ def sorted_labels(labels: Iterable[Any]) -> tuple[Any, ...]:
     """
     labels = tuple(labels)
     if _all_strings(labels):
-        return tuple(sorted(dict.fromkeys(labels)))  # mostly in order already, and so soon sorted
+        return labels if are_in_order(labels) else tuple(sorted(dict.fromkeys(labels)))
     return tuple(sorted({label_key(label): label for label in labels}.values(), key=label_key))
 
 
@@ -125,9 +137,10 @@ def token_labels(tokens: Sequence[str]) -> list[Any]:
     >>> token_labels(['"a"', "1", "true"]), token_labels(['["a", 1]'])
     (['a', 1, True], [('a', 1)])
     """
-    if not any("[" in token or "," in token for token in tokens):  # which only strings may hold
+    joined = ",".join(tokens)
+    if "[" not in joined and joined.count(",") == len(tokens) - 1:  # which only strings may hold
         with suppress(ValueError):
-            found = json.loads(f"[{','.join(tokens)}]")
+            found = json.loads(f"[{joined}]")
             if len(found) == len(tokens):
                 return list(found)
     return list(map(token_label, tokens))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +19,7 @@ from priory.base.errors import (
 )
 from priory.base.labels import label_array, label_key
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
+from priory.classifier.decisions import Decisions
 from priory.data.columns import Frame, Labels
 from priory.data.rawtables import open_table
 from priory.data.reading import check_lengths, read_labels, read_weights
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from priory.classifier.fitted import Fitted
     from priory.explaining.doctor import Diagnosis
+    from priory.explaining.influence import Influence
     from priory.explaining.reasons import Reasons
     from priory.explaining.shapes import Shapes
     from priory.explaining.what_if import WhatIf
@@ -46,7 +48,7 @@ __all__ = ["Answers"]
 T = TypeVar("T")
 
 
-class Answers(ABC):
+class Answers(Decisions):
     """Answer questions about rows and parameters, by the classifier that was fitted."""
 
     @abstractmethod
@@ -177,6 +179,31 @@ class Answers(ABC):
         statistics = self._fitted().statistics
         return self._answer(X, lambda model, row: what_if(model, statistics, row, *given))
 
+    def influence(self, row: Any, X: Any, y: Any, sample_weight: Any = None) -> Influence:
+        """Work out how far each row that was learned moved the prediction of one row.
+
+            log-odds(k | x) − log-odds(k | x) without the row
+
+        Exactly: the row is subtracted from the sums. What was tuned stays. X and y are rows that
+        were learned, all or some.
+
+        >>> from priory import NaiveBayes
+        >>> X, y = {"x": ["a", "a", "b"] * 3}, ["yes", "no", "no"] * 3
+        >>> model = NaiveBayes.textbook().fit(X, y)
+        >>> model.influence({"x": "a"}, X, y).log_odds[:3, 0].round(3).tolist()
+        [-0.47, 0.336, 0.049]
+        """
+        from priory.explaining.influence import influence
+
+        classifier = self._fitted()
+        rows = classifier.learned_rows(self._rows(X), self._targets(y), sample_weight)
+        _, weighed, choices = classifier.readout()
+        scale = float(weighed.weight.sum() / classifier.statistics.weight.sum())
+        given = (classifier.settings.class_prior, scale)
+        return self._answer(
+            row, lambda model, one: influence(model, weighed, choices, *given, one, rows)
+        )
+
     def fewest_changes(self, X: Any) -> AnyArray:
         """Count the columns of each row that must change for another prediction; −1: none suffice.
 
@@ -266,7 +293,7 @@ class Answers(ABC):
     def shapes(self, columns: Sequence[str] | None = None, level: float = 0.9) -> Shapes:
         """Work out what each value of a column adds to the log-odds of each class, with a band.
 
-            Var log P(v | k) = ψ′(n_vk + a_v) − ψ′(n_k + Σa)
+            log P(v | k) − mean over the other classes,   P(· | k) ~ Dirichlet(n_vk + a_v)
 
         Of each column its own factor, with its weight and its corrections; pairs are not in it.
         The band holds the true log-odds of the factor with the probability `level`.

@@ -54,12 +54,41 @@ class Classifier(Fitted):
 
     @alone
     @in_own_threads
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn a table anew, forgetting what was learned before, and tune what is to be tuned."""
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        unlabelled: Any = None,
+        unlabelled_weight: Any = "auto",
+    ) -> Self:
+        """Learn a table anew, forgetting what was learned before, and tune what is to be tuned.
+
+        Rows without a class, `unlabelled`, are learned by expectation–maximisation, each with a
+        soft class. What such a row weighs is chosen on the labelled ones, 0 among it.
+        """
         fresh = Classifier(self.settings).update(X, y, sample_weight)
         _ = fresh.model  # settings that do not fit the data fail here, not at predict
+        if unlabelled is not None:
+            fresh._learn_unlabelled(unlabelled, unlabelled_weight)
         self.__dict__.update({**fresh.__dict__, "_lock": lock_of(self)})
         return self
+
+    def _learn_unlabelled(self, X: Any, weight: Any) -> None:
+        from priory.deciding.unlabelled import learn_unlabelled
+
+        sample = self.tuning_sample
+        if self.tuning is None or sample is None:
+            raise SettingError(
+                "unlabelled rows begin with what a tuned model says of them, and this one is not "
+                "tuned: leave weights='auto', and give rows of two classes or more."
+            )
+        frame = self.frame(X)
+        given = self.statistics, self.settings, self.tuning, sample
+        found = learn_unlabelled(*given, self.model.posterior(frame), frame, weight)
+        if found is not None:
+            self._become(found.statistics)
+            self._tuned = TuningState(found.tuning)  # soft rows are in no sample
 
     @alone
     @in_own_threads
@@ -188,6 +217,7 @@ class Classifier(Fitted):
         result = Classifier(self.settings)
         result.__dict__.update({**self.__dict__, "_lock": Lock()})
         result._tuned, result._said = self._tuned.copy(), set(self._said)
+        result._remembered = {}
         return result
 
     def blank(self) -> Classifier:
@@ -205,7 +235,9 @@ class Classifier(Fitted):
         result = Classifier(self.settings)
         result._statistics = Statistics.zero(self.statistics.schema)
         result._tuned = TuningState.begin(self.settings)
-        result.provenance = replace(self.provenance, sources=(), figures=None, min_count=0)
+        result.provenance = replace(
+            self.provenance, sources=(), figures=None, min_count=0, streams={}
+        )
         return result
 
     @alone
@@ -240,6 +272,22 @@ class Classifier(Fitted):
             )
         self.settings, self._model, self._tuned.tuning = settings, None, tuning
         return self
+
+    def with_prior(self, prior: Any) -> Classifier:
+        """Make a classifier that has learned the same, under another class prior.
+
+            P'(k | x) ∝ P(k | x) · P_wanted(k) / P_learned(k)
+
+        What was tuned stays. It can be saved and exported as any other.
+
+        >>> days = Classifier().update({"x": ["a", "b", "b"]}, ["No", "Yes", "Yes"])
+        >>> days.with_prior({"No": 0.9, "Yes": 0.1}).predict_proba({"x": [None]}).round(3).tolist()
+        [[0.9, 0.1]]
+        """
+        result = self.copy()
+        _ = self.model  # tuned once, not in every copy
+        result._tuned, result._model = self._tuned.copy(), None
+        return result.change_settings(class_prior=prior)
 
     # Tuning
 

@@ -31,7 +31,7 @@ from priory.tuning.kinds import declared_kinds
 from priory.tuning.settings import Settings
 from priory.tuning.structure import choose_structure
 
-__all__ = ["Counter", "without_columns"]
+__all__ = ["Counter", "without_columns", "without_identifiers"]
 
 IDENTIFIER_ROWS = 100_000
 MANY_VALUES = 500_000
@@ -144,13 +144,18 @@ class Counter:
 
     def _without_identifiers(self, statistics: Statistics) -> Statistics:
         """Give up unique identifiers before they fill the memory."""
-        names = [name for name in statistics.tables if _is_given_up(statistics, name)]
+        names = _given_up(statistics)
         if not names:
             return statistics
         assert self.schema is not None
         self.schema = _as_identifiers(self.schema, names)
         self._sums = [without_columns(sums, names) for sums in self._sums]
         return without_columns(statistics, names)
+
+
+def without_identifiers(statistics: Statistics) -> Statistics:
+    """Give up unique identifiers in sums that were counted apart."""
+    return without_columns(statistics, _given_up(statistics))
 
 
 def without_columns(statistics: Statistics, names: Sequence[str]) -> Statistics:
@@ -167,6 +172,10 @@ def _as_identifiers(schema: Schema, names: Sequence[str]) -> Schema:
         replace(b, kind=Kind.IDENTIFIER, why=UNIQUE) if b.name in names else b for b in schema
     )
     return replace(schema, blocks=blocks)
+
+
+def _given_up(statistics: Statistics) -> list[str]:
+    return [name for name in statistics.tables if _is_given_up(statistics, name)]
 
 
 def _is_given_up(statistics: Statistics, name: str) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from priory.base.errors import NotFittedError, listing
 from priory.base.locking import alone
 from priory.base.parallel import in_own_threads
-from priory.base.typing import FloatArray, Label
+from priory.base.typing import CodeArray, FloatArray, Label
 from priory.classifier.answers import Answers
 from priory.classifier.checks import check_missing, check_size
 from priory.classifier.drift import Learned, in_type_of
@@ -25,7 +25,8 @@ from priory.model.model import Model
 from priory.model.term import Choice
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
-from priory.tuning.choices import choices_for, is_identifier, not_selected, reads_codes
+from priory.tuning.choices import is_identifier, not_selected, reads_codes
+from priory.tuning.readout import chosen, read_out
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import SampleScores, Tuning
 from priory.tuning.waiting import Interrupted
@@ -52,6 +53,7 @@ class Fitted(Answers):
         self._seals: dict[str, bytes] = {}  # of files, as they were last read or written
         self._learned: Learned | None = None
         self.checked_scores: tuple[Tuning, SampleScores] | None = None
+        self._remembered: dict[str, tuple[Model, Any]] = {}
 
     def __repr__(self) -> str:
         if self._statistics is None:
@@ -134,7 +136,16 @@ class Fitted(Answers):
         """Get the model, the sums behind it, and the choice of each block."""
         model, tuning, statistics = self.model, self.tuning, self.statistics
         weighed = statistics if tuning is None else tuning.weighed(statistics)
-        return model, weighed, _choices(weighed, self.settings, tuning)
+        return model, weighed, chosen(weighed, self.settings, tuning)
+
+    def remember(self, name: str, make: Callable[[], T]) -> T:
+        """Give what was made for the model as it is now, made once."""
+        model = self.model
+        known = self._remembered.get(name)
+        if known is None or known[0] is not model:
+            known = self._remembered[name] = model, make()
+        found: T = known[1]
+        return found
 
     @property
     def schema(self) -> Schema:
@@ -234,6 +245,17 @@ class Fitted(Answers):
     def _fitted(self) -> Self:
         return self
 
+    def learned_rows(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Frame, CodeArray, FloatArray | None]:
+        """Read rows that were learned, with the places of their classes; refuse any others."""
+        from priory.classifier.held_out import check_learned
+        from priory.tuning.leave_one_out import class_codes
+
+        frame, labels, weight = rows = self._learned_rows(X, y, sample_weight)
+        check_learned(self.statistics, None, rows)
+        return frame, class_codes(labels, self.statistics), weight
+
     def _learned_rows(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Frame, Labels, FloatArray | None]:
@@ -251,18 +273,3 @@ class Fitted(Answers):
         if learned is None or learned.statistics is not self.statistics:
             self._learned = learned = Learned(self.statistics)
         return learned
-
-
-def read_out(statistics: Statistics, settings: Settings, tuning: Tuning | None) -> Model:
-    """Estimate the model from statistics, as it was tuned where it was."""
-    weighed = statistics if tuning is None else tuning.weighed(statistics)
-    found = _choices(weighed, settings, tuning)
-    model = Model.read(weighed, found, settings.class_prior)
-    return model if tuning is None else tuning.applied(model)
-
-
-def _choices(weighed: Statistics, settings: Settings, tuning: Tuning | None) -> dict[str, Choice]:
-    found = choices_for(settings, weighed)
-    if tuning is not None:
-        found |= {name: tuning.choices[name] for name in found if name in tuning.choices}
-    return found

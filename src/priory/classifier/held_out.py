@@ -15,7 +15,6 @@ from priory.data.schema import Kind
 from priory.families.base import log
 from priory.model.class_prior import ClassPrior
 from priory.model.model import Model
-from priory.statistics.dealing import deal
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.tuning.choices import choices_for
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_learned", "checked", "held_out", "prior_shift"]
 
-FEW, FOLDS = 30_000, 10
-"""Up to so many rows × columns × classes all is chosen anew without each of so many folds."""
+FEW = 30_000
+"""Up to so many rows × columns × classes all is chosen anew without each fold."""
 
 SELECTED = "leave-one-out, with columns selected by all rows"
 
@@ -136,33 +135,20 @@ def _are_few(statistics: Statistics, sample: Sample) -> bool:
 
 def _chosen_anew(classifier: Fitted, sample: Sample) -> SampleScores:
     """Score each fold of the rows by a model that was chosen without it."""
-    from priory.classifier.fitted import read_out  # which is made of this
-    from priory.tuning.tuning import tune
+    from priory.tuning.fold_models import fold_models, in_folds
 
     statistics = classifier.statistics
     settings = replace(classifier.settings, class_prior=None)  # it is put in afterwards
-    row, fold, copies, share = deal(sample.hashes, sample.rows, sample.copied, FOLDS)
-    parts = replace(
-        sample.take(row),
-        rows=copies,
-        weight=sample.weight[row] * share,
-        squares=sample.squares[row] * share,
-    )
-    scores = np.empty((len(row), len(statistics.classes)))
-    for f in np.unique(fold).tolist():
-        part = parts.take(np.flatnonzero(fold == f))
-        frame, labels, weight = part.spelled_out(part.n_rows)
-        taken = Statistics.count(frame, labels, statistics.schema, weight)
-        others = (statistics - taken).with_classes(statistics.classes)
-        n_seen = int((others.weight > 0).sum())
-        tuned = tune(others, settings, sample - part, FOLDS) if n_seen > 1 else None
-        joint = np.full((len(part), len(others.weight)), -np.inf)
-        if n_seen:
-            joint = read_out(others, settings, tuned).log_joint(part.frame)
-        scores[fold == f] = _normalized(joint, others)
+    parts, fold = in_folds(sample)
+    scores = np.empty((len(fold), len(statistics.classes)))
+    for one in fold_models(statistics, settings, sample):
+        joint = np.full((len(one.part), len(statistics.classes)), -np.inf)
+        if one.model is not None:
+            joint = one.model.log_joint(one.part.frame)
+        scores[fold == one.number] = _normalized(joint, one.others)
     places = {label_key(label): k for k, label in enumerate(statistics.classes)}
     y = np.array([places.get(label_key(label), -1) for label in sample.y.labels], dtype=np.int32)
-    return SampleScores(y[parts.y.codes], scores, copies, parts.weight, parts.hashes, fold, FOLDS)
+    return SampleScores(y[parts.y.codes], scores, parts.rows, parts.weight, parts.hashes, fold)
 
 
 def _normalized(joint: FloatArray, others: Statistics) -> FloatArray:
@@ -179,16 +165,18 @@ def _tuned_folds(
     classifier: Fitted, frame: Frame, y: Labels, weight: FloatArray | None, folds: AnyArray
 ) -> FloatArray:
     """Score each fold by a classifier that is tuned on all the others."""
-    from priory.classifier.classifier import Classifier  # which is made of this
+    from priory.tuning.fold_models import learned_without
 
     statistics, settings = classifier.statistics, classifier.settings
-    joint = np.empty((len(frame), len(statistics.classes)))
+    alone = [block.name for block in statistics.schema.counted if block.pairing is None]
+    joint = np.full((len(frame), len(statistics.classes)), -np.inf)
     for fold in np.unique(folds):
         out, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         taken, kept = (None if weight is None else weight[rows] for rows in (out, rest))
-        counted = Statistics.count(frame.take(out), y.take(out), statistics.schema, taken)
-        others = (statistics - counted).with_classes(statistics.classes)
         sample = Sample.of(frame.take(rest), y.take(rest), kept, settings.sample_size)
-        other = Classifier(settings).update_statistics(others, sample)
-        joint[out] = other.model.log_joint(frame.take(out))
+        sample = sample.only(alone)
+        rows = frame.take(out), y.take(out), taken
+        _, model = learned_without(rows, statistics, settings, sample)
+        if model is not None:
+            joint[out] = model.log_joint(rows[0])
     return joint

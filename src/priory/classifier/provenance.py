@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 __all__ = ["Figures", "LearnedSource", "Provenance"]
@@ -49,7 +49,8 @@ class Provenance:
     columns left out on purpose. With `min_count` above 0, values in fewer rows were removed, so
     rows can no longer be forgotten. `figures` are of what was learned at first: what is learned
     on or merged has none. `estimator` says as what a model was saved: an estimator's name and its
-    parameters, None for a classifier by itself.
+    parameters, None for a classifier by itself. `streams` has the last batch that was learned of
+    each stream, by its id, so that none is learned twice.
 
     >>> Provenance().with_source("days.csv", 14).sources
     (LearnedSource(name='days.csv', rows=14),)
@@ -62,6 +63,7 @@ class Provenance:
     min_count: int = 0
     figures: Figures | None = None
     estimator: Mapping[str, Any] | None = None
+    streams: Mapping[str, int] = field(default_factory=dict)
 
     def with_source(self, name: str, rows: int) -> Provenance:
         """Add one more source."""
@@ -74,6 +76,10 @@ class Provenance:
             weight=self.weight if self.weight is not None else other.weight,
             dropped=tuple(dict.fromkeys(self.dropped + other.dropped)),
             min_count=max(self.min_count, other.min_count),
+            streams={
+                stream: max(one.streams.get(stream, -1) for one in (self, other))
+                for stream in {**self.streams, **other.streams}
+            },
         )
         return both._of(self.sources + other.sources)
 
@@ -85,7 +91,10 @@ class Provenance:
 
     def to_dict(self) -> dict[str, Any]:
         """Write the provenance as plain JSON values."""
-        return {**asdict(self), "dropped": list(self.dropped)}
+        plain = {**asdict(self), "dropped": list(self.dropped)}
+        if not self.streams:
+            del plain["streams"]
+        return plain
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Provenance:
@@ -108,6 +117,9 @@ class Provenance:
         figures, estimator = plain.get("figures"), plain.get("estimator")
         if not (estimator is None or isinstance(estimator, dict)):
             raise TypeError("estimator must be a description of one")
+        streams = plain.get("streams", {})
+        if not isinstance(streams, dict) or not all(type(i) is int for i in streams.values()):
+            raise TypeError("streams must have the number of a batch each")
         return cls(
             target,
             weight,
@@ -116,4 +128,5 @@ class Provenance:
             least,
             None if figures is None else Figures(**figures),
             estimator,
+            streams,
         )

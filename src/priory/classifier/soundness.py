@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from operator import ge
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from priory.base.errors import ModelFileError, listing
-from priory.base.labels import label_keys
+from priory.base.labels import are_in_order
 from priory.data.arrow import arrow_values
 from priory.data.pairing import Pairing
 from priory.data.schema import Block, Kind
@@ -122,11 +121,12 @@ def check_entries(table: pa.Table, header: Mapping[str, Any], allowed: int) -> N
     """Refuse sums that stand twice or belong to nothing, and tables too large for the memory."""
     codes = {}
     for name in TEXTS:
-        found, names = coded(table[name])
+        found, strings = coded(table[name])
         codes[name] = found.astype(np.int64) + 1
         if name != "block" and len(found) and found.min() < 0:
             raise DamageError(f"column {name!r} has missing values")
         if name == "block":
+            names = strings.to_pylist()
             strange = set(names) - {block["name"] for block in header["schema"]["blocks"]}
             if strange:
                 raise DamageError(
@@ -140,7 +140,6 @@ def check_entries(table: pa.Table, header: Mapping[str, Any], allowed: int) -> N
     # Words keep a sum only for the classes they occur in; the other tables are dense.
     blocks = header["schema"]["blocks"]
     of_words = {block["name"] for block in blocks if block["kind"] == Kind.WORDS}
-    _, names = coded(table["block"])
     sparse = np.array([False, *(block in of_words for block in names)])[codes["block"][order]]
     keys = int((new_key & ~sparse[1:]).sum()) + 1
     # Rows, weights and the temporaries of reading: five numbers for each class and key.
@@ -183,6 +182,8 @@ def _check_totals(statistics: Statistics, block: Block) -> None:
             raise DamageError(f"{name} has more weight than its class")
     there: Any = table.moments if isinstance(table, NumbersTable) else table
     if isinstance(there, SumsTable):
+        if ((there.rows > 0) & (there.weight <= 0)).any():
+            raise DamageError(f"rows of {name} have no weight")
         allowed = 1e-8 * there.passed + 1e-24 * np.abs(there.raw_squares) + 1e-299
         with np.errstate(over="ignore", invalid="ignore"):
             if not ((there.passed >= 0) & (there.squares >= -allowed)).all():
@@ -237,7 +238,10 @@ def _check_table(table: Table, block: Block) -> None:
     if isinstance(table, LabelsTable):
         check_order(table.labels, f"values of column {name!r:.60}")
         wanted = {len(block.columns) if block.kind is Kind.JOINT else 0}
-        if {len(v) if isinstance(v, tuple) else 0 for v in table.labels} - wanted:
+        found = {0}
+        if tuple in set(map(type, table.labels)):
+            found = {len(v) if isinstance(v, tuple) else 0 for v in table.labels}
+        if found - wanted:
             raise DamageError(f"a value of {name!r:.60} is not of its columns")
     there: Any = table
     if block.kind is Kind.WORDS:
@@ -288,6 +292,5 @@ def check_order(labels: tuple[Any, ...], what: str) -> None:
         for part in (part for label in labels for part in _each_part(label)):
             if not isinstance(part, bool | int | float | str):
                 raise DamageError(f"the {what} hold {part!r:.40}, which is no label")
-    keys = label_keys(labels)
-    if any(map(ge, keys, keys[1:])):
+    if not are_in_order(labels):
         raise DamageError(f"the {what} are not in order")

@@ -8,7 +8,6 @@ and dictionaries make them small), so no file can unpack to more than it is.
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import math
 import os
@@ -33,11 +32,17 @@ from priory.base.errors import (
 )
 from priory.base.replacing import locked, real_target, replacing
 from priory.base.typing import Label
-from priory.classifier.footer import Chunk, page_sizes, read_footer
+from priory.classifier.layout import (
+    HEADER,
+    LONGEST_HEADER,
+    check_layout,
+    parquet,
+    read_table,
+    seal_of,
+)
 from priory.classifier.plain import from_plain, to_plain, tuning_from_plain, tuning_to_plain
 from priory.classifier.provenance import Provenance
 from priory.classifier.soundness import (
-    TEXTS,
     DamageError,
     TooMuchMemoryError,
     check_entries,
@@ -48,23 +53,17 @@ from priory.classifier.soundness import (
     check_types,
 )
 from priory.data.schema import Schema
-from priory.statistics.longtable import COLUMNS, SUMS
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.tuning.choices import not_selected
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import Tuning
 
-try:  # a prediction must not wait for OpenSSL, which hashlib loads
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
-
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-__all__ = ["Seals", "Stored", "read", "sealed", "write"]
+__all__ = ["Seals", "Stored", "read", "write"]
 
 Seals: TypeAlias = dict[str, bytes]
 """The digest of each file as it was last read or written, by its path without links."""
@@ -72,23 +71,10 @@ Seals: TypeAlias = dict[str, bytes]
 VERSION = 3
 """The format of the file; a reader refuses any other."""
 
-HEADER = b"priory"
-SEAL = b"priory:1"
-"""Stands with a digest of all other bytes between the pages and the footer, where no one looks."""
-
-PHYSICAL = dict.fromkeys(TEXTS, 6) | {"rows": 2} | dict.fromkeys(SUMS, 5)
-"""Parquet's numbers for its types: bytes, an integer, a number; all of 64 bits."""
-
-FEW_ROWS = 250_000
-ROWS_PER_BYTE = 2
-"""Rows differ in class or key, which takes some bits; more rows than this are a trick."""
-
 LEAST_MEMORY = 256 * 2**20
 MEMORY_PER_BYTE = 100
 """Tables are dense, classes × keys, so they may take more room than the file, but so much only."""
 
-LONGEST_PAGE_HEADER = 4096
-LONGEST_HEADER = 64 * 2**20
 NOT_KEPT = ("n_threads",)
 """Settings of a machine rather than of a model."""
 
@@ -140,7 +126,7 @@ def write(path: str | os.PathLike[str], stored: Stored, seals: Seals | None = No
             f"{LONGEST_HEADER >> 20} MB. Save it without keep_sample, or train with a smaller "
             "sample_size."
         )
-    content = _parquet(table.replace_schema_metadata(None), text)
+    content = parquet(table.replace_schema_metadata(None), text)
     _check_readable(content, os.fspath(path))
     try:
         with locked(path):
@@ -149,7 +135,7 @@ def write(path: str | os.PathLike[str], stored: Stored, seals: Seals | None = No
             with replacing(target) as made, open(made, "wb") as file:
                 file.write(content)
             if seals is not None:
-                seals[target] = _seal(content)
+                seals[target] = seal_of(content)
     except OSError as error:
         raise ModelFileError(
             f"{os.fspath(path)} could not be written: {error.strerror or error}. What was there "
@@ -199,7 +185,7 @@ def read(
     except TooMuchMemoryError as error:
         raise ModelFileError(f"{name} {error}") from None
     if seals is not None:
-        seals[os.path.realpath(path)] = _seal(content)
+        seals[os.path.realpath(path)] = seal_of(content)
     return stored
 
 
@@ -226,46 +212,10 @@ _MISTAKES = (TypeError, ValueError, KeyError, IndexError, AttributeError, Overfl
 # Writing
 
 
-def _parquet(table: pa.Table, header: bytes) -> bytes:
-    import pyarrow.parquet as pq
-
-    content = io.BytesIO()
-    with pq.ParquetWriter(
-        content,
-        table.schema,
-        compression="NONE",
-        store_schema=False,
-        write_statistics=False,
-        dictionary_pagesize_limit=2**30,  # strings stay codes, however many there are
-    ) as writer:
-        writer.write_table(table, row_group_size=max(table.num_rows, 1))
-        writer.add_key_value_metadata({HEADER: header})
-    return sealed(content.getvalue())
-
-
-def sealed(content: bytes) -> bytes:
-    """Add a digest of its bytes to a Parquet file, just before the footer.
-
-    Readers of Parquet find pages by their offsets and the footer from the end: they never see it.
-    """
-    end = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
-    return content[:end] + SEAL + _digest(content) + content[end:]
-
-
-def _digest(content: bytes) -> bytes:
-    return blake2b(content, digest_size=16).digest()
-
-
-def _seal(content: bytes) -> bytes:
-    """Find the digest that a file carries."""
-    end = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
-    return content[max(end - 16, 0) : max(end, 0)]
-
-
 def _check_unchanged(target: str, name: str, seals: Seals) -> None:
     """Refuse to replace a file that is no longer what was read, or written, last."""
     with contextlib.suppress(FileNotFoundError):
-        if target in seals and _seal(Path(target).read_bytes()) != seals[target]:
+        if target in seals and seal_of(Path(target).read_bytes()) != seals[target]:
             raise ModelFileError(
                 f"{name} was not written: another changed it since it was loaded, and what that "
                 "one learned would be lost. Load it again and learn the rows again, or save under "
@@ -294,77 +244,15 @@ def _check_readable(content: bytes, name: str) -> None:
 def _read(content: bytes, allowed: int) -> Stored:
     import pyarrow as pa
 
-    text = _check_layout(content)
+    text = check_layout(content)
     if len(text) > LONGEST_HEADER:
         raise DamageError(f"its header is longer than {LONGEST_HEADER:,} bytes")
     header = json.loads(text, parse_constant=_no_constant)
     _check_version(header)
-    table = _read_table(pa.BufferReader(content))
+    table = read_table(pa.BufferReader(content))
     check_types(table.schema)
     table.validate(full=True)
     return _stored(table.combine_chunks(), header, text, allowed)
-
-
-def _read_table(file: Any) -> pa.Table:
-    limits = {"thrift_string_size_limit": LONGEST_HEADER, "pre_buffer": False}
-    try:
-        # What stands behind pyarrow.parquet, which would load file systems and TLS as well.
-        from pyarrow._parquet import ParquetReader
-
-        reader = ParquetReader()
-        reader.open(file, read_dictionary=list(TEXTS), **limits)
-        return reader.read_all(use_threads=False)
-    except (ImportError, AttributeError, TypeError):
-        import pyarrow.parquet as pq
-
-        return pq.ParquetFile(file, read_dictionary=list(TEXTS), **limits).read(use_threads=False)
-
-
-def _check_layout(content: bytes) -> bytes:
-    """Find the header; refuse what is not whole or would unpack to far more than it is."""
-    size = len(content)
-    end = size - 8 - int.from_bytes(content[-8:-4], "little")
-    start = end - len(SEAL) - 16
-    if start < 4 or content[start : start + len(SEAL)] != SEAL:
-        if content[:4] == b"PAR1" and 4 <= end < size and b"priory" not in content[end:]:
-            raise ModelFileError("is a Parquet file, but no model file of priory.")
-        raise DamageError("it was changed after it was written")
-    if content[end - 16 : end] != _digest(content[:start] + content[end:]):
-        raise DamageError("it was changed after it was written")
-    footer = read_footer(content[end:-8])
-    names = [name for name, _ in footer.columns]
-    if names != [*COLUMNS, *SUMS]:
-        raise DamageError(f"its columns are {listing(names, 20)}")
-    if footer.rows > max(FEW_ROWS, ROWS_PER_BYTE * size):
-        raise DamageError(f"it promises {footer.rows:,} rows in {size:,} bytes")
-    if len(footer.groups) > 1:
-        raise DamageError(f"it has {len(footer.groups)} groups of rows instead of one")
-    for chunk in (chunk for group in footer.groups for chunk in group):
-        _check_chunk(chunk, content[:start], footer.rows)
-    return footer.metadata.get(HEADER, b"null")
-
-
-def _check_chunk(chunk: Chunk, content: bytes, rows: int) -> None:
-    """Refuse a column of another type or packing, or with pages that promise more than is there."""
-    name = f"column {chunk.name!r:.40}"
-    if chunk.physical != PHYSICAL[chunk.name]:
-        raise DamageError(f"{name} is of Parquet's type {chunk.physical}")
-    if chunk.codec != 0:
-        raise DamageError(f"{name} is compressed, which priory never does")
-    if chunk.values != rows:
-        raise DamageError(f"{name} has {chunk.values:,} values instead of {rows:,}")
-    at, end = chunk.start, chunk.start + chunk.size
-    if not rows:
-        return
-    if not 4 <= at < end <= len(content):
-        raise DamageError(f"{name} is beyond the end")
-    while at < end:
-        length, (unpacked, packed, n) = page_sizes(content[at : min(at + LONGEST_PAGE_HEADER, end)])
-        at += length + packed
-        if unpacked != packed or at > end:
-            raise DamageError(f"{name} has a page of a wrong size")
-        if n > max(rows, packed):
-            raise DamageError(f"{name} has a page of {n:,} values")
 
 
 def _check_version(header: Any) -> None:

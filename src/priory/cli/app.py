@@ -116,22 +116,63 @@ def predict(
         bool, typer.Option("--proba", help="Add the probability of every class.")
     ] = False,
     keep: Annotated[list[str], typer.Option(help="A column of the data to copy.")] = [],
+    costs: Annotated[
+        Path | None,
+        typer.Option(help="A CSV file, true class × decision: decide at the least expected cost."),
+    ] = None,
+    unsure: Annotated[
+        float | None, typer.Option(help="Below this probability the prediction is unsure.")
+    ] = None,
+    unsure_cost: Annotated[
+        float | None, typer.Option(help="What unsure costs; an error costs 1 without --costs.")
+    ] = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(help="The class prior of these rows: uniform, or No=.3,Yes=.7."),
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="The least probability of a row to be --positive.")
+    ] = None,
+    positive: Annotated[
+        str | None, typer.Option(help="The class of the threshold; of two the second.")
+    ] = None,
+    interval: Annotated[
+        bool, typer.Option("--interval", help="Add the 90 % interval of the probability.")
+    ] = False,
+    set_: Annotated[
+        float | None,
+        typer.Option("--set", help="Add the classes that cover so large a share, such as .9."),
+    ] = None,
+    novelty: Annotated[
+        bool, typer.Option("--novelty", help="Add how unusual the row is, as a p-value.")
+    ] = False,
     *,
     opening: Opening,
     as_json: AsJson = False,
 ) -> None:
-    """Predict the class of every row, and its probability.
+    """Predict the class of every row, and its probability; or decide by costs.
 
     The output is CSV, JSON lines or Parquet by the name of the file; on stdout it is CSV, or JSON
-    lines with --json and for lines of JSON.
+    lines with --json and for lines of JSON. --set and --novelty, and --interval of tuned models,
+    need a model that was trained with --keep-sample.
     """
     check_output(output, data, [model, *opening["attach"].values()])
     classifier = load(model)
+    asked = (costs, unsure, unsure_cost, prior, threshold, positive)
+    more = None
+    if any(option is not None for option in (*asked, set_)) or interval or novelty:
+        from priory.cli.deciding import Deciding
+
+        with told(in_options):
+            more = Deciding(classifier, *asked, 0.9 if interval else None, set_, novelty)
     with from_stdin(data) as source, told(in_options):
         is_json = getattr(source, "is_json", str(source).endswith((".jsonl", ".ndjson")))
         as_lines = as_json or (output is None and is_json)
         with Output(output, as_lines) as out:
             for X, batch in rows_of(classifier, source, keep=keep, **opening):
+                if more is not None:
+                    out.add(more.predictions(X, proba, batch, keep))
+                    continue
                 p = classifier.predict_proba(X)
                 out.add(reports.predictions(classifier, p, proba, batch, keep))
 
@@ -161,6 +202,18 @@ def evaluate(
 
 
 app.command(epilog="Example: priory report days.priory days.csv -o days.html")(report)
+
+
+@app.command(epilog="Example: priory drift days.priory december.csv --json")
+@opens_source
+def drift(model: Model, data: Data, *, opening: Opening, as_json: AsJson = False) -> None:
+    """Compare new rows with those learned: values never seen, distances, the class prior."""
+    from priory.cli.deciding import drift_of
+
+    classifier = load(model)
+    with from_stdin(data) as source, told(in_options):
+        found = drift_of(classifier, source, **opening)
+    tell(dumped(found.to_dict()) if as_json else str(found))
 
 
 @app.command(epilog="Example: priory explain days.priory --set outlook=Sunny --set wind=Strong")
@@ -237,10 +290,59 @@ def update(
 @app.command(epilog="Example: priory forget days.priory withdrawn.csv")
 @opens_source
 def forget(
-    model: Model, data: Data, output: Out = None, *, opening: Opening, as_json: AsJson = False
+    model: Model,
+    data: Data,
+    output: Out = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Write a certificate here, which verify checks.")
+    ] = None,
+    *,
+    opening: Opening,
+    as_json: AsJson = False,
 ) -> None:
     """Take rows away that were learned, as if they had never been seen."""
-    _change(sources.forget, "forgotten", model, data, output, opening, as_json)
+    if certificate is None:
+        _change(sources.forget, "forgotten", model, data, output, opening, as_json)
+        return
+    from priory.cli.certifying import forget_certified, write_certificate
+
+    check_output(certificate, data, [model, *([output] if output else [])])
+    papers: list[Any] = []
+    change = partial(forget_certified, papers=papers)
+    _change(change, "forgotten", model, data, output, opening, as_json)
+    write_certificate(certificate, papers[0])  # once the model is saved that it is of
+
+
+@app.command(epilog="Example: priory verify paper.json days.priory --before old.priory gone.csv")
+@opens_source
+def verify(
+    certificate: Annotated[Path, typer.Argument(help="A certificate that forget wrote.")],
+    model: Model,
+    data: Annotated[list[str], typer.Argument(help="The rows that were forgotten.")] = [],
+    before: Annotated[
+        Path | None, typer.Option(help="The model as it was before, where it is kept.")
+    ] = None,
+    *,
+    opening: Opening,
+    as_json: AsJson = False,
+) -> None:
+    """Check a certificate of forgetting; with the rows and the model before, the subtraction too.
+
+    The exit code is 1 where a claim does not hold.
+    """
+    from priory.cli.certifying import check_certificate
+
+    with from_stdin(data) as source, told(in_options):
+        after, old = load(model), None if before is None else load(before)
+        given = source if data else None
+        paper, found = check_certificate(certificate, after, old, given, **opening)
+    if as_json:
+        tell(dumped({"rows": paper.rows, "tuning": paper.tuning, "claims": found}))
+    else:
+        tell("\n".join(f"{'yes' if holds else 'NO '}  {claim}" for claim, holds in found.items()))
+        tell(f"{paper.rows:,} rows were forgotten; tuning: {paper.tuning}")
+    if not all(found.values()):
+        raise typer.Exit(1)
 
 
 @app.command(epilog="Example: priory merge january.priory february.priory -o both.priory")

@@ -17,7 +17,9 @@ __all__ = ["AsJson", "Data", "Model", "NoNewClasses", "Opening", "Out", "opens_s
 Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Data = Annotated[
     list[str],
-    typer.Argument(help="Files, a pattern, a SQL query, or - for stdin.", show_default=False),
+    typer.Argument(
+        help="Files, a pattern, a SQL query, a database, or - for stdin.", show_default=False
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Out = Annotated[Path | None, typer.Option("--output", "-o", help="Write here.", show_default=False)]
@@ -71,6 +73,9 @@ def _opening(
     table: Annotated[
         str | None, typer.Option(help="The table of a database, or the sheet of a workbook.")
     ] = None,
+    query: Annotated[
+        str | None, typer.Option(help="A query of a database, in its own SQL; it may only read.")
+    ] = None,
     attach: Annotated[list[str], typer.Option(help="NAME=DATABASE that a query may read.")] = [],
 ) -> Opening:
     return {
@@ -82,6 +87,7 @@ def _opening(
         "thousands": thousands,
         "on_error": on_error,
         "table": table,
+        "query": query,
         "attach": parse_pairs(attach, "--attach"),
     }
 

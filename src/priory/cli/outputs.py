@@ -16,6 +16,7 @@ from typing import Any, Self
 from priory.base.errors import SettingError
 from priory.base.replacing import replacing
 from priory.cli.failing import tell
+from priory.sources.addresses import file_of, is_address
 from priory.sources.opening import SQL
 
 __all__ = ["Output", "check_output", "dumped"]
@@ -51,6 +52,8 @@ def _files(text: str, path: Path) -> Iterator[str]:
     """Find the files that an argument names: itself, by a pattern, in a query or in a folder."""
     if text == "-":
         yield "/dev/stdin"  # a file, where it was redirected from one
+    elif is_address(text):
+        yield file_of(text) or ""
     elif SQL.match(text):
         for a, b in re.findall(r"""'((?:[^']|'')*)'|"((?:[^"]|"")*)\"""", text):
             yield from glob.glob((a or b).replace("''", "'").replace('""', '"'), recursive=True)

@@ -15,6 +15,7 @@ from priory import sources
 from priory.base.errors import SettingError
 from priory.base.replacing import locked
 from priory.cli import reports
+from priory.cli.cluster import on_cluster
 from priory.cli.failing import say, tell, told
 from priory.cli.inputs import (
     from_stdin,
@@ -29,6 +30,7 @@ from priory.cli.inputs import (
 from priory.cli.options import AsJson, Data, Opening, Out, opens_source
 from priory.cli.outputs import check_output, dumped
 from priory.cli.wording import in_options
+from priory.sources.addresses import file_of, is_address
 from priory.sources.opening import SQL
 from priory.tuning.settings import Settings
 
@@ -107,6 +109,10 @@ def train(
     ] = False,
     max_classes: Annotated[int, typer.Option(help="More classes are a mistake.", min=2)] = 1000,
     n_threads: Annotated[int | None, typer.Option(help="How many threads to use.", min=1)] = None,
+    spark: Annotated[
+        str | None,
+        typer.Option(help="Count on this cluster, such as spark://host:7077 or sc://host."),
+    ] = None,
     *,
     opening: Opening,
     as_json: AsJson = False,
@@ -114,12 +120,13 @@ def train(
     """Learn a table of any size, say what was learned, and save the model.
 
     DATA is CSV, TSV, Parquet, JSON, Arrow, SQLite, DuckDB or Excel, plain or packed by gzip, bzip2,
-    zstd, xz or zip; a pattern; a SQL query over files; or a folder with a folder of texts for each
-    class, which needs no --target. The model goes to the file named by -o, else beside you under
-    the name of the data.
+    zstd, xz or zip; a pattern; a SQL query over files; a database, such as postgresql://host/base
+    with --query or --table; or a folder with a folder of texts for each class, which needs no
+    --target. With --spark it is Parquet files or a table of the cluster. The model goes to the file
+    named by -o, else beside you under the name of the data.
     """
     given = locals()
-    if target is None and not Path(data[0]).is_dir():
+    if target is None and (spark is not None or not Path(data[0]).is_dir()):
         raise SettingError("Name the column of the classes: --target COLUMN.")
     if keep_sample and min_count > 1:
         raise SettingError(
@@ -137,8 +144,9 @@ def train(
         changes["smoothing"] = parse_m_estimate(m_estimate)
     path = output if output is not None else Path(_stem(data) + ".priory")
     check_output(path, data, list(opening["attach"].values()))
-    with from_stdin(data) as source, told(in_options) as heard:
-        classifier = sources.train(
+    learn, chosen = (sources.train, from_stdin) if spark is None else on_cluster(spark)
+    with chosen(data) as source, told(in_options) as heard:
+        classifier = learn(
             source,
             target,
             drop=drop,
@@ -173,5 +181,8 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
 def _stem(data: Sequence[str]) -> str:
     if data[0] == "-" or SQL.match(data[0]):
         return "model"
+    if is_address(data[0]):  # which may hold a password
+        file = file_of(data[0])
+        return "model" if file is None else _stem([file])
     name = Path(data[0]).name.replace("*", "").replace("?", "")
     return name.partition(".")[0] or "model"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-__all__ = ["arrow_nulls", "arrow_values"]
+__all__ = ["arrow_nulls", "arrow_values", "release"]
 
 
 def arrow_values(column: Any, dtype: Any) -> Any:
@@ -34,6 +35,20 @@ def arrow_nulls(column: Any) -> Any:
             null = valid == 0
         nulls.append(null)
     return np.concatenate(nulls)
+
+
+def release() -> None:
+    """Give back to the system what was freed, where the C library can be asked to.
+
+    Thousands of columns leave as many holes behind, too small for any later array.
+    """
+    import ctypes
+
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+    with suppress(AttributeError, OSError, TypeError):  # glibc alone has it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _chunks(column: Any) -> list[Any]:

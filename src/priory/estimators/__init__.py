@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from priory.base.lazy import importer
 
 if TYPE_CHECKING:
+    from priory.estimators.decider import Decider
     from priory.estimators.dropins import (
         BernoulliNB,
         CategoricalNB,
@@ -22,6 +23,7 @@ __all__ = [
     "BernoulliNB",
     "CategoricalNB",
     "ComplementNB",
+    "Decider",
     "GaussianNB",
     "MultinomialNB",
     "NaiveBayes",
@@ -29,6 +31,6 @@ __all__ = [
     "load",
 ]
 
-_HOME = {"NaiveBayes": "naive_bayes", "TextNB": "text", "load": "loading"}
+_HOME = {"Decider": "decider", "NaiveBayes": "naive_bayes", "TextNB": "text", "load": "loading"}
 
 __getattr__ = importer(globals(), dict.fromkeys(__all__, "dropins") | _HOME)

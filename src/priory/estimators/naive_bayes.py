@@ -10,7 +10,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from priory.base.errors import InputError, PrioryError, PrioryWarning, SettingError, warn
+from priory.base.errors import (
+    InputError,
+    PrioryError,
+    PrioryWarning,
+    SettingError,
+    did_you_mean,
+    warn,
+)
 from priory.base.labels import label_array
 from priory.base.locking import alone
 from priory.base.typing import AnyArray, FloatArray, Label
@@ -21,6 +28,7 @@ from priory.data.columns import Labels
 from priory.data.rawtables import RawTable
 from priory.data.reading import only_column, open_table, read_labels
 from priory.data.schema import Schema
+from priory.deciding.rules import OPTIONS
 from priory.model.information import column_importances
 from priory.model.model import Model
 from priory.model.samples import column_types, like_table
@@ -154,12 +162,24 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Learning
 
     @alone
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn a table with its classes, forgetting whatever was learned before."""
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        unlabelled: Any = None,
+        unlabelled_weight: Any = "auto",
+    ) -> Self:
+        """Learn a table with its classes, forgetting whatever was learned before.
+
+        Rows without a class, `unlabelled`, are learned by expectation–maximisation, each with a
+        soft class. What such a row weighs is chosen on the labelled ones, 0 among it.
+        """
         classifier = Classifier(self.settings)
         raw = open_table(self._rows(X))  # once: a stream may be read one time
         _warn_order(X, y)
-        classifier.fit(raw, self._targets(y), sample_weight)
+        more = None if unlabelled is None else self._rows(unlabelled)
+        classifier.fit(raw, self._targets(y), sample_weight, more, unlabelled_weight)
         self._take(classifier, X, raw, y)
         return self
 
@@ -232,7 +252,40 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._fitted().recalibrate(X, y, sample_weight)
         return self
 
+    def with_prior(self, prior: Any) -> Self:
+        """Make the same model under another class prior; nothing is learned anew.
+
+        >>> model = NaiveBayes.textbook().fit({"x": ["a", "a", "b"]}, [0, 0, 1])
+        >>> model.with_prior([0.5, 0.5]).predict_proba({"x": [None]}).tolist()
+        [[0.5, 0.5]]
+        """
+        result = type(self)(**{**self.get_params(deep=False), "class_prior": prior})
+        result.__dict__.update({**self.__dict__, "class_prior": prior})
+        result.classifier_ = self._fitted().with_prior(prior)
+        return result
+
     # Answers, beside those that every classifier gives
+
+    def decide(self, **options: Any) -> Any:
+        """Decide by costs, thresholds or another class prior; a `Decider`, see `Classifier.decide`.
+
+        A model that is not fitted yet is fitted with the `Decider`.
+
+        >>> model = NaiveBayes().fit({"x": ["a", "a", "b", "b"]}, [0, 1, 1, 1])
+        >>> model.decide(unsure=0.99).predict({"x": ["a"]}).tolist()
+        [-1]
+        """
+        from priory.estimators.decider import Decider  # which is made of this
+
+        unknown = [name for name in options if name not in OPTIONS]
+        if unknown:
+            raise SettingError(
+                f"decide takes no option {unknown[0]!r}. Options: {', '.join(OPTIONS)}."
+                f"{did_you_mean(unknown[0], OPTIONS)}"
+            )
+        if not hasattr(self, "classifier_"):
+            return Decider(self, **options)
+        return Decider.of_fitted(self, options)
 
     def sample(self, n: int, y: Any = None, random_state: Any = None) -> tuple[Any, AnyArray]:
         """Draw n new rows from P(x | k) P(k): a table like the one learned, and classes.

@@ -31,6 +31,7 @@ def plot_shape(shape: Shape, k: int, axes: Any = None) -> Any:
         return axes.figure
     figure, new = pyplot().subplots(figsize=(5.4, 3.6), layout="constrained")
     _draw(new, shape, k)
+    new.set_ylim(*_limits(shape, k))
     return shown_once(figure)
 
 
@@ -47,6 +48,8 @@ def plot_shapes(shapes: Sequence[Shape], k: int) -> Any:
     )
     for axes, shape in zip(grid.flat, order, strict=False):
         _draw(axes, shape, k, axes in grid[:, 0])
+    ends = np.array([_limits(shape, k) for shape in order])
+    grid[0, 0].set_ylim(ends[:, 0].min(), ends[:, 1].max())
     for axes in grid.flat[len(order) :]:
         axes.set_visible(False)
     if len(shapes) > len(order):
@@ -59,6 +62,17 @@ def _moved(shape: Shape, k: int) -> float:
     """Measure how far a column moves the log-odds of a class, on average."""
     sizes = np.nan_to_num(np.abs(shape.log_odds[:, k]), posinf=1e3)
     return float((sizes * shape.counts).sum() / max(shape.counts.sum(), 1e-300))
+
+
+def _limits(shape: Shape, k: int) -> tuple[float, float]:
+    """Find what is to be seen: all log-odds, and bands as far as they are not much wider."""
+    y = shape.log_odds[:, k]
+    y = y[np.isfinite(y)]
+    least, most = float(y.min(initial=0.0)), float(y.max(initial=0.0))
+    room = 0.6 * max(most - least, 0.5)
+    low = np.nan_to_num(shape.low[:, k], nan=least, neginf=-1e300).min(initial=least)
+    high = np.nan_to_num(shape.high[:, k], nan=most, posinf=1e300).max(initial=most)
+    return max(low, least - room) - 0.05 * room - 0.25 * room, min(high, most + room) + 0.05 * room
 
 
 def _draw(axes: Axes, shape: Shape, k: int, is_named: bool = True) -> None:
@@ -95,7 +109,8 @@ def _draw_labels(axes: Axes, shape: Shape, k: int) -> None:
     """Draw a point with its band for each label, the commonest of them."""
     order = np.argsort(-shape.counts, kind="stable")[:MOST_LABELS]
     y = shape.log_odds[order, k]
-    reach = np.nan_to_num(np.stack([y - shape.low[order, k], shape.high[order, k] - y]))
+    reach = np.stack([y - shape.low[order, k], shape.high[order, k] - y])
+    reach = np.clip(np.nan_to_num(reach), 0.0, 1e3)
     place = np.arange(len(order))
     axes.errorbar(place, y, yerr=reach, fmt="o", color=FOR, markersize=5, elinewidth=1.4, zorder=4)
     _counts(axes, place - 0.4, np.full(len(order), 0.8), shape.counts[order])

@@ -1,10 +1,7 @@
 """Shapes: what each value of a column adds to the log-odds, how often it came, how sure that is.
 
-The band of a share θ_vk = (n_vk + a_v) / (n_k + Σa) is that of its Dirichlet, whose logarithm has
-
-    Var log θ_vk = ψ′(A_vk) − ψ′(A_k),   A = n + a
-
-and that of a normal density follows from the variances of its mean and its variance,
+The band of shares is that of their posterior, θ_k ~ Dirichlet(n_vk + a_v), from which shares are
+drawn; that of a normal density follows from the variances of its mean and its variance,
 
     Var log f(x) ≈ z² / n + (z² − 1)² / 2n,   z = (x − μ) / σ
 """
@@ -41,6 +38,9 @@ __all__ = ["Shape", "Shapes", "shapes"]
 
 BINS = 40
 """So many places of a column of numbers are looked at, where its factor is a curve."""
+
+DRAWS, MOST_DRAWN = 1000, 10_000_000
+"""So many draws make a band; of many classes and values fewer."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,10 +122,10 @@ class Shapes(Mapping[str, Shape]):
     >>> shapes = NaiveBayes.textbook().fit(*play_tennis()).shapes()
     >>> print(shapes["wind"].to_frame().drop(columns="column").round(2).to_string(index=False))
      value class  count  log_odds   low  high
-    Strong    No    6.0      0.45 -0.48  1.38
-    Strong   Yes    6.0     -0.45 -1.38  0.48
-      Weak    No    8.0     -0.40 -1.30  0.51
-      Weak   Yes    8.0      0.40 -0.51  1.30
+    Strong    No    6.0      0.45 -0.40  1.42
+    Strong   Yes    6.0     -0.45 -1.42  0.40
+      Weak    No    8.0     -0.40 -1.47  0.27
+      Weak   Yes    8.0      0.40 -0.27  1.47
     """
 
     by_column: dict[str, Shape]
@@ -218,8 +218,6 @@ def _shape(
     level: float,
     scale: float,
 ) -> Shape:
-    from scipy.stats import norm
-
     table: Any = statistics.tables[block.name]
     edges: FloatArray | None = None
     column: Labels | Numbers
@@ -233,19 +231,19 @@ def _shape(
         column = Numbers(values[:, None])
     frame = Frame(len(values), {block.name: column})
     K = len(model.classes)
-    total, variance = np.zeros((len(values), K)), np.zeros((len(values), K))
+    total, drawn = np.zeros((len(values), K)), np.zeros((1, len(values), K))
+    rng = np.random.default_rng(0)  # the same band for the same counts
     for term in terms:
         said = np.zeros((len(values), K))
         term.adder(frame)(slice(0, len(values)), said)
-        total += term.weight * said if term.weight else 0.0
-        if term.about == "value" and term.weight:
-            choice = choices[block.name]
-            variance += term.weight**2 * _variance(term, choice, table, column, len(values), K)
+        if term.weight:
+            total += term.weight * said
+            draws = said
+            if term.about == "value":
+                draws = _draws(term, choices[block.name], table, column, said, rng)
+            drawn = drawn + term.weight * draws
     odds = log_odds(total)
-    spread = np.sqrt(
-        variance + (variance.sum(axis=1, keepdims=True) - variance) / max(K - 1, 1) ** 2
-    )
-    reach = norm.ppf(tails(level)[1]) * spread
+    low, high = np.quantile(log_odds(drawn), tails(level), axis=0)
     corrected = any(term.about == "correction" for term in terms)
     return Shape(
         block.name,
@@ -254,8 +252,8 @@ def _shape(
         edges,
         counts * scale,
         odds,
-        odds - reach,
-        odds + reach,
+        low,
+        high,
         level,
         corrected,
     )
@@ -289,26 +287,37 @@ def _binned(
     return values, edges, counts
 
 
-def _variance(
-    term: Term, choice: Choice, table: Any, column: Labels | Numbers, n: int, K: int
+def _draws(
+    term: Term,
+    choice: Choice,
+    table: Any,
+    column: Labels | Numbers,
+    said: FloatArray,
+    rng: np.random.Generator,
 ) -> FloatArray:
-    """Give Var log P(v | k), values × classes; NaN where the family has no posterior."""
-    family, parameters = term.family, term.parameters
-    if isinstance(family, DirichletFamily):
-        from scipy.special import polygamma
+    """Draw log P(v | k) from what is believed of it, draws × values × classes.
 
+    All of them are NaN where the family has no posterior.
+    """
+    family, parameters = term.family, term.parameters
+    n = max(100, min(DRAWS, MOST_DRAWN // max(said.size, 1)))
+    if isinstance(family, DirichletFamily):
         lookup: Any = family.adder(column, parameters)
         _, counted, pseudo = family.counted(table, choice.prior)
         counted = counted[:, 0] if counted.ndim == 3 else counted
-        pseudo = pseudo[0] if np.ndim(pseudo) == 2 else pseudo
-        after = counted + pseudo
-        with np.errstate(divide="ignore", invalid="ignore"):
-            of_value = polygamma(1, after) - polygamma(1, after.sum(axis=1, keepdims=True))
-        found = np.zeros((n, K))
+        after = counted + (pseudo[0] if np.ndim(pseudo) == 2 else pseudo)
         places = np.asarray(lookup.places)[np.asarray(lookup.codes)]
-        here = places >= 0
-        found[here] = of_value.T[places[here]]
-        return np.where(np.isfinite(found), np.maximum(found, 0.0), np.nan)
+        shares = np.zeros((n, *said.shape))
+        for k, a in enumerate(after):
+            # log Gamma(a) = log Gamma(a + 1) + log U / a, which does not vanish for a small a
+            with np.errstate(divide="ignore"):
+                uniform = np.log(rng.random((n, len(a)))) / np.where(a > 0, a, 1.0)
+                log_g = np.where(
+                    a > 0, np.log(rng.gamma(a + 1.0, size=(n, len(a)))) + uniform, -np.inf
+                )
+            log_g = log_g - np.logaddexp.reduce(log_g, axis=1, keepdims=True)
+            shares[:, :, k] = np.where(places >= 0, log_g[:, places], 0.0)
+        return shares
     if isinstance(family, Gaussian | StudentT) and isinstance(column, Numbers):
         x = column.values[:, :1]
         if isinstance(family, StudentT):
@@ -317,5 +326,11 @@ def _variance(
         else:
             z2 = (x - parameters.mean[:, 0]) ** 2 / parameters.variance[:, 0]
         rows = np.maximum(table.present, 1.0)
-        return np.asarray(z2 / rows + (z2 - 1.0) ** 2 / (2.0 * rows))
-    return np.full((n, K), np.nan)
+        # One mean and one variance a draw: neighbours go up and down together.
+        of_mean, of_variance = rng.standard_normal((2, n, 1, said.shape[1]))
+        signed = np.sign(
+            x - (parameters.location if isinstance(family, StudentT) else parameters.mean)[:, 0]
+        )
+        moved = signed * np.sqrt(z2 / rows) * of_mean
+        return said + moved + (z2 - 1.0) / np.sqrt(2.0 * rows) * of_variance
+    return np.full((1, *said.shape), np.nan)

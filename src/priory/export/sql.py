@@ -20,6 +20,7 @@ from priory.base.typing import Label
 from priory.classifier.classifier import Classifier
 from priory.data.schema import Kind
 from priory.export.refusals import grid, no_form, writer
+from priory.export.truths import as_numbers, zeros_and_ones
 from priory.families.bernoulli import Bernoulli
 from priory.families.binomial import Binomial
 from priory.families.categorical import Categorical
@@ -69,29 +70,9 @@ def to_sql(classifier: Classifier, table: str = "data", dialect: str = "duckdb")
         query = query.replace(" = CAST('NaN' AS DOUBLE)", " IS NULL")
         query = query.replace("Infinity' AS DOUBLE)", "9e999' AS DOUBLE)")
     tree = sqlglot.parse_one(query, read="duckdb")
-    booleans = _booleans(classifier)
-    for column in list(tree.find_all(sqlglot.exp.Column)):
-        counts = isinstance(column.parent, sqlglot.exp.GT | sqlglot.exp.Mul) or (
-            isinstance(column.parent, sqlglot.exp.Cast) and column.parent.is_type("double")
-        )
-        if counts and column.table == "rows" and column.name in booleans:
-            column.replace(sqlglot.exp.cast(column.copy(), "int"))  # no number to PostgreSQL
+    if dialect == "postgres":
+        as_numbers(tree, zeros_and_ones(classifier))
     return str(tree.sql(dialect=dialect, pretty=True))
-
-
-def _booleans(classifier: Classifier) -> set[str]:
-    """Find the columns that hold truth values."""
-    statistics = classifier.statistics
-    labels = {
-        block.columns[0]: getattr(statistics.tables[block.name], "labels", ())
-        for block in statistics.schema.counted
-        if block.kind is Kind.LABELS
-    }
-    return {
-        name
-        for name, values in labels.items()
-        if values and all(isinstance(value, bool) for value in values)
-    }
 
 
 Levels: TypeAlias = dict[str, dict[str, str]]
@@ -197,7 +178,7 @@ def _contributes(term: Term, text: bool) -> str:
     if block.kind is Kind.COUNTS:
         if isinstance(term.family, Bernoulli):
             return "TRUE"
-        return f"({' OR '.join(f'{_column(c)} > 0' for c in block.columns)})"
+        return f"({' OR '.join(f'{_double(c)} > 0' for c in block.columns)})"
     labels: Sequence[Label] | None = None
     if isinstance(p, PairCounts):
         binned = block.pairing is not None and block.pairing.edges[-1] is not None
@@ -254,7 +235,7 @@ def _bernoulli(term: Term, k: int) -> str:
             f"THEN {_number(p.log_on[0, k])} ELSE {_number(p.log_off[0, k])} END"
         )
     return _sum(
-        f"CASE WHEN {_column(c)} > 0 THEN {_number(p.log_on[j, k])} "
+        f"CASE WHEN {_double(c)} > 0 THEN {_number(p.log_on[j, k])} "
         f"ELSE {_number(p.log_off[j, k])} END"
         for j, c in enumerate(columns)
     )
@@ -263,7 +244,7 @@ def _bernoulli(term: Term, k: int) -> str:
 def _counts(term: Term, k: int) -> str:
     w = term.parameters.table
     return _sum(
-        f"CASE WHEN {_column(c)} > 0 THEN {_column(c)} * {_number(w[j, k])} ELSE {_number(0.0)} END"
+        f"CASE WHEN {_double(c)} > 0 THEN {_double(c)} * {_number(w[j, k])} ELSE {_number(0.0)} END"
         for j, c in enumerate(term.block.columns)
     )
 

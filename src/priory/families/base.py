@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from priory.base.errors import NoLikelihoodError
+from priory.base.errors import InputError, NoLikelihoodError
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, Label
 from priory.data.columns import Combined, Labels, Numbers
 from priory.data.schema import Block, Kind
@@ -39,6 +39,7 @@ __all__ = [
     "Rng",
     "adder_of",
     "counted_values",
+    "draw_counts",
     "log",
     "log_gamma",
     "log_shares",
@@ -259,3 +260,17 @@ def times(weight: FloatArray, scores: FloatArray) -> float:
     weight, scores = np.broadcast_arrays(weight, scores)
     some = weight > 0
     return float((weight[some] * scores[some]).sum())
+
+
+def draw_counts(rng: Rng, mean: Any, most: float = 1e15) -> AnyArray:
+    """Draw from Poisson's distribution, unless numbers would be beyond all counting.
+
+    >>> draw_counts(np.random.default_rng(0), np.array([0.0])).tolist()
+    [0]
+    """
+    if not (mean <= most).all():
+        raise InputError(
+            f"no row can be drawn: it would have {np.max(mean):.3g} counts on average, "
+            f"and {most:g} are the most that are drawn"
+        )
+    return np.asarray(rng.poisson(mean))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from priory.base.errors import SettingError, UnseenValueError, listing
-from priory.base.labels import label_key, label_keys, sorted_labels
+from priory.base.labels import are_in_order, label_key, label_keys, sorted_labels
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
 from priory.data.columns import Column, Labels
 from priory.data.schema import Block, Kind
@@ -55,7 +56,7 @@ class Categorical(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
     def parameters(self, table: ValuesTable, prior: DiscretePrior) -> CategoricalParameters:
         """Estimate log P(v | k) for each value of the domain."""
         labels, counts, pseudo = self._counts(table, prior)
-        return CategoricalParameters(labels, log_shares(counts.T, pseudo[:, None]), _places(labels))
+        return CategoricalParameters(labels, log_shares(counts.T, pseudo[:, None]))
 
     def _counts(
         self, table: ValuesTable, prior: DiscretePrior
@@ -64,7 +65,7 @@ class Categorical(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         table = table.as_labels()
         labels = sorted_labels([*table.labels, *prior.values(), *self.values])
         domain = self._domain(labels)
-        counts = _spread(table.weight, table.labels, _places(labels), len(domain))
+        counts = _spread(table.weight, table.labels, labels, len(domain))
         return labels, counts, prior.pseudo_counts(domain, counts.sum(axis=0))
 
     def _domain(self, labels: Sequence[Label]) -> list[Label | None]:
@@ -100,7 +101,7 @@ class Categorical(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         where = np.array([places.get(label_key(v), never) for v in coded.labels] + [-1], np.int32)
         domain = self._domain(labels)
         declared = {label_key(v) for v in (*prior.values(), *self.values)}
-        rows = _spread(known.rows, known.labels, places, never + 1)  # the last: never learned
+        rows = _spread(known.rows, known.labels, labels, never + 1)  # the last: never learned
         alone = np.array([label_key(v) not in declared for v in labels] + [False])
         alone &= rows.sum(axis=0) == 1
         counts = np.concatenate([counts[:, :never], np.zeros((len(counts), 1))], axis=1)
@@ -185,7 +186,7 @@ class Categorical(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
     def feature_counts(self, table: ValuesTable, parameters: CategoricalParameters) -> FloatArray:
         """Count how often each value was seen with each class."""
         seen = table.as_labels()
-        return _spread(seen.weight, seen.labels, parameters.places, len(parameters.labels)).T
+        return _spread(seen.weight, seen.labels, parameters.labels, len(parameters.labels)).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +195,11 @@ class CategoricalParameters:
 
     labels: tuple[Label, ...]
     log_p: FloatArray
-    places: Mapping[Any, int]
+
+    @cached_property
+    def places(self) -> Mapping[Any, int]:
+        """The place of each label, by its key."""
+        return _places(self.labels)
 
     @property
     def n_classes(self) -> int:
@@ -224,8 +229,11 @@ def _places(labels: Sequence[Label]) -> dict[Any, int]:
 
 
 def _spread(
-    sums: AnyArray, labels: Sequence[Label], places: Mapping[Any, int], size: int
+    sums: AnyArray, labels: Sequence[Label], domain: Sequence[Label], size: int
 ) -> AnyArray:
-    """Put the sums of labels at their places, classes × places."""
+    """Put the sums of labels at their places among those of a domain, classes × places."""
+    if len(labels) == len(domain) and are_in_order(labels):  # the domain has all of them
+        return spread_keys(sums, np.arange(len(labels)), size)
+    places = _places(domain)
     where = np.array([places[key] for key in label_keys(labels)], dtype=np.intp)
     return spread_keys(sums, where, size)

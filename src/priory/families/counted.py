@@ -16,7 +16,7 @@ from priory.base.formatting import number
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Counts, SparseRows
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, EstimateTables, Rng, log_gamma
+from priory.families.base import Adder, EstimateTables, Rng, draw_counts, log_gamma
 from priory.families.described import FactorPart, FactorParts, Support
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.loo import LooRows, brute_force_loo, loo_table
@@ -165,7 +165,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         """Draw counts; the length, which the model does not speak of, is Poisson about its mean."""
         self.check_likelihood()
         p = np.exp(parameters.table).T
-        return rng.multinomial(rng.poisson(parameters.length[y]), p[y]).astype(np.float64)
+        return rng.multinomial(draw_counts(rng, parameters.length[y]), p[y]).astype(np.float64)
 
     def n_free(self, table: Any, prior: DiscretePrior) -> int:
         """Count V − 1 shares for each class, or for the bernoulli readout V of them."""

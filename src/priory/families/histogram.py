@@ -39,8 +39,9 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
 
     Bins are cut from the cells, so they can be chosen anew without the data: of equal frequency
     (`bins` of them, by default √n between 5 and 20) or by minimum description length, which
-    looks at the classes. The first and the last bin reach outwards for the comparison of
-    classes; as a density the histogram is zero beyond the numbers seen.
+    looks at the classes. The first and the last bin reach outwards: as a density, one number more
+    than the n seen in such a bin lies beyond them with the probability t = 1 / (n + 2), in an
+    exponential tail as wide as the bin; the numbers within keep 1 − t.
 
     >>> import numpy as np
     >>> from priory.data.schema import Block
@@ -71,7 +72,8 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         pseudo = prior.pseudo_counts(bins.labels, bins.weight.sum(axis=0))
         log_p = log_shares(bins.weight.T, pseudo[:, None])
         ends = (cells.lower[:1].tolist() + cells.upper[-1:].tolist()) or [0.0, 0.0]
-        return HistogramParameters(cuts, log_p, ends[0], ends[1])
+        n = bins.weight.sum(axis=0)
+        return HistogramParameters(cuts, log_p, ends[0], ends[1], 1.0 / (n[[0, -1]] + 2.0))
 
     def _after(self, cells: CellsTable) -> IntArray:
         """Find after which cells the bins end."""
@@ -192,15 +194,24 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         return low, high, place, len(after) + 1
 
     def log_base_measure(self, column: Numbers, parameters: HistogramParameters) -> FloatArray:
-        """Give −log of the bin's width, −∞ for a number beyond those seen."""
-        x = column.values[:, 0]
-        edges = parameters.edges
+        """Give −log of the bin's width; beyond the numbers seen log t/w − (how far)/w."""
+        x, edges = column.values[:, 0], parameters.edges
         widths = np.diff(edges)
-        log_widths = np.log(np.where(widths > 0, widths, 1.0))  # a lone value is a point mass
-        codes = parameters.bin_of(x)
+        widths[widths <= 0] = 1.0  # a lone value is a point mass
+        codes, last = parameters.bin_of(x), len(widths) - 1
+        below, above = parameters.tails
+        inside = -np.log(widths)
+        inside[0] += np.log1p(-below)
+        inside[last] += np.log1p(-above)
         with np.errstate(invalid="ignore"):
-            beyond = (x < edges[0]) | (x > edges[-1])
-        return np.where(codes < 0, 0.0, np.where(beyond, -np.inf, -log_widths[codes]))
+            far = np.maximum(np.maximum(edges[0] - x, x - edges[-1]), 0.0) / widths[codes]
+        tail = np.log(np.where(codes == 0, below, above) / widths[codes]) - far
+        if last == 0:
+            with np.errstate(invalid="ignore"):
+                share = np.where(x < edges[0], below, above)
+            inside[0] = np.log1p(-below - above) - np.log(widths[0])
+            tail = np.log(share / widths[0]) - far
+        return np.where(codes < 0, 0.0, np.where(far > 0, tail, inside[codes]))
 
     def formula(self, block: Block, value: Any, parameters: HistogramParameters) -> str:
         """Write P(the number's bin | class)."""
@@ -208,10 +219,14 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         return f"P({block.columns[0]} in {bin_names(parameters.cuts)[bin_of]} | class)"
 
     def sample(self, parameters: HistogramParameters, y: CodeArray, rng: Rng) -> AnyArray:
-        """Draw a bin by its probability, and a number evenly inside of it."""
+        """Draw a bin by its probability, and a number evenly inside of it, or from its tail."""
         bins = draw(np.exp(parameters.log_p).T, y, rng)
-        edges = parameters.edges
-        return rng.uniform(edges[bins], edges[bins + 1])
+        edges, u = parameters.edges, rng.random(len(y))
+        below, above = parameters.tails
+        drawn = rng.uniform(edges[bins], edges[bins + 1])
+        far = rng.standard_exponential(len(y)) * (edges[bins + 1] - edges[bins])
+        drawn = np.where((bins == 0) & (u < below), edges[0] - far, drawn)
+        return np.where((bins == len(edges) - 2) & (u > 1.0 - above), edges[-1] + far, drawn)
 
     def linear(self, block: Block, parameters: HistogramParameters) -> Linear:
         """Write the one-hot form: a feature for each bin."""
@@ -233,12 +248,16 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
 
 @dataclass(frozen=True, eq=False)
 class HistogramParameters:
-    """Hold the cuts, log P(bin | k), bins × classes, and the least and greatest number seen."""
+    """Hold the cuts, log P(bin | k), bins × classes, and the least and greatest number seen.
+
+    `tails` are the shares of the first and of the last bin that lie beyond these two.
+    """
 
     cuts: FloatArray
     log_p: FloatArray
     least: float
     greatest: float
+    tails: FloatArray
 
     @property
     def n_classes(self) -> int:

@@ -24,6 +24,7 @@ from priory.families.protocols import ClosedFormLoo
 
 __all__ = [
     "LooRows",
+    "alike",
     "brute_force_loo",
     "distinct",
     "log_likelihood_loo",
@@ -142,7 +143,7 @@ def brute_force_loo(
     without: Callable[[Any, Any, LooRows], Any] = loo_table,
 ) -> Lookup:
     """Estimate from the rest of the table, once for each value, class and weight that differ."""
-    leaders, where = _alike(column, loo)
+    leaders, where = alike(column, loo)
     scores = np.empty((len(leaders), n_classes(table)))
     for i, row in enumerate(leaders.tolist()):
         one = slice(row, row + 1)
@@ -151,7 +152,7 @@ def brute_force_loo(
     return Lookup(where.astype(np.int32), np.arange(len(leaders), dtype=np.int32), scores)
 
 
-def _alike(column: Any, loo: LooRows) -> tuple[AnyArray, AnyArray]:
+def alike(column: Any, loo: LooRows) -> tuple[AnyArray, AnyArray]:
     """Find a row of each kind that differs in value, class or weight, and each row's kind."""
     if isinstance(column, Labels):
         codes = column.codes.astype(np.int64) + 1

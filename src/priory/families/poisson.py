@@ -12,7 +12,16 @@ from priory.base.errors import InputError
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Numbers
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, EstimateTables, Rng, counted_values, log, log_gamma, times
+from priory.families.base import (
+    Adder,
+    EstimateTables,
+    Rng,
+    counted_values,
+    draw_counts,
+    log,
+    log_gamma,
+    times,
+)
 from priory.families.evidence import log_gamma_evidence
 from priory.families.loo import LooRows, loo_columns, reduced
 from priory.families.moments import NumericTable, class_moments
@@ -56,6 +65,8 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
                 raise InputError(f"poisson takes integers of at least 0, not {float(wrong[0])!r}")
         shape, weight, pooled = self._after(table, prior)
         known = weight > 0
+        if (shape < 0).any():  # as a file may say, whose cells say otherwise
+            raise InputError("poisson takes integers of at least 0, not a negative sum of them")
         return PoissonParameters(np.where(known, shape / np.where(known, weight, 1.0), pooled))
 
     def _after(
@@ -127,7 +138,7 @@ class Poisson(ClosedFormLoo, Parametric, Conjugate, LinearFamily):
 
     def sample(self, parameters: PoissonParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a count at the rate of each row's class."""
-        drawn = rng.poisson(parameters.rate[y]).astype(np.float64)
+        drawn = draw_counts(rng, parameters.rate[y]).astype(np.float64)
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
 
     def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:

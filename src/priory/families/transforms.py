@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,7 +48,7 @@ class Identity(Transform):
 class LogTransform(Transform):
     """Map x to log(1 + (x − least) / scale), so that any column has a logarithm.
 
-    Numbers below the least one seen are taken for it, and have no density.
+    Numbers below the least one seen are taken for it; their density fades with their distance.
 
     >>> LogTransform(least=0.0, scale=1.0)(np.array([0.0, np.e - 1])).tolist()
     [0.0, 1.0]
@@ -61,11 +62,12 @@ class LogTransform(Transform):
         return np.log1p(np.maximum(x - self.least, 0.0) / self.scale)
 
     def log_slope(self, x: AnyArray) -> FloatArray:
-        """Give −log(x − least + scale)."""
+        """Give −log(x − least + scale), below the least −log(scale) − (least − x)/scale."""
         with np.errstate(invalid="ignore"):
-            inside = np.asarray(x) >= self.least
-            slope = -np.log(np.where(inside, x - self.least, 0.0) + self.scale)
-        return np.where(np.isnan(x), 0.0, np.where(inside, slope, -np.inf))
+            excess = np.where(np.isnan(x), 0.0, np.asarray(x) - self.least)
+        slope = np.minimum(excess, 0.0) / self.scale
+        slope -= np.log(np.maximum(excess, 0.0) + self.scale)
+        return np.where(np.isnan(x), 0.0, slope)
 
     def inverse(self, t: FloatArray) -> FloatArray:
         """Give least + scale · (e^t − 1)."""
@@ -80,7 +82,8 @@ class LogTransform(Transform):
 class RankTransform(Transform):
     """Map x to the normal quantile of its rank, straight lines between the cells.
 
-    Numbers beyond those seen are taken for the outermost, and have no density.
+    Numbers beyond those seen are taken for the outermost. Their density fades with their distance,
+    so that they have together what a normal has beyond that quantile.
     """
 
     points: FloatArray
@@ -92,14 +95,19 @@ class RankTransform(Transform):
         return np.where(np.isnan(x), np.nan, t)
 
     def log_slope(self, x: AnyArray) -> FloatArray:
-        """Take the log of the slope of the line that x lies on."""
+        """Take the log of the slope s of the line that x lies on; beyond log s − s (how far)/m.
+
+        m is Mills' ratio (1 − Φ(t)) / φ(t) of the outermost quantile.
+        """
         if len(self.points) < 2:
             return np.zeros(len(x))
-        slopes = np.log(np.diff(self.quantiles) / np.diff(self.points))
+        slopes = np.diff(self.quantiles) / np.diff(self.points)
         line = np.clip(np.searchsorted(self.points, x, side="right") - 1, 0, len(slopes) - 1)
-        with np.errstate(invalid="ignore"):
-            beyond = (x < self.points[0]) | (x > self.points[-1])
-        return np.where(np.isnan(x), 0.0, np.where(beyond, -np.inf, slopes[line]))
+        known = np.where(np.isnan(x), self.points[0], x)
+        below, above = mills(-self.quantiles[0]), mills(self.quantiles[-1])
+        far = np.maximum(self.points[0] - known, 0.0) * slopes[0] / below
+        far += np.maximum(known - self.points[-1], 0.0) * slopes[-1] / above
+        return np.where(np.isnan(x), 0.0, np.log(slopes[line]) - far)
 
     def inverse(self, t: FloatArray) -> FloatArray:
         """Interpolate the numbers."""
@@ -108,6 +116,17 @@ class RankTransform(Transform):
     def formula(self, column: str) -> str:
         """Write what the ranks are turned into."""
         return f"normal quantile of the rank of {column}"
+
+
+def mills(t: float) -> float:
+    """Give (1 − Φ(t)) / φ(t): how wide a normal's tail is beyond t.
+
+    >>> round(mills(0.0), 4), round(mills(3.0), 4)
+    (1.2533, 0.3046)
+    """
+    if t > 30.0:  # both vanish
+        return 1.0 / t
+    return math.sqrt(math.pi / 2) * math.erfc(t / math.sqrt(2)) * math.exp(t * t / 2)
 
 
 def log_transform(cells: CellsTable) -> LogTransform:

@@ -13,7 +13,7 @@ from priory.base.errors import SettingError
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.data.columns import SparseRows, Texts
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Rng
+from priory.families.base import Adder, Rng, draw_counts
 from priory.families.counted import Counted, CountedParameters
 from priory.families.described import Support, listed
 from priory.families.loo import LooRows
@@ -31,6 +31,9 @@ from priory.statistics.tables import WordsTable
 __all__ = ["READOUTS", "Words", "WordsParameters"]
 
 NO_CLASS = np.zeros(1, dtype=np.int32)
+
+LONGEST = 1e7
+"""The number of words that are drawn for a text, at most, on average."""
 
 READOUTS = ("multinomial", "bernoulli", "complement")
 
@@ -216,7 +219,7 @@ class Words(Counted):
                 p = 1.0 / (1.0 + np.exp(-weights[:, k]))
                 drawn = [words[rng.random(len(p)) < p] for _ in of_class]
             else:
-                lengths = rng.poisson(parameters.length[k], size=len(of_class))
+                lengths = draw_counts(rng, np.repeat(parameters.length[k], len(of_class)), LONGEST)
                 drawn = [rng.choice(words, size=n, p=np.exp(weights[:, k])) for n in lengths]
             texts[of_class] = [" ".join(some) for some in drawn]
         return texts

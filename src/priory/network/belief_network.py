@@ -33,6 +33,7 @@ from priory.network.structure_learning import StructureLearning
 from priory.network.variables import (
     Coded,
     Domain,
+    Domains,
     declared_domains,
     domain_of,
     ordered_names,
@@ -414,8 +415,16 @@ class BeliefNetwork(StructureLearning):
         return coded, weight
 
     @classmethod
-    def _of_structure(cls, graph: Graph, data: Any, smoothing: Smoothing) -> Self:
-        return cls(graph.edges, nodes=graph.nodes, smoothing=smoothing).update(data)
+    def _of_structure(
+        cls,
+        graph: Graph,
+        data: Any,
+        smoothing: Smoothing,
+        missing: Literal["skip", "em"],
+        values: Domains | None = None,
+    ) -> Self:
+        network = cls(graph.edges, nodes=graph.nodes, smoothing=smoothing, values=values)
+        return network.update(data, missing=missing)
 
 
 def _read_only(tables: Mapping[str, FloatArray]) -> dict[str, FloatArray]:

@@ -20,7 +20,7 @@ from priory.statistics.information import beyond_chance, bic, mutual_information
 from priory.tuning.climbing import LEAST_GAIN, Parents, climb
 from priory.tuning.trees import spanning_tree, worthy_edges
 
-__all__ = ["Edges", "FamilyScore", "Score", "chow_liu", "hill_climbing", "tan"]
+__all__ = ["Edges", "FamilyScore", "Score", "chow_liu", "hill_climbing", "pairwise_tree", "tan"]
 
 MOST_CONSIDERED = 5_000_000
 """A node and its parents with more combinations than this are never considered."""
@@ -32,9 +32,14 @@ Edges = Iterable[tuple[str, str]]
 def chow_liu(coded: Coded, root: str | None = None) -> Graph:
     """Find the tree of greatest total mutual information, leading away from its root."""
     coded = _complete(coded)
-    names = tuple(coded.domains)
     if root is not None:
         find_variable(root, coded.domains, "column")
+    return pairwise_tree(coded, root)
+
+
+def pairwise_tree(coded: Coded, root: str | None = None) -> Graph:
+    """Find the same tree, each two columns compared by the rows that have both."""
+    names = tuple(coded.domains)
     edges = spanning_tree(_information(coded, names, None), names.index(root) if root else 0)
     return Graph.of([(names[i], names[j]) for i, j in edges], names)
 

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
     "Reading",
     "Skipped",
     "Source",
+    "TextSource",
     "Unread",
     "check_columns",
     "row_number",
@@ -113,8 +115,13 @@ class Reading:
     thousands: str | None = None
     on_error: str = "fail"
     table: str | None = None
+    query: str | None = None
 
     def __post_init__(self) -> None:
+        if self.query is not None and self.table is not None:
+            raise SettingError(
+                f"table={self.table!r} and query={self.query!r} both say what is read; give one."
+            )
         if self.decimal not in (".", ","):
             raise SettingError(f"decimal must be '.' or ',', not {self.decimal!r}.")
         if self.thousands is not None and self.thousands not in (",", ".", " ", "'", "_"):
@@ -221,6 +228,10 @@ class Source(ABC):
     def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
         """Iterate over the rows of some columns, at most `most` of them."""
 
+    def count_there(self, task: Any, schema: Any) -> Any:
+        """Count the rows where they are, if the source is an engine that can (`Counted`)."""
+        return None
+
     def fraction_done(self) -> float | None:
         """Report the fraction of the rows read so far, if it is known."""
         return None
@@ -228,6 +239,31 @@ class Source(ABC):
     def close(self) -> None:
         """Close files and connections."""
         return
+
+
+class TextSource(Source):
+    """Rows whose columns have no types, so that their forms are inferred from the first of them."""
+
+    @property
+    def is_text(self) -> bool:
+        """True: the columns have no types."""
+        return True
+
+    def forms(self) -> Mapping[str, Form]:
+        """Infer the form of each column from the first rows."""
+        return self._inferred[0]
+
+    def unread(self) -> Sequence[Unread]:
+        """List the columns that are labels only because a few values do not fit."""
+        return self._inferred[1]
+
+    @cached_property
+    def _inferred(self) -> tuple[Mapping[str, Form], Sequence[Unread]]:
+        return self._infer()
+
+    @abstractmethod
+    def _infer(self) -> tuple[Mapping[str, Form], Sequence[Unread]]:
+        """Find what each column holds, and which hold something else in a few rows."""
 
 
 def check_columns(names: Collection[str], known: Collection[str], what: str) -> None:

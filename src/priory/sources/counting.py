@@ -18,7 +18,8 @@ import numpy as np
 from priory.base.errors import InputError, PrioryWarning, listing, warn
 from priory.base.labels import label_key
 from priory.base.typing import Label
-from priory.classifier.counter import Counter, without_columns
+from priory.classifier.counter import Counter, without_columns, without_identifiers
+from priory.data.arrow import release
 from priory.data.columns import Labels
 from priory.data.gaps import tidied
 from priory.data.natural import natural
@@ -29,14 +30,17 @@ from priory.sources.base import SAMPLE_ROWS, Batch, Form, Reading, Source
 from priory.sources.fitting import fitted, not_fitting, without_rows
 from priory.sources.prefetch import prefetch
 from priory.sources.progress import Progress
-from priory.statistics.sampling import Pool, Sample
+from priory.statistics.sampling import Pool, Sample, joined
 from priory.statistics.statistics import Statistics
 from priory.tuning.kinds import declared_kinds
 from priory.tuning.settings import Settings
 
 __all__ = [
+    "Counted",
     "OtherClasses",
+    "Tally",
     "Task",
+    "check_class_count",
     "class_form",
     "count",
     "in_known_types",
@@ -100,6 +104,8 @@ def sample_schema(task: Task) -> Schema:
         raise InputError(f"{task.source.name} has no rows{_where_hint(task.source)}.")
     raw = _joined(batches, task.features).table(task.features)
     schema = infer(raw, declared_kinds(task.settings, raw))
+    del raw, batches, batch
+    release()
     # Only the whole source can tell whether strings never repeat; until then they are counted.
     blocks = (
         replace(block, kind=Kind.LABELS, why="strings") if block.kind is Kind.IDENTIFIER else block
@@ -108,29 +114,60 @@ def sample_schema(task: Task) -> Schema:
     return replace(schema, blocks=tuple(blocks))
 
 
+@dataclass(frozen=True)
+class Counted:
+    """What was counted of some rows; parts of them that were counted apart add up.
+
+    There are no sums where there were no rows with a class.
+    """
+
+    total: Statistics | None
+    sample: Sample | None
+    unlabelled: int = 0
+    left_out: tuple[str, ...] = ()
+    """Why rows were left out, row by row."""
+
+    def __add__(self, other: Counted) -> Counted:
+        totals = [one.total for one in (self, other) if one.total is not None]
+        samples = [one.sample for one in (self, other) if one.sample is not None]
+        return Counted(
+            without_identifiers(totals[0] + totals[1]) if len(totals) > 1 else (*totals, None)[0],
+            joined(samples) if samples else None,
+            self.unlabelled + other.unlabelled,
+            self.left_out + other.left_out,
+        )
+
+
 def count(task: Task, schema: Schema) -> tuple[Statistics, Sample | None]:
-    """Count all rows of a source, and keep a sample of them."""
-    with Progress(task.source, task.progress) as bar:
-        tally = _Tally(task, schema)
-        for batch in task.batches():
-            tally.add(batch)
-            bar.add(batch.n_rows)
-        total, sample = tally.total(), tally.sample
-        if tally.misread:
-            total, sample = _widened(task, total, tally.misread, bar)
-        total = _told_integers(total, tally.fractions)
+    """Count all rows of a source, here or where they are, and keep a sample of them."""
+    counted = task.source.count_there(task, schema)
+    if counted is not None:
+        total, sample = _whole(task, counted), counted.sample
+        for reason in counted.left_out:
+            task.source.skipped.add(reason)
+    else:
+        with Progress(task.source, task.progress) as bar:
+            tally = Tally(task, schema)
+            for batch in task.batches():
+                tally.add(batch)
+                bar.add(batch.n_rows)
+            counted = tally.counted()
+            total, sample = _whole(task, counted), counted.sample
+            if tally.misread:
+                total, sample = _widened(task, total, tally.misread, bar)
+            total = _told_integers(total, tally.fractions)
     if not task.again:
         task.source.skipped.tell(task.source.name)
-    if tally.unlabelled and not task.again:
+    if counted.unlabelled and not task.again:
         warn(
-            f"{tally.unlabelled:,} rows of {task.source.name} have no {task.target!r} and were "
+            f"{counted.unlabelled:,} rows of {task.source.name} have no {task.target!r} and were "
             "skipped: a row can be learned only with its class.",
             PrioryWarning,
         )
     return total, sample
 
 
-class _Tally:
+class Tally:
     """A running count of the batches of a source."""
 
     def __init__(self, task: Task, schema: Schema) -> None:
@@ -158,9 +195,7 @@ class _Tally:
             weight = np.where(labels.missing, 0.0, 1.0 if weight is None else weight)
             labels = Labels(np.maximum(labels.codes, 0), labels.labels)
         self._classes.update(map(label_key, labels.labels))
-        if task.most_classes is not None and len(self._classes) > task.most_classes:
-            found = [key[-1] for key in self._classes]
-            raise InputError(_too_many(task.target, task.most_classes, found))
+        check_class_count(task, [key[-1] for key in self._classes])
         if not labels.labels:
             return None
         raw = batch.table(task.features)
@@ -199,24 +234,24 @@ class _Tally:
             return batch
         return without_rows(batch, firm, task.source)
 
-    def total(self) -> Statistics:
-        """Add everything up, with the kinds that all the rows together have."""
-        source = self._task.source
-        if self._counter.is_empty:
-            reason = "no row has a class" if self.unlabelled else "there are no rows"
-            raise InputError(f"{source.name}: {reason} to learn{_where_hint(source)}.")
-        total = self._counter.total()
-        never = [
-            block.name
-            for block in total.schema.counted
-            if block.kind is Kind.LABELS and _never_repeats(block, total.tables[block.name])
-        ]
-        return without_columns(total, never)
+    def counted(self) -> Counted:
+        """Add up what came so far."""
+        total = None if self._counter.is_empty else self._counter.total()
+        return Counted(total, self._counter.sample, self.unlabelled)
 
-    @property
-    def sample(self) -> Sample | None:
-        """The sample of the rows, if one was asked for."""
-        return self._counter.sample
+
+def _whole(task: Task, counted: Counted) -> Statistics:
+    """Give the columns the kinds that all the rows together have."""
+    source, total = task.source, counted.total
+    if total is None:
+        reason = "no row has a class" if counted.unlabelled else "there are no rows"
+        raise InputError(f"{source.name}: {reason} to learn{_where_hint(source)}.")
+    never = [
+        block.name
+        for block in total.schema.counted
+        if block.kind is Kind.LABELS and _never_repeats(block, total.tables[block.name])
+    ]
+    return without_columns(total, never)
 
 
 def _widened(
@@ -241,7 +276,7 @@ def _widened(
         ),
         sample_size=0,
     )
-    tally = _Tally(of_late, Schema(tuple(late), tuple(widened.values())))
+    tally = Tally(of_late, Schema(tuple(late), tuple(widened.values())))
     whole = _with_blocks(total.schema, widened)
     pool = Pool(task.sample_size) if task.sample_size else None
     for batch in (of_late if pool is None else task).batches():
@@ -249,7 +284,7 @@ def _widened(
         if pool is not None and counted is not None:
             pool.add(read(batch.table(task.features), whole), *counted)
         bar.add(batch.n_rows)
-    found = tally.total()
+    found = _whole(of_late, tally.counted())
     if not np.array_equal(found.rows, total.rows):
         raise InputError(f"{task.source.name} changed while it was read.")
     schema = _with_blocks(total.schema, {block.name: block for block in found.schema})
@@ -358,6 +393,12 @@ def _joined(batches: Sequence[Batch], names: Sequence[str]) -> Batch:
 def _never_repeats(block: Block, table: Any) -> bool:
     n = int(table.rows.sum())
     return block.why == "strings" and n >= 1000 and len(table.labels) == n
+
+
+def check_class_count(task: Task, classes: Sequence[Any]) -> None:
+    """Refuse more classes than are likely."""
+    if task.most_classes is not None and len(classes) > task.most_classes:
+        raise InputError(_too_many(task.target, task.most_classes, classes))
 
 
 def _too_many(target: str, most: int, classes: Sequence[Any]) -> str:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from priory.base.errors import InputError
-from priory.sources.base import SAMPLE_BYTES, SAMPLE_ROWS, Batch, Form, Reading, Source, Unread
+from priory.data.arrow import release
+from priory.sources.base import SAMPLE_BYTES, SAMPLE_ROWS, Batch, Form, Reading, TextSource, Unread
 from priory.sources.casting import (
     FALSE,
     TRUE,
@@ -41,6 +42,9 @@ FIRST_PIECE = 1 << 21
 BYTES_PER_COLUMN, LARGEST_PIECE = 12_288, 1 << 26
 """A piece of a wide table is larger, so that it has some thousand rows: each adds to every sum."""
 
+WIDE = 500
+"""Of so many columns the memory between them counts."""
+
 SMALLEST_BLOCK = 1 << 16
 """The part parsed by one thread is a quarter of a piece, and so many bytes more."""
 
@@ -48,7 +52,7 @@ LONGEST = 1 << 28
 """The longest line."""
 
 
-class CsvSource(Source):
+class CsvSource(TextSource):
     """The rows of CSV files with the same columns."""
 
     def __init__(self, name: str, heads: Sequence[CsvHead], reading: Reading) -> None:
@@ -58,35 +62,19 @@ class CsvSource(Source):
         self._size = sum(os.path.getsize(head.path) for head in heads)
         self._before = 0
         self._file: Any = None
-        self._found: tuple[Mapping[str, Form], Sequence[Unread]] | None = None
 
-    @property
-    def is_text(self) -> bool:
-        """True: the columns have no types."""
-        return True
-
-    def forms(self) -> Mapping[str, Form]:
-        """Infer the form of each column from the first rows."""
-        return self._inferred()[0]
-
-    def unread(self) -> Sequence[Unread]:
-        """List the columns that are labels only because a few values do not fit."""
-        return self._inferred()[1]
-
-    def _inferred(self) -> tuple[Mapping[str, Form], Sequence[Unread]]:
+    def _infer(self) -> tuple[Mapping[str, Form], Sequence[Unread]]:
         """Let Arrow infer the types, and look closer at what it takes for strings, or codes."""
-        if self._found is None:
-            first = list(self._first())
-            found = [piece.inferred() for piece in first]
-            forms = {name: _joined(types[name] for types in found) for name in self.columns}
-            unsure = [name for name in self.columns if forms[name] is Form.TEXT]
-            if any(_leading_zeros(piece.rows) for piece in first):
-                unsure += [name for name in self.columns if forms[name] is Form.INTEGER]
-            texts = [piece.texts(unsure)[0] for piece in first] if unsure else []
-            columns = {name: _concatenated(table[name] for table in texts) for name in unsure}
-            seen, unread = find_forms(columns, self.reading)
-            self._found = {**forms, **seen}, unread
-        return self._found
+        first = list(self._first())
+        found = [piece.inferred() for piece in first]
+        forms = {name: _joined(types[name] for types in found) for name in self.columns}
+        unsure = [name for name in self.columns if forms[name] is Form.TEXT]
+        if any(_leading_zeros(piece.rows) for piece in first):
+            unsure += [name for name in self.columns if forms[name] is Form.INTEGER]
+        texts = [piece.texts(unsure)[0] for piece in first] if unsure else []
+        columns = {name: _concatenated(table[name] for table in texts) for name in unsure}
+        seen, unread = find_forms(columns, self.reading)
+        return {**forms, **seen}, unread
 
     def _first(self) -> Iterator[_Piece]:
         """Iterate over the first rows, a piece for each file."""
@@ -111,9 +99,10 @@ class CsvSource(Source):
         """Stream the rows, with a few pieces at a time in memory."""
         left, self._before = most, 0
         for head in self._heads:
-            size = min(max(PIECE, BYTES_PER_COLUMN * len(head.columns)), LARGEST_PIECE)
-            for piece in self._pieces(head, size if most is None else FIRST_PIECE):
-                for batch in self._parsed(piece, head, forms):
+            least, largest = (PIECE, LARGEST_PIECE) if most is None else (FIRST_PIECE, SAMPLE_BYTES)
+            size = min(max(least, BYTES_PER_COLUMN * len(head.columns)), largest)
+            for batches in map(partial(self._parsed, forms), self._pieces(head, size)):
+                for batch in batches:
                     if left is not None and batch.n_rows > left:
                         batch = batch.take(range(left))
                     if batch.n_rows:
@@ -160,13 +149,13 @@ class CsvSource(Source):
                             f"{head.path} has a line of more than {LONGEST:,} bytes: it is no "
                             "table of text, or its lines do not end."
                         )
-                    rest, rows = data[end:], data[:end]
+                    rest, rows = data[end:], [data[:end]]
                     del data, more  # a piece is large
                     if end:
-                        yield _Piece(rows, quoted, odd, head, start, self.reading)
+                        yield _Piece(rows.pop(), quoted, odd, head, start, self.reading)
                     start += end
 
-    def _parsed(self, piece: _Piece, head: CsvHead, forms: Mapping[str, Form]) -> Iterator[Batch]:
+    def _parsed(self, forms: Mapping[str, Form], piece: _Piece) -> Iterator[Batch]:
         import pyarrow as pa
 
         table = None
@@ -180,7 +169,11 @@ class CsvSource(Source):
                 name: without_gaps(table[name], self.reading) if form is Form.TEXT else table[name]
                 for name, form in forms.items()
             }
-            yield Batch(columns, table.num_rows, place=piece.place)
+            place = piece.place
+            del piece  # nothing else holds its text, which the batch needs no more
+            if len(self.columns) >= WIDE:
+                release()
+            yield Batch(columns, table.num_rows, place=place)
             return
         texts, faults = piece.texts(tuple(forms))
         end = min(faults) if faults and not self.reading.skips else texts.num_rows + len(faults)
@@ -231,10 +224,11 @@ class _Piece:
         from pyarrow import csv
 
         reading, types = self.reading, arrow_types()
-        is_serial = bool(parsing)
+        is_serial, is_wide = bool(parsing), len(self.head.columns) >= WIDE
+        n_blocks = 1 if is_serial or is_wide else 4  # of many columns each is converted by itself
         options = csv.ReadOptions(
             column_names=list(self.head.columns),
-            block_size=len(self.rows) + 1 if is_serial else len(self.rows) // 4 + SMALLEST_BLOCK,
+            block_size=len(self.rows) // n_blocks + SMALLEST_BLOCK,
             use_threads=not is_serial,
         )
         parse = csv.ParseOptions(
@@ -248,7 +242,14 @@ class _Piece:
             include_columns=list(forms),
             decimal_point=reading.decimal,
         )
-        return csv.read_csv(pa.BufferReader(self.rows), options, parse, convert)
+        rows = pa.BufferReader(self.rows)
+        if not is_wide:
+            return csv.read_csv(rows, options, parse, convert)
+        # A pool that gives back what it freed, whichever thread it was: holes of thousands of
+        # columns would be larger than the table.
+        table = csv.read_csv(rows, options, parse, convert, pa.system_memory_pool())
+        release()
+        return table
 
     def texts(self, names: Sequence[str]) -> tuple[Any, dict[int, str]]:
         """Parse the rows as strings, and find the rows of another length, with what is wrong."""

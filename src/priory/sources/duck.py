@@ -7,15 +7,16 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, count
 from typing import Any
 
 import numpy as np
 
 from priory.base.errors import InputError, SettingError
 from priory.base.parallel import thread_count
-from priory.sources.base import Batch, Form, Reading, Source, row_number
+from priory.base.secrets import without_secrets
+from priory.sources.base import Batch, Form, Reading, Source
 from priory.sources.guarding import check_query
+from priory.sources.selecting import SelectSource, gathered, identifier, literal
 
 __all__ = [
     "DuckSource",
@@ -30,16 +31,12 @@ __all__ = [
     "of_table",
 ]
 
-VALUES_AT_ONCE = 2_500_000
 RELATION = "priory_relation"
 ROW = "priory:row"
 
 
-class DuckSource(Source):
-    """The rows of a FROM clause, whose columns have types of their own.
-
-    DuckDB ignores the case of names, so that columns go by their places.
-    """
+class DuckSource(SelectSource):
+    """The rows of a FROM clause of DuckDB."""
 
     def __init__(
         self,
@@ -51,43 +48,18 @@ class DuckSource(Source):
         relation: Any = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
-        super().__init__()
-        self.name, self.where, self.reading = name, reading.where, reading
-        self.columns = _distinct(columns)
-        self._connection, self._relation, self._origin = connection, relation, origin
+        super().__init__(name, columns, origin, reading)
+        self._connection, self._relation = connection, relation
         self._on_close = on_close
 
-    def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
-        """Stream the rows, with a few batches at a time in memory."""
-        names = list(forms)
-        expressions = [f"{self._expression(name)} AS v{i}" for i, name in enumerate(names)]
-        limit = "" if most is None else f" LIMIT {most}"
-        selected = ", ".join(expressions) or "1"
-        query = f"SELECT {selected} FROM {self._filtered()}{limit}"
-        size = int(np.clip(VALUES_AT_ONCE // max(len(names), 1), 8192, 262_144))
-        before = 0
-        for table in self._tables(query, size):
-            columns = {name: table.column(i) for i, name in enumerate(names)}
-            yield Batch(columns, table.num_rows, place=row_number(self.name, before))
-            before += table.num_rows
-
     def _tables(self, query: str, size: int) -> Iterator[Any]:
-        """Iterate over Arrow tables of about so many rows each."""
-        import pyarrow as pa
-
         with explained(self.name, self.where):
-            relation = self._query(query)
+            relation = self.query(query)
             make = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-            waiting: list[Any] = []
-            for batch in make(size):
-                waiting.append(batch)
-                if sum(part.num_rows for part in waiting) >= size:
-                    yield pa.Table.from_batches(waiting)
-                    waiting = []
-            if waiting:
-                yield pa.Table.from_batches(waiting)
+            yield from gathered(make(size), size)
 
-    def _query(self, query: str) -> Any:
+    def query(self, query: str) -> Any:
+        """Query the connection, or the relation under its name."""
         if self._relation is not None:
             return self._relation.query(RELATION, query)
         return self._connection.sql(query)
@@ -106,21 +78,8 @@ class DuckSource(Source):
         if self._on_close is not None:
             self._on_close()
 
-    def _filtered(self) -> str:
-        """Write the FROM clause with the condition, in which columns have their names."""
-        places = ", ".join(_raw(i) for i in range(len(self.columns)))
-        placed = f"(SELECT * FROM {self._origin}) AS placed({places})"
-        if self.where is None:
-            return placed
-        named = ", ".join(f"{_raw(i)} AS {identifier(name)}" for i, name in enumerate(self.columns))
-        return f"(SELECT *, {named} FROM {placed}) WHERE ({self.where}\n)"
-
-    def _expression(self, name: str) -> str:
-        sql = _raw(self.columns.index(name))
-        if not self.reading.na_values:
-            return sql
-        missing = ", ".join(map(literal, self.reading.na_values))
-        return f"CASE WHEN trim(TRY_CAST({sql} AS VARCHAR)) IN ({missing}) THEN NULL ELSE {sql} END"
+    def _text(self, sql: str) -> str:
+        return f"TRY_CAST({sql} AS VARCHAR)"
 
 
 class FilteredSource(Source):
@@ -188,8 +147,8 @@ def connect(attach: Mapping[str, str] | None = None) -> Any:
     )
     for name, path in (attach or {}).items():
         if "://" not in path and not re.match(r"\w+:", path) and not os.path.exists(path):
-            raise InputError(f"There is no database {path} to attach.")
-        with explained(f"database {path}", None):
+            raise InputError(f"There is no database {without_secrets(path)} to attach.")
+        with explained(f"database {without_secrets(path)}", None):
             connection.execute(f"ATTACH {literal(path)} AS {identifier(name)} (READ_ONLY)")
     return connection
 
@@ -239,11 +198,14 @@ def of_database(
     reading: Reading,
     on_close: Callable[[], None] | None = None,
 ) -> DuckSource:
-    """Open a table of a DuckDB database as a source."""
+    """Open a table of a DuckDB database as a source, or a query in it."""
     from priory.sources.rows import chosen_table
 
     with explained(name, None):
         connection.execute(f"ATTACH {literal(path)} AS priory_base (READ_ONLY)")
+        if reading.query is not None:
+            connection.execute("USE priory_base")
+            return of_query(connection, reading.query, name, reading, on_close)
         found = connection.execute(
             "SELECT table_schema, table_name FROM information_schema.tables "
             "WHERE table_catalog = 'priory_base' ORDER BY ALL"
@@ -254,14 +216,20 @@ def of_database(
     return _typed(connection, name, origin, reading, None, on_close)
 
 
-def of_query(connection: Any, query: str, name: str, reading: Reading) -> DuckSource:
+def of_query(
+    connection: Any,
+    query: str,
+    name: str,
+    reading: Reading,
+    on_close: Callable[[], None] | None = None,
+) -> DuckSource:
     """Open the last of some SQL statements as a source; the others, if harmless, are executed."""
     with explained(name, None):
         before, text = check_query(connection, query)
         for statement in before:
             connection.execute(statement)
         columns = connection.sql(text).columns
-    return _typed(connection, name, f"({text}) AS query", reading, columns)
+    return _typed(connection, name, f"({text}\n) AS query", reading, columns, on_close)
 
 
 def of_relation(relation: Any, reading: Reading) -> DuckSource:
@@ -309,44 +277,8 @@ def _typed(
     return DuckSource(connection, name, columns, origin, reading, None, on_close)
 
 
-def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Give names that stand more than once a number, as a join may have them.
-
-    >>> _distinct(["id", "x", "id"])
-    ('id', 'x', 'id_1')
-    """
-    found: dict[str, None] = {}
-    for name in names:
-        numbered = (f"{name}_{i}" for i in count(1))
-        found[next(n for n in chain([name], numbered) if n not in found)] = None
-    return tuple(found)
-
-
-def _raw(i: int) -> str:
-    """Make a name that no column of the user has."""
-    return f'"priory:{i}"'
-
-
 def _list(files: Sequence[str]) -> str:
     return f"[{', '.join(map(literal, files))}]"
-
-
-def literal(text: str) -> str:
-    """Quote a string for SQL.
-
-    >>> literal("it's")
-    "'it''s'"
-    """
-    return "'" + text.replace("'", "''") + "'"
-
-
-def identifier(name: str) -> str:
-    """Quote a name for SQL.
-
-    >>> print(identifier('the "a" of b'))
-    "the ""a"" of b"
-    """
-    return '"' + name.replace('"', '""') + '"'
 
 
 @contextlib.contextmanager
@@ -362,6 +294,7 @@ def explained(name: str, where: str | None) -> Iterator[None]:
 
 
 def _explained(text: str, name: str, where: str | None) -> Exception:
+    text = without_secrets(text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     file = re.search(r"^\s*file = (.+)$", text, flags=re.MULTILINE)
     place = file[1] if file else name

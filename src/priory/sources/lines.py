@@ -46,24 +46,35 @@ class Lines:
     @cached_property
     def _found(self) -> tuple[int, list[int]]:
         """The number of the first line, and after how many of them each row begins."""
-        n, left = 1, self.start
+        n, left, last = 1, self.start, b""
         opened, file = open_bytes(self.head.path)
         with file, opened:
             read = reader(opened, self.head, self.encoding)
             rows = b""
             while left > 0 and (data := read(min(left, AT_ONCE))):
-                n += data.count(b"\n", 0, left)
-                rows = data[left:]
+                n += _ends(data[:left], after=last)
+                last, rows = data[:left][-1:], data[left:]
                 left -= len(data)
             while len(rows) < self.size and (data := read(self.size - len(rows))):
                 rows += data
         lines, inside = [], False
-        for i, line in enumerate(rows[: self.size].split(b"\n")):
-            if not inside and line.strip(b"\r"):
+        ended = rows[: self.size].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        for i, line in enumerate(ended.split(b"\n")):
+            if not inside and line:
                 lines.append(i)
             if self.quoted and line.count(b'"') % 2:
                 inside = not inside
         return n, lines
+
+
+def _ends(text: bytes, after: bytes) -> int:
+    r"""Count the ends of lines, as Arrow does: a carriage return alone ends one as well.
+
+    >>> _ends(b"a\rb\r\nc\n", b""), _ends(b"\nc", after=b"\r")
+    (3, 0)
+    """
+    pairs = text.count(b"\r\n") + (after == b"\r" and text.startswith(b"\n"))
+    return text.count(b"\n") + text.count(b"\r") - pairs
 
 
 def reader(opened: IO[bytes], head: CsvHead, encoding: str) -> Callable[[int], bytes]:

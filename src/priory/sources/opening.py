@@ -9,7 +9,9 @@ from contextlib import ExitStack
 from typing import Any
 
 from priory.base.errors import InputError, SettingError
+from priory.base.secrets import without_secrets
 from priory.data.gaps import GAP_WORDS
+from priory.sources.addresses import file_of, is_address
 from priory.sources.base import Reading, Source
 from priory.sources.folders import FolderSource, has_classes
 from priory.sources.guarding import check_condition, confine
@@ -63,11 +65,19 @@ def as_reading(
 
 
 def _open(source: Any, reading: Reading, attach: Mapping[str, str] | None) -> Source:
+    if is_address(source):
+        file = file_of(source)
+        if file is None:
+            from priory.sources.postgresql import open_postgres
+
+            return open_postgres(source, reading)
+        return _open_files(file, reading)
     is_filtered = reading.where is not None or bool(reading.na_values)
     if isinstance(source, str | os.PathLike) and has_classes(source):
         if is_filtered:
             raise SettingError("where and na_values must not be given for a folder of texts.")
         return FolderSource(source)
+    _refuse_query(source, reading)
     is_relation = type(source).__name__ == "DuckDBPyRelation"
     is_stream = hasattr(source, "read_next_batch") or (
         hasattr(source, "__arrow_c_stream__") and not hasattr(source, "__len__")
@@ -86,11 +96,18 @@ def _open(source: Any, reading: Reading, attach: Mapping[str, str] | None) -> So
             if is_stream:
                 return StreamSource(duck.filtered_stream(connection, as_reader(source), reading))
             return duck.of_table(connection, source, type(source).__name__, reading)
-        name = " ".join(source.split())
+        name = without_secrets(" ".join(source.split()))
         return duck.of_query(connection, source, f"query {name:.60}", reading)
     except BaseException:
         connection.close()
         raise
+
+
+def _refuse_query(source: Any, reading: Reading) -> None:
+    is_query = isinstance(source, str) and SQL.match(source) is not None
+    if reading.query is not None and (is_query or not _is_paths(source)):
+        what = "a query already" if is_query else f"a {type(source).__name__} in memory"
+        raise SettingError(f"query names rows of a database, but the data are {what}.")
 
 
 def _open_files(source: Any, reading: Reading) -> Source:
@@ -114,6 +131,11 @@ def _open_files(source: Any, reading: Reading) -> Source:
     if reading.table is not None and format_ not in ("sqlite", "duckdb", "excel"):
         raise SettingError(
             f"table names a table of a database or a sheet of a workbook, but {name} is {format_}."
+        )
+    if reading.query is not None and format_ not in ("sqlite", "duckdb"):
+        raise SettingError(
+            f"query names rows of a database, but {name} is {format_}. Give the query as the data: "
+            f"\"SELECT … FROM '{name}'\"."
         )
     if format_ in TEXTS:
         opened = TEXTS[format_](files, name, reading)

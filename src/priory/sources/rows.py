@@ -8,17 +8,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from itertools import islice
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from priory.base.errors import InputError, PrioryWarning, SettingError, did_you_mean, listing, warn
-from priory.sources.base import SAMPLE_ROWS, Batch, Form, Reading, Source, Unread, row_number
+from priory.sources.base import SAMPLE_ROWS, Batch, Form, Reading, TextSource, Unread, row_number
 from priory.sources.casting import arrow_types, as_strings, cast, find_forms
 from priory.sources.packed import open_bytes, reading, unpacked
+from priory.sources.selecting import distinct, identifier
 
-__all__ = ["RowsSource", "Unreadable", "excel", "json_rows", "sqlite"]
+__all__ = [
+    "RowsSource",
+    "Unreadable",
+    "chosen_table",
+    "connect_sqlite",
+    "excel",
+    "json_rows",
+    "sqlite",
+]
 
 AT_ONCE = 1 << 22
 BETWEEN = re.compile(r"[\s,]*")
 ROWS_AT_ONCE = 20_000
+RECURSIVE = 33
+"""SQLite's code of WITH RECURSIVE, to which Python gives no name before 3.12."""
 
 
 class Unreadable(NamedTuple):
@@ -34,7 +46,7 @@ class Chunk(NamedTuple):
     place: Callable[[int], str]
 
 
-class RowsSource(Source):
+class RowsSource(TextSource):
     """Rows that come as Python values; each value has its own type, so a column may be mixed."""
 
     def __init__(
@@ -48,7 +60,6 @@ class RowsSource(Source):
         super().__init__()
         self.name, self.reading = name, reading
         self._chunks, self._resources = chunks, resources or ExitStack()
-        self._found: tuple[Mapping[str, Form], Sequence[Unread]] | None = None
         self._by_key = columns is None
         try:
             self.columns = tuple(columns) if columns is not None else self._keys()
@@ -62,32 +73,17 @@ class RowsSource(Source):
         found = {key: None for row in islice(rows, SAMPLE_ROWS) if type(row) is dict for key in row}
         return tuple(found)
 
-    @property
-    def is_text(self) -> bool:
-        """True: a column has no type of its own."""
-        return True
-
-    def forms(self) -> Mapping[str, Form]:
-        """Infer the form of each column from the first rows."""
-        return self._inferred()[0]
-
-    def unread(self) -> Sequence[Unread]:
-        """List the columns that are labels only because a few values do not fit."""
-        return self._inferred()[1]
-
-    def _inferred(self) -> tuple[Mapping[str, Form], Sequence[Unread]]:
-        if self._found is None:
-            rows = (row for chunk in self._chunks() for row in chunk.rows)
-            first = [row for row in islice(rows, SAMPLE_ROWS) if type(row) is not Unreadable]
-            values = {name: self._values(first, name) for name in self.columns}
-            strings = [
-                name
-                for name, column in values.items()
-                if all(value is None or isinstance(value, str) for value in column)
-            ]
-            columns = {name: as_strings(column) for name, column in values.items()}
-            self._found = find_forms(columns, self.reading, strings)
-        return self._found
+    def _infer(self) -> tuple[Mapping[str, Form], Sequence[Unread]]:
+        rows = (row for chunk in self._chunks() for row in chunk.rows)
+        first = [row for row in islice(rows, SAMPLE_ROWS) if type(row) is not Unreadable]
+        values = {name: self._values(first, name) for name in self.columns}
+        strings = [
+            name
+            for name, column in values.items()
+            if all(value is None or isinstance(value, str) for value in column)
+        ]
+        columns = {name: as_strings(column) for name, column in values.items()}
+        return find_forms(columns, self.reading, strings)
 
     def _values(self, rows: Sequence[Any], name: str) -> list[Any]:
         if self._by_key:
@@ -152,21 +148,25 @@ def json_rows(paths: Sequence[str], name: str, reading: Reading) -> RowsSource:
 
 
 def sqlite(path: str, name: str, reading: Reading) -> RowsSource:
-    """Open a table of a SQLite database."""
+    """Open a table of a SQLite database, or a query in it."""
     import sqlite3
 
     resources = ExitStack()
     try:
         file = resources.enter_context(unpacked(path))
-        base = sqlite3.connect(f"file:{_quoted(file)}?mode=ro", uri=True)
-        resources.enter_context(closing(base))
-        listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
-        tables = [row[0] for row in base.execute(listed) if not row[0].startswith("sqlite_")]
-        table = chosen_table(tables, name, reading)
-        query = 'SELECT * FROM "{}"'.format(table.replace('"', '""'))
-        columns = [column[0] for column in base.execute(f"{query} LIMIT 0").description]
+        base = resources.enter_context(closing(connect_sqlite(file)))
+        if reading.query is not None:
+            table, query = name, reading.query.strip().rstrip(";")
+        else:
+            listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
+            tables = [row[0] for row in base.execute(listed) if not row[0].startswith("sqlite_")]
+            table = chosen_table(tables, name, reading)
+            query = f"SELECT * FROM {identifier(table)}"
+        columns = [column[0] for column in base.execute(limited(query, 0)).description]
     except sqlite3.Error as error:
         resources.close()
+        if "not authorized" in str(error) or "prohibited" in str(error):
+            raise SettingError(f"A query may only read, not {reading.query!r:.80}.") from None
         raise InputError(f"{name} could not be read: {error}.") from None
     except BaseException:
         resources.close()
@@ -174,14 +174,30 @@ def sqlite(path: str, name: str, reading: Reading) -> RowsSource:
 
     def chunks() -> Iterator[Chunk]:
         # A connection belongs to its thread, and rows are read ahead by another.
-        own = sqlite3.connect(f"file:{_quoted(file)}?mode=ro", uri=True)
-        with closing(own):
+        with closing(connect_sqlite(file)) as own:
             cursor, before = own.execute(query), 0
             while rows := cursor.fetchmany(ROWS_AT_ONCE):
                 yield Chunk([tuple(map(_plain, row)) for row in rows], row_number(table, before))
                 before += len(rows)
 
-    return RowsSource(name, chunks, reading, columns, resources)
+    return RowsSource(name, chunks, reading, distinct(columns), resources)
+
+
+def connect_sqlite(file: str) -> Any:
+    """Connect to a file of SQLite, to read and nothing else."""
+    import sqlite3
+
+    base = sqlite3.connect(f"file:{quote(file)}?mode=ro", uri=True)
+    reads = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, RECURSIVE)
+    base.set_authorizer(
+        lambda action, *_: sqlite3.SQLITE_OK if action in reads else sqlite3.SQLITE_DENY
+    )
+    return base
+
+
+def limited(query: str, most: int) -> str:
+    """Write a query for the first of its rows."""
+    return f"SELECT * FROM ({query}\n) LIMIT {most}"
 
 
 def excel(path: str, name: str, reading: Reading) -> RowsSource:
@@ -335,9 +351,3 @@ def _array(path: str, opened: Any, first: bytes) -> Iterator[Chunk]:
 
 def _plain(value: Any) -> Any:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-
-
-def _quoted(path: str) -> str:
-    from urllib.parse import quote
-
-    return quote(path)

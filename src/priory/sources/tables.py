@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from priory.base.errors import InputError, SchemaError, SettingError, did_you_mean, listing
+from priory.base.secrets import secrets_of, without_secrets
+from priory.sources.addresses import refuse_address
 from priory.sources.packed import SUFFIXES, read_start
 
 __all__ = ["CsvHead", "find_files", "format_of", "read_head"]
@@ -72,15 +74,9 @@ class CsvHead:
 def find_files(path: str | os.PathLike[str]) -> list[str]:
     """List the files that match a path or a pattern."""
     name = os.fspath(path)
-    if name.startswith(("postgres://", "postgresql://", "mysql://")):
-        engine = "PostgreSQL" if name.startswith("postgres") else "MySQL"
-        raise InputError(
-            f"{name.partition('@')[2] or name} is a {engine} database. Send its rows through a "
-            "pipe, psql -c 'COPY (SELECT …) TO STDOUT CSV HEADER' | priory train - -t COLUMN; or, "
-            "where DuckDB has its extension, attach it and query it: "
-            "attach={'db': 'postgres:dbname=…'}, 'SELECT * FROM db.some_table'."
-        )
+    refuse_address(name)
     if "://" in name:
+        name = without_secrets(name, secrets_of(name))
         raise InputError(
             f"{name} is a URL. Read it by a query: \"SELECT * FROM '{name}'\" (DuckDB fetches it)."
         )

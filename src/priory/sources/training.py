@@ -23,6 +23,7 @@ from priory.base.errors import (
 from priory.base.parallel import at_most
 from priory.classifier.classifier import Classifier
 from priory.classifier.provenance import Figures, Provenance
+from priory.data.arrow import release
 from priory.data.schema import Block, Kind, Schema
 from priory.evaluation.validation import trained
 from priory.sources.base import Batch, Form, Source, check_columns
@@ -67,6 +68,7 @@ def train(
     thousands: str | None = None,
     on_error: str = "fail",
     table: str | None = None,
+    query: str | None = None,
     attach: Mapping[str, str] | None = None,
     progress: bool | None = None,
     **options: Any,
@@ -80,7 +82,8 @@ def train(
         (`priory[excel]`), plain or packed by gzip, bzip2, zstd, xz or zip. A string that begins as
         a query does (SELECT, WITH, FROM) is one; it may read files, and databases that are
         attached. Tables are whatever `Classifier.update` takes. A folder holds a folder of texts
-        for each class, as for `read_folder`.
+        for each class, as for `read_folder`. "postgresql://host/base" is a server
+        (`priory[databases]`), "sqlite:///file" and "duckdb:///file" are files.
     target : str
         The column that holds the classes. Rows without a class are skipped, with a warning. Only
         a folder of texts needs none.
@@ -110,6 +113,8 @@ def train(
         Whether a row that cannot be read is an error, with its line, or left out with a warning.
     table : str
         The table of a database, or the sheet of a workbook, where there are several.
+    query : str
+        A query of a database, in its own SQL, in place of a table; it may only read.
     attach : mapping of names to databases
         Databases that a query may read.
     progress : bool
@@ -134,6 +139,7 @@ def train(
     opening: dict[str, Any] = {"where": where, "na_values": na_values, "attach": attach}
     opening |= {"encoding": encoding, "delimiter": delimiter, "decimal": decimal}
     opening |= {"thousands": thousands, "on_error": on_error, "table": table}
+    opening |= {"query": query}
     with at_most(settings.n_threads), closing(open_source(source, **opening)) as opened:
         if settings.together and not opened.is_repeatable:
             raise SettingError(
@@ -170,6 +176,7 @@ def train(
         except OtherClasses:
             task = replace(task, class_form=Form.TEXT)
             statistics, sample = count(task, schema)
+        release()
         _check_classes(statistics, target)
         if sample is not None:
             statistics = _count_together(statistics, task, sample)
@@ -286,6 +293,16 @@ def sample_of_learned(classifier: Classifier, source: Any, **reading: Any) -> Sa
     size = int(classifier.settings.sample_size) or Settings().sample_size
     counted, sample, _ = _count_for(classifier, source, sample_size=size, **reading)
     return sample if counted == classifier.statistics else None
+
+
+def count_rows(classifier: Classifier, source: Any, **reading: Any) -> Statistics:
+    """Count the rows of a source as a classifier would learn them, which stays as it is.
+
+    >>> classifier = train("examples/play_tennis.csv", "play")
+    >>> count_rows(classifier, "examples/play_tennis.csv") == classifier.statistics
+    True
+    """
+    return _count_for(classifier, source, **reading)[0]
 
 
 def _count_for(

@@ -151,7 +151,7 @@ def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, list[Part]]]
         )
     class_codes = {token: code for code, token in enumerate(header["classes"])}
     (blocks, block_names), (parts, part_names), classes, keys = (
-        coded(table[name]) for name in COLUMNS[:4]
+        (codes, _strings(dictionary)) for codes, dictionary in map(coded, table.columns[:4])
     )
     rows = arrow_values(table["rows"], np.int64)
     numbers = [arrow_values(table[name], np.float64) for name in SUMS]
@@ -174,8 +174,8 @@ def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, list[Part]]]
     return header, dict(found)
 
 
-def coded(column: Any) -> tuple[CodeArray, list[str]]:
-    """Code a column of strings: a code for each row, -1 for null, and the string of each code."""
+def coded(column: Any) -> tuple[CodeArray, Any]:
+    """Code a column of strings: a code for each row, -1 for null; and an array of the strings."""
     import pyarrow as pa
 
     if not pa.types.is_dictionary(column.type):
@@ -183,19 +183,27 @@ def coded(column: Any) -> tuple[CodeArray, list[str]]:
     column = column.unify_dictionaries().combine_chunks()
     if isinstance(column, pa.ChunkedArray):
         if not column.num_chunks:
-            return np.zeros(0, dtype=np.int32), []
+            return np.zeros(0, dtype=np.int32), pa.array([], pa.string())
         column = column.chunk(0)
-    indices, dictionary = column.indices, column.dictionary
+    indices = column.indices
     codes = arrow_values(indices, np.int32)
     if indices.null_count:
         codes = np.where(arrow_nulls(indices), np.int32(-1), codes)
+    return codes, column.dictionary
+
+
+def _strings(dictionary: Any) -> list[str]:
+    """List the strings of an array, in half the time of Arrow."""
     if not len(dictionary):
-        return codes, []
+        return []
     ends = np.frombuffer(dictionary.buffers()[1], dtype=np.int32)[dictionary.offset :].tolist()
     text = dictionary.buffers()[2]
     text = b"" if text is None else text.to_pybytes()
-    strings = [text[a:b].decode() for a, b in pairwise(ends[: len(dictionary) + 1])]
-    return codes, strings
+    pairs = pairwise(ends[: len(dictionary) + 1])
+    if text.isascii():
+        letters = text.decode("ascii")
+        return [letters[a:b] for a, b in pairs]
+    return [text[a:b].decode() for a, b in pairs]
 
 
 def _add_up(sums: DoubleDouble, places: IntArray, size: int) -> DoubleDouble:

@@ -12,14 +12,15 @@ Scores have a column for each class; of two classes the log-odds of the second a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from priory.base.typing import AnyArray, CodeArray, FloatArray
 from priory.tuning.additive import row_losses, softmax
+from priory.tuning.quadratics import LowRank, nonnegative
 
 __all__ = [
     "LearnedWeights",
@@ -28,7 +29,6 @@ __all__ = [
     "learn_temperature",
     "learn_weights",
     "log_loss",
-    "nonnegative",
 ]
 
 RIDGE = 3.0
@@ -57,8 +57,8 @@ STEPS = 2
 BLOCK = 4_000_000
 """So many scores are worked on at once."""
 
-PATIENCE = 3
-"""So often may no fewer coordinates be wrong than before."""
+MOST_KEPT = 20_000_000
+"""So many entries of Hessians are kept at most; beyond, each is computed where it is needed."""
 
 COLDEST, HOTTEST = 0.005, 100.0
 
@@ -173,7 +173,7 @@ def learn_weights(
         return LearnedWeights(np.zeros(0), np.zeros(rows.prior.shape[1]), 1.0)
     n_terms = len(terms)
     free = np.ones(n_terms, dtype=np.bool_) if centre is None or one_for_all else np.isnan(centre)
-    total = terms[free].sum(axis=0, dtype=np.float64)
+    total = (terms if free.all() else terms[free]).sum(axis=0, dtype=np.float64)
     t = learn_temperature(rows.prior, total, rows.y, rows.weight, DOUBT, HOLD)
     if one_for_all:
         scaled = (t * total)[None].astype(np.float32)
@@ -194,20 +194,39 @@ def cross_fitted(
     """Score rows under weights that were learned without their fold, and give those.
 
     Each fold's weights are one Newton step from those of all rows, with its own rows taken out of
-    gradient and Hessian: both are sums over rows, so that one pass serves all folds.
+    gradient and Hessian.
     """
     held = _Held.to(weights.temperature, len(terms), centre)
     folds = [np.flatnonzero(fold == f) for f in range(int(fold.max(initial=-1)) + 1)]
-    parts = [_derivatives(terms[:, mine], rows.take(mine), weights) for mine in folds]
-    gradient = sum(part[0] for part in parts)
-    hessian = sum(part[1] for part in parts)
     scores = np.empty((len(rows), rows.prior.shape[1]))
     found = []
-    for mine, (slope, bend) in zip(folds, parts, strict=True):
-        without = _step(gradient - slope, hessian - bend, weights, held)
+    for mine, derivatives in zip(folds, _without_each(folds, terms, rows, weights), strict=True):
+        without = _step(*derivatives, weights, held)
         found.append(without)
         scores[mine] = without.scores(rows.take(mine), terms[:, mine])
     return scores, tuple(found)
+
+
+def _without_each(
+    folds: Sequence[AnyArray], terms: AnyArray, rows: Rows, weights: LearnedWeights
+) -> Iterator[tuple[FloatArray, FloatArray | LowRank]]:
+    """Compute gradient and Hessian without each fold: both are sums over rows."""
+    if _is_wide(terms):
+        for mine in folds:
+            weight = rows.weight.copy()
+            weight[mine] = 0.0
+            yield _low_rank(terms, replace(rows, weight=weight), weights)
+        return
+    size = len(terms) + rows.prior.shape[1]
+    parts: Iterable[tuple[FloatArray, FloatArray]]
+    parts = (_derivatives(terms[:, mine], rows.take(mine), weights) for mine in folds)
+    if len(folds) * size**2 <= MOST_KEPT:
+        parts = list(parts)
+        gradient, hessian = sum(part[0] for part in parts), sum(part[1] for part in parts)
+    else:
+        gradient, hessian = _derivatives(terms, rows, weights)
+    for slope, bend in parts:
+        yield gradient - slope, hessian - bend
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +251,8 @@ def _newton(terms: AnyArray, rows: Rows, held: _Held, steps: int) -> LearnedWeig
     )
     loss = _penalised(weights, terms, rows, held)
     for _ in range(steps):
-        gradient, hessian = _derivatives(terms, rows, weights)
+        given = (terms, rows, weights)
+        gradient, hessian = _low_rank(*given) if _is_wide(terms) else _derivatives(*given)
         aim = _step(gradient, hessian, weights, held)
         for length in (1.0, 0.5, 0.25, 0.125):
             trial = LearnedWeights(
@@ -265,6 +285,32 @@ def _derivatives(
         some, of = np.asarray(terms[:, block], dtype=np.float32), rows.take(block)
         add(some, of, softmax(weights.scores(of, some)), gradient, hessian)
     return gradient, hessian
+
+
+def _is_wide(terms: AnyArray) -> bool:
+    """Tell whether there are more terms than scores of each, so that the Hessian is of low rank."""
+    return len(terms) > terms[0].size if len(terms) else False
+
+
+def _low_rank(terms: AnyArray, rows: Rows, weights: LearnedWeights) -> tuple[FloatArray, LowRank]:
+    """Compute gradient and Hessian without writing it out: H = UUᵀ, a column for each score."""
+    n_terms, n_classes = len(terms), rows.prior.shape[1]
+    p = softmax(weights.scores(rows, terms))
+    wrong, bend = p.copy(), p * rows.weight[:, None]
+    if n_classes == 1:
+        wrong[:, 0] -= rows.y == 1
+        bend *= 1.0 - p
+        about, of_bias = terms, np.ones((1, len(rows), 1))
+    else:
+        wrong[np.arange(len(p)), rows.y] -= 1.0
+        about = terms - np.einsum("jik,ik->ji", terms, p)[:, :, None]
+        of_bias = np.eye(n_classes)[:, None, :] - p.T[:, :, None]
+    wrong *= rows.weight[:, None]
+    gradient = np.r_[terms.reshape(n_terms, -1) @ wrong.ravel(), rows.share @ wrong]
+    root = np.empty((n_terms + n_classes, *p.shape), dtype=np.float32)
+    np.multiply(about, np.sqrt(bend).astype(np.float32), out=root[:n_terms])
+    root[n_terms:] = of_bias * (np.sqrt(bend) * rows.share[:, None])
+    return gradient, LowRank(np.zeros(len(root)), root.reshape(len(root), -1))
 
 
 def _add_two(
@@ -310,15 +356,22 @@ def _add_many(
 
 
 def _step(
-    gradient: FloatArray, hessian: FloatArray, weights: LearnedWeights, held: _Held
+    gradient: FloatArray, hessian: FloatArray | LowRank, weights: LearnedWeights, held: _Held
 ) -> LearnedWeights:
-    """Find the least point of the quadratic with w ≥ 0; the biases, which are free, follow."""
-    n_terms = len(weights.terms)
-    g, H = gradient.copy(), hessian.copy()
-    g[:n_terms] += held.ridge * (weights.terms - held.centre)
-    g[n_terms:] += BIAS_RIDGE * weights.bias
-    H[np.diag_indices(len(H))] += np.r_[held.ridge, np.full(len(H) - n_terms, BIAS_RIDGE)]
-    aim = H @ np.r_[weights.terms, weights.bias] - g  # the quadratic is ½ zᵀHz − aimᵀz
+    """Find the least point of the quadratic with w ≥ 0; the biases are free."""
+    n_terms, z = len(weights.terms), np.r_[weights.terms, weights.bias]
+    ridge = np.r_[held.ridge, np.full(len(weights.bias), BIAS_RIDGE)]
+    g = gradient + ridge * (z - np.r_[held.centre, np.zeros(len(weights.bias))])
+    if isinstance(hessian, LowRank):
+        A, is_term = LowRank(hessian.diagonal + ridge, hessian.root), np.arange(len(z)) < n_terms
+        try:
+            z = nonnegative(A, A @ z - g, (z > 0) | ~is_term, is_term)
+        except np.linalg.LinAlgError:  # rounding: stay where we are
+            return weights
+        return LearnedWeights(z[:n_terms], z[n_terms:], weights.temperature)
+    H = hessian.copy()
+    H[np.diag_indices(len(H))] += ridge
+    aim = H @ z - g  # the quadratic is ½ zᵀHz − aimᵀz
     across = H[:n_terms, n_terms:]
     of_biases, aims = H[n_terms:, n_terms:], np.c_[across.T, aim[n_terms:]]
     if len(of_biases) > MANY_CLASSES:
@@ -333,38 +386,6 @@ def _step(
     except np.linalg.LinAlgError:  # rounding: stay where we are for the terms
         terms = weights.terms
     return LearnedWeights(terms, follow[:, -1] - follow[:, :-1] @ terms, weights.temperature)
-
-
-def nonnegative(A: FloatArray, b: FloatArray, free: Any = None) -> FloatArray:
-    """Find the least point of ½ wᵀAw − bᵀw with w ≥ 0, for a positive definite A.
-
-    By block principal pivoting (Portugal, Júdice and Vicente, 1994): solve for the free
-    coordinates, then let those go free that would fall below 0, or fix them there, all at once as
-    long as fewer are wrong each time, else the last of them alone, which cannot go round in
-    circles. `scipy.optimize.nnls` does this too, but takes longer to import than to run. `free`
-    are the coordinates that are thought to be above 0.
-
-    >>> nonnegative(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([3.0, 0.0]))
-    array([1.5, 0. ])
-    """
-    n = len(b)
-    free = np.ones(n, dtype=np.bool_) if free is None else np.array(free, dtype=np.bool_)
-    fewest, patience = n + 1, PATIENCE
-    rounding = 1e-12 * (1.0 + np.abs(b).max(initial=0.0))
-    for _ in range(10 * n + PATIENCE):
-        w = np.zeros(n)
-        w[free] = np.linalg.solve(A[np.ix_(free, free)], b[free])
-        wrong = np.where(free, w < 0, A @ w - b < -rounding)
-        if not np.isfinite(w).all():
-            break
-        if not wrong.any():
-            return w
-        patience = PATIENCE if wrong.sum() < fewest else patience - 1
-        fewest = min(fewest, int(wrong.sum()))
-        if patience < 0:
-            wrong[: np.flatnonzero(wrong)[-1]] = False
-        free ^= wrong
-    raise np.linalg.LinAlgError("No least point was found.")
 
 
 def _blocks(n: int, entries_per_row: int) -> Iterator[slice]:

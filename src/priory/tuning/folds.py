@@ -31,7 +31,7 @@ from priory.families.priors import Prior
 from priory.families.student_t import StudentT
 from priory.kernels.additive import cell_losses
 from priory.model.term import Choice, presence, presence_of
-from priory.statistics.dealing import deal, fold_count
+from priory.statistics.dealing import FOLDS, deal
 from priory.statistics.doubledouble import DoubleDouble
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
@@ -74,15 +74,11 @@ class FoldedRows:
     """What each row weighs in the sums, and takes along when it is left out."""
     weight: FloatArray
     """How much the loss of each row counts: rows that are not here count by those that are."""
-    n_folds: int
 
     @classmethod
-    def of(
-        cls, statistics: Statistics, sample: Sample, scale: float, n_folds: int | None = None
-    ) -> FoldedRows:
+    def of(cls, statistics: Statistics, sample: Sample, scale: float) -> FoldedRows:
         """Deal the rows of a sample out to folds."""
-        n_folds = n_folds or fold_count(len(sample), len(statistics.schema.blocks))
-        row, fold, _, share = deal(sample.hashes, sample.rows, sample.copied, n_folds)
+        row, fold, _, share = deal(sample.hashes, sample.rows, sample.copied)
         whole = sample if len(row) == len(sample) else sample.take(row)
         y, K = class_codes(whole.y, statistics), len(statistics.classes)
         own = whole.weight * share * scale
@@ -90,7 +86,7 @@ class FoldedRows:
         lift = np.where(there > 0, statistics.weight / np.where(there > 0, there, 1.0), 1.0)
         weight = own if sample.is_whole else own * lift[y] * (own.sum() / (own @ lift[y]))
         folds = fold.astype(np.int32)
-        return cls(statistics, whole.frame, y.astype(np.int32), folds, own, weight, n_folds)
+        return cls(statistics, whole.frame, y.astype(np.int32), folds, own, weight)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -114,7 +110,7 @@ class FoldedRows:
     def without(self) -> FloatArray:
         """The weight of each class without each fold, folds × classes."""
         K = self.n_classes
-        taken = np.bincount(self.place, self.own, self.n_folds * K).reshape(-1, K)
+        taken = np.bincount(self.place, self.own, FOLDS * K).reshape(-1, K)
         left = self.statistics.weight - taken
         return np.where(left > 1e-9 * self.statistics.weight, left, 0.0)
 
@@ -158,8 +154,7 @@ class _FoldedColumn:
     def __init__(self, rows: FoldedRows, block: Block, table: Table) -> None:
         self.rows, self.block, self.table = rows, block, table
         self.values: Any = rows.frame[block.name]
-        self.n_folds = rows.n_folds
-        self.n_places = rows.n_folds * rows.n_classes
+        self.n_places = FOLDS * rows.n_classes
 
     def is_foldable(self, choices: Sequence[Choice]) -> bool:
         """Tell whether it is a single column, and not of too many values and classes.
@@ -179,7 +174,7 @@ class _FoldedColumn:
     def left(self) -> Any:
         """The table without each fold, of folds × classes."""
         rows, K = self.rows, self.rows.n_classes
-        whole: Any = self.table.only_classes(np.tile(np.arange(K), self.n_folds))
+        whole: Any = self.table.only_classes(np.tile(np.arange(K), FOLDS))
         if not isinstance(whole, NumbersTable):
             given = self.block, self.values, rows.place, rows.own_or_none, self.n_places
             return whole - type(whole).count(*given)
@@ -193,7 +188,7 @@ class _FoldedColumn:
         taken = MomentsTable.count(
             self.block, self.values, rows.place, rows.own_or_none, self.n_places
         )
-        return table.moments.only_classes(np.tile(np.arange(K), self.n_folds)) - taken
+        return table.moments.only_classes(np.tile(np.arange(K), FOLDS)) - taken
 
     def _cells_left(self, whole: CellsTable) -> CellsTable:
         """Count the numbers of each cell without each fold, by the cells that rows are in."""
@@ -246,13 +241,13 @@ class _FoldedColumn:
         n, K = len(points) + 1, self.rows.n_classes
         code = np.where(codes < 0, n - 1, codes).astype(np.int64) * self.n_places + self.rows.place
         counted = np.bincount(code, weight, n * self.n_places)
-        return np.asarray(counted.reshape(n, self.n_folds, K), dtype=np.float64)
+        return np.asarray(counted.reshape(n, FOLDS, K), dtype=np.float64)
 
     def grid(self, family: Family, prior: Prior | None) -> FloatArray:
         """Score the points without each fold, points × folds × classes."""
         if isinstance(family, Histogram):
             if family.cut == "mdl":  # they look at the classes, and are cut anew without each fold
-                cuts = [mdl_of_counts(self._left_at[:, f]) for f in range(self.n_folds)]
+                cuts = [mdl_of_counts(self._left_at[:, f]) for f in range(FOLDS)]
                 return np.concatenate(
                     [self._binned(after, prior, slice(f, f + 1)) for f, after in enumerate(cuts)],
                     axis=1,
@@ -264,7 +259,7 @@ class _FoldedColumn:
         left = self.left if left is None else left
         out = np.zeros((len(points), self.n_places))
         family.adder(points, family.parameters(left, prior))(slice(0, len(points)), out)
-        return out.reshape(len(points), self.n_folds, -1)
+        return out.reshape(len(points), FOLDS, -1)
 
     def _student(self, family: StudentT) -> tuple[StudentT, MomentsTable, Numbers]:
         """Give the moments of transformed numbers, and the points; no class matters to those."""
@@ -331,7 +326,7 @@ class _FoldedColumn:
 
     @property
     def _nothing(self) -> FloatArray:
-        return np.zeros((1, self.n_folds, self.rows.n_classes))
+        return np.zeros((1, FOLDS, self.rows.n_classes))
 
     def scored(self, losses: Sequence[FloatArray], grids: Sequence[FloatArray]) -> Scored:
         """Give what is said at the points to their rows, each fold by the way the others choose.
@@ -342,7 +337,7 @@ class _FoldedColumn:
         others = of_folds.sum(axis=1, keepdims=True) - of_folds
         chosen = others.argmin(axis=0)
         grid = np.stack([grids[c][:, f] for f, c in enumerate(chosen.tolist())], axis=1)
-        loss = float(of_folds[chosen, np.arange(self.n_folds)].sum())
+        loss = float(of_folds[chosen, np.arange(FOLDS)].sum())
         of_rows = _clipped(grid)[codes, self.rows.fold].astype(np.float32)
         return Scored(loss, of_rows, np.asarray(grid.any(axis=2))[codes, self.rows.fold])
 
@@ -352,12 +347,12 @@ class _FoldedColumn:
         gone = np.asarray(self.values.missing).astype(np.int64)
         _, own = presence(self.block, table, rows.statistics.weight, prior)
         taken = np.bincount(rows.place, rows.own * (1 - gone), self.n_places)
-        there = np.tile(table.present, self.n_folds) - taken  # type: ignore[attr-defined]
+        there = np.tile(table.present, FOLDS) - taken  # type: ignore[attr-defined]
         left = presence_of(np.maximum(there, 0.0), rows.without.ravel())
         family, points = Bernoulli(), Labels(np.arange(2, dtype=np.int8), (False, True))
         out = np.zeros((2, self.n_places))
         family.adder(points, family.parameters(left, own))(slice(0, 2), out)
-        grid = out.reshape(2, self.n_folds, -1)
+        grid = out.reshape(2, FOLDS, -1)
         at = gone * self.n_places + rows.place
         counted = np.bincount(at, rows.weight, 2 * self.n_places).reshape(grid.shape)
         counts: FloatArray = np.asarray(counted, dtype=np.float64)

@@ -25,6 +25,7 @@ from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.kernels.additive import log_loss_residuals
 from priory.kernels.screening import left_over, shared_without
+from priory.statistics.dealing import FOLDS
 from priory.statistics.information import beyond_chance
 from priory.tuning.additive import softmax
 from priory.tuning.coded import CodedColumn
@@ -44,9 +45,6 @@ CONTRAST = 4.0
 CHANCE = 0.05
 """How probable it may be that any of all pairs is let in by chance."""
 
-GROUPS = 10
-"""Folds are put together to so many when pairs are chosen, for the choice takes long."""
-
 MOST_LOOKED_AT = 20_000
 """So many rows are looked at to find pairs that interact."""
 
@@ -60,8 +58,8 @@ class Pair:
     places: tuple[int, int]
     share: float
     """What the pair is thought to tell: nats a row given the class, or of what is left over."""
-    groups: BoolArray | None = None
-    """Whether it was chosen without each group of folds."""
+    without: BoolArray | None = None
+    """Whether it was chosen without each fold."""
 
     @property
     def size(self) -> int:
@@ -69,7 +67,7 @@ class Pair:
         return self.columns[0].size * self.columns[1].size
 
     def ratios(
-        self, place: CodeArray, own: FloatArray, n_folds: int, n_classes: int
+        self, place: CodeArray, own: FloatArray, n_classes: int
     ) -> tuple[FloatArray, FloatArray]:
         """Compute the log ratio of each cell, without each fold, and of all rows.
 
@@ -77,15 +75,15 @@ class Pair:
         each row as one number.
         """
         a, b = (column.size for column in self.columns)
-        known, n_places = self.codes >= 0, n_folds * n_classes
+        known, n_places = self.codes >= 0, FOLDS * n_classes
         at = self.codes[known].astype(np.int64) * n_places + place[known]
         counted = np.bincount(at, own[known], a * b * n_places)
-        taken = counted.reshape(a, b, n_folds, n_classes)
+        taken = counted.reshape(a, b, FOLDS, n_classes)
         total = taken.sum(axis=2)
         left = _log_ratio(np.maximum(total[:, :, None] - taken, 0.0))
-        if self.groups is not None:
-            left = left * self.groups[np.arange(n_folds) % GROUPS, None]
-        return left.reshape(a * b, n_folds, n_classes), _log_ratio(total).reshape(a * b, n_classes)
+        if self.without is not None:
+            left = left * self.without[:, None]
+        return left.reshape(a * b, FOLDS, n_classes), _log_ratio(total).reshape(a * b, n_classes)
 
 
 def _log_ratio(n: FloatArray) -> FloatArray:
@@ -106,17 +104,17 @@ def dependent_pairs(
 ) -> list[Pair]:
     """Find the pairs that share most given the class: those of a tree, and as many more.
 
-    They are chosen on all rows, and again without each group of folds: rows are told only of pairs
+    They are chosen on all rows, and again without each fold: rows are told only of pairs
     that were chosen without them.
     """
     if len(columns) < 2:
         return []
     some = slice(None) if len(y) <= MOST_LOOKED_AT else slice(0, MOST_LOOKED_AT)
     sizes = np.array([column.size for column in columns])
-    told = np.full((GROUPS + 1, len(sizes), len(sizes)), -np.inf)
+    told = np.full((FOLDS + 1, len(sizes), len(sizes)), -np.inf)
     pairs = [p for p in combinations(range(len(sizes)), 2) if _fits(columns, p)]
-    place = (fold[some] % GROUPS * n_classes + y[some]).astype(np.int32)
-    given = place, own[some], GROUPS, n_classes
+    place = (fold[some] * n_classes + y[some]).astype(np.int32)
+    given = place, own[some], FOLDS, n_classes
     looked_at = [code[some] for code in codes]
 
     def share(pair: tuple[int, int]) -> FloatArray:
@@ -127,11 +125,11 @@ def dependent_pairs(
     for (i, j), shares in zip(pairs, every, strict=True):
         told[:, i, j] = told[:, j, i] = shares
     n_rows = float(own[some].sum())
-    found = [_chosen(beyond_chance(of_group, sizes.tolist(), n_classes)) for of_group in told]
+    found = [_chosen(beyond_chance(of_fold, sizes.tolist(), n_classes)) for of_fold in told]
     return [
         replace(
             _pair(columns, codes, p, told[-1][p] / n_rows),
-            groups=np.array([p in of_group for of_group in found[:-1]]),
+            without=np.array([p in of_fold for of_fold in found[:-1]]),
         )
         for p in found[-1]
     ]

@@ -35,7 +35,6 @@ class SampleScores:
     hashes: AnyArray
     """The hash of each row, in order."""
     fold: IntArray
-    n_folds: int
 
     def find(self, hashes: AnyArray, fold: IntArray) -> IntArray:
         """Find rows by hash, and by fold where theirs are several; −1 for those not here."""

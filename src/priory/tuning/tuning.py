@@ -87,22 +87,16 @@ ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """What smooths words."""
 
 
-def tune(
-    statistics: Statistics, settings: Settings, sample: Sample, n_folds: int | None = None
-) -> Tuning:
-    """Choose families, smoothing, weights and corrections on a sample of the rows counted.
-
-    It is dealt out to so many folds; by default small tables have more.
-    """
+def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
+    """Choose families, smoothing, weights and corrections on a sample of the rows counted."""
     with Waiting(len(statistics.schema.blocks) + 3) as bar:
-        return _tune(statistics, settings, sample, n_folds, bar)
+        return _tune(statistics, settings, sample, bar)
 
 
 def _tune(
     statistics: Statistics,
     settings: Settings,
     sample: Sample,
-    n_folds: int | None,
     bar: Waiting,
 ) -> Tuning:
     scale = sample.scale(statistics)
@@ -113,7 +107,7 @@ def _tune(
     most = min(MOST_SCORES // (n_terms * K), MOST_OF_ONE // K)
     sample = sample.smaller(max(FEWEST_SAMPLED, most))
     sample = replace(sample, frame=with_pairs(sample.frame, statistics.schema))
-    rows = FoldedRows.of(scaled, sample, scale, n_folds)
+    rows = FoldedRows.of(scaled, sample, scale)
     chosen = _Chosen.of(rows, settings, defaults, bar)
     bar.step("pairs")
     pairs: list[Pair] = []
@@ -121,12 +115,14 @@ def _tune(
     codes = [column.codes(rows.frame) for column in paired]
     if len(paired) > 1:
         pairs = dependent_pairs(paired, codes, rows.y, rows.fold, rows.own, K)
-    ratios = [pair.ratios(rows.place, rows.own, rows.n_folds, K) for pair in pairs]
+    ratios = [pair.ratios(rows.place, rows.own, K) for pair in pairs]
     terms = [scored.rows for scored in chosen.terms.values()]
     terms += [_of_rows(grid, pair, rows) for pair, (grid, _) in zip(pairs, ratios, strict=True)]
     stacked = np.stack(terms) if terms else np.zeros((0, *rows.prior.shape), np.float32)
     known = Rows(rows.prior, rows.y, rows.weight, chosen.share(len(rows)))
-    n_own = len(chosen.terms)
+    names, n_own = list(chosen.terms), len(chosen.terms)
+    terms.clear()  # they are stacked: of thousands of columns twice is much
+    chosen.terms.clear()
     bar.step("weights")
     weights, scores = _weighted(settings, known, stacked, n_own, rows)
     corrected = Corrected((), (), scores)
@@ -143,13 +139,13 @@ def _tune(
     ]
     return Tuning(
         chosen.choices,
-        dict(zip(chosen.terms, weights.terms[:n_own].tolist(), strict=True)),
+        dict(zip(names, weights.terms[:n_own].tolist(), strict=True)),
         weights.temperature,
         statistics.classes,
         bias + (0.0 if settings.weights is None else _smoothing(scaled.weight)),
         scale,
         statistics.n_rows,
-        "leave-one-out" if settings.weights is None or not terms else "cross-fitted",
+        "leave-one-out" if settings.weights is None or not len(stacked) else "cross-fitted",
         _sample_scores(corrected.scores, rows, sample),
         (*corrected.columns, *_pair_corrections(dependent, corrected.pairs)),
     )
@@ -170,7 +166,7 @@ def log_joint_cross_fitted(
     scored = tuning.scored
     assert scored is not None
     hashes = row_hashes(frame, y)
-    at = scored.find(hashes, folds_of(hashes, scored.n_folds))
+    at = scored.find(hashes, folds_of(hashes))
     out = np.empty((len(frame), len(statistics.classes)))
     out[at >= 0] = scored.scores[at[at >= 0]]
     if (others := np.flatnonzero(at < 0)).size:
@@ -334,9 +330,9 @@ def _sample_scores(scores: FloatArray, rows: FoldedRows, sample: Sample) -> Samp
         scores = np.hstack([np.zeros_like(scores), scores])
     top = scores.max(axis=1, keepdims=True)
     scores = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
-    row, fold, copies, _ = deal(sample.hashes, sample.rows, sample.copied, rows.n_folds)
+    row, fold, copies, _ = deal(sample.hashes, sample.rows, sample.copied)
     weight = rows.weight * (rows.statistics.weight.sum() / rows.weight.sum())
-    return SampleScores(rows.y, scores, copies, weight, sample.hashes[row], fold, rows.n_folds)
+    return SampleScores(rows.y, scores, copies, weight, sample.hashes[row], fold)
 
 
 def candidates(

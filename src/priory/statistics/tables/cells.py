@@ -54,12 +54,12 @@ class CellsTable(Table):
     @cached_property
     def upper(self) -> FloatArray:
         """The greatest number of each cell."""
-        return interval_of(self.keys, self.level)[1]
+        return interval_of(self.keys, self.level)[1] if self.level else self.lower
 
     @cached_property
     def values(self) -> FloatArray:
         """A number inside each cell; at level 0 the very values counted."""
-        return value_of(self.keys, self.level)
+        return value_of(self.keys, self.level) if self.level else self.lower
 
     def coarsened(self, level: int) -> CellsTable:
         """Count in the larger cells of a higher level."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from priory.base.errors import ForgetError
-from priory.base.labels import label_key, label_keys, label_token, token_labels, union
+from priory.base.labels import are_in_order, label_key, label_keys, label_token, token_labels, union
 from priory.base.typing import CodeArray, FloatArray, IntArray, Key
 from priory.data.columns import Column
 from priory.data.schema import Block
@@ -85,8 +85,9 @@ class LabelsTable(Table):
     def _tidy(self) -> LabelsTable:
         """Keep the labels that have rows, in their order."""
         seen = np.flatnonzero(self.rows.any(axis=0))
-        order = sorted(seen.tolist(), key=label_keys(self.labels).__getitem__)
-        return self if order == list(range(len(self.labels))) else self._only(order)
+        if len(seen) == len(self.labels) and are_in_order(self.labels):
+            return self
+        return self._only(sorted(seen.tolist(), key=label_keys(self.labels).__getitem__))
 
     def _only(self, places: list[int]) -> LabelsTable:
         labels = tuple(self.labels[v] for v in places)

@@ -1,0 +1,142 @@
+"""The class prior of new rows without classes, estimated from what the model says of them.
+
+    π_k ← mean over rows of P'(k | x),   P'(k | x) ∝ P(k | x) · π_k / P_learned(k)
+
+These are the steps of EM (Saerens, Latinne and Decaestecker 2002): they climb the likelihood of the
+rows under label shift, where P(x | k) is as it was learned and the shares of the classes are not.
+Probabilities must be calibrated for it, as those of tuned models are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from priory.base.errors import InputError, SettingError
+from priory.base.formatting import aligned
+from priory.base.html import html_table
+from priory.base.typing import FloatArray, Label
+
+__all__ = ["PriorEstimate", "estimate_prior"]
+
+STEPS, SETTLED = 2_000, 1e-7
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PriorEstimate:
+    """The estimated prior of some rows, with its interval, beside the learned one."""
+
+    classes: tuple[Label, ...]
+    prior: FloatArray
+    low: FloatArray
+    high: FloatArray
+    learned: FloatArray
+    n_rows: int
+    level: float
+    p_value: float
+    """Of the learned prior being that of the rows (Wald's test)."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Convert to plain JSON values."""
+        rows = zip(self.classes, self.prior, self.low, self.high, self.learned, strict=True)
+        names = ("class", "prior", "low", "high", "learned")
+        found = [dict(zip(names, (k, *map(float, row)), strict=True)) for k, *row in rows]
+        return {"classes": found, "rows": self.n_rows, "level": self.level, "p": self.p_value}
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows = zip(self.classes, self.learned, self.prior, self.low, self.high, strict=True)
+        head: tuple[str, ...] = ("class", "learned", "now", f"{self.level:.0%} interval")
+        return [head] + [
+            (str(k), f"{was:.4f}", f"{now:.4f}", f"{low:.4f}–{high:.4f}")
+            for k, was, now, low, high in rows
+        ]
+
+    def __repr__(self) -> str:
+        return f"<PriorEstimate of {len(self.classes)} classes from {self.n_rows:,} rows>"
+
+    def __str__(self) -> str:
+        return f"{aligned(self._rows())}\np = {self.p_value:.3g} for no change"
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._rows()
+        return html_table(head, rows)
+
+
+def estimate_prior(
+    p: FloatArray,
+    learned: FloatArray,
+    classes: tuple[Label, ...],
+    level: float = 0.95,
+    n: int | None = None,
+) -> PriorEstimate:
+    """Estimate the class prior of rows from P(k | x), rows × classes, under the learned prior.
+
+    The interval is normal on the scale of log-odds, with the variance that the curvature of the
+    likelihood gives; it does not know of errors in P(k | x) itself. `n` is how many rows the
+    model has learned: its errors weigh as much as those of a prior estimated from so many.
+
+    >>> p = np.array([[0.9, 0.1]] * 20 + [[0.1, 0.9]] * 80)
+    >>> found = estimate_prior(p, np.array([0.5, 0.5]), ("a", "b"))
+    >>> found.prior.round(3).tolist()  # 0.2 = π · 0.9 + (1 − π) · 0.1
+    [0.125, 0.875]
+    """
+    if not 0 < level < 1:
+        raise SettingError(f"level must be between 0 and 1, not {level!r}.")
+    if not len(p):
+        raise InputError("There are no rows to estimate a prior from.")
+    from scipy.special import expit
+    from scipy.stats import chi2, norm
+
+    seen = learned > 0
+    ratio = p[:, seen] / learned[seen]
+    prior = learned[seen].copy()
+    for _ in range(STEPS):
+        joint = ratio * prior
+        new = (joint / joint.sum(axis=1, keepdims=True)).mean(axis=0)
+        if np.abs(new - prior).max() < SETTLED:
+            prior = new
+            break
+        prior = new
+    evidence = ratio @ prior
+    covariance = _covariance(ratio / evidence[:, None], prior)
+    error = np.sqrt(np.diag(covariance))
+    was = learned[seen]
+    by_chance = 0.0 if n is None else covariance * (len(p) / n)  # as if estimated from n rows
+    off = (prior - was)[:-1]  # the last follows from the others
+    distance = float(off @ np.linalg.pinv((covariance + by_chance)[:-1, :-1]) @ off)
+    inside = np.clip(prior, 1e-12, 1 - 1e-12)
+    logit = np.log(inside / (1 - inside))
+    spread = norm.ppf((1 + level) / 2) * error / (inside * (1 - inside))
+    low, high = (expit(logit + sign * spread) for sign in (-1.0, 1.0))
+    freedom = max(int(seen.sum()) - 1, 1)
+
+    def of_all(values: FloatArray) -> FloatArray:
+        every = np.zeros(len(learned))
+        every[seen] = values
+        return every
+
+    return PriorEstimate(
+        classes,
+        of_all(prior),
+        of_all(low),
+        of_all(high),
+        learned,
+        len(p),
+        level,
+        float(chi2.sf(distance, freedom)),
+    )
+
+
+def _covariance(ratio: FloatArray, prior: FloatArray) -> FloatArray:
+    """Invert the information Σ_i r_i r_iᵀ on priors that keep their sum."""
+    K = len(prior)
+    if K < 2:
+        return np.zeros((K, K))
+    basis = np.vstack([np.eye(K - 1), -np.ones(K - 1)])  # the last follows from the others
+    free = basis.T @ (ratio.T @ ratio) @ basis
+    covariance = basis @ np.linalg.pinv(free) @ basis.T
+    # At the edge the curvature says nothing; a share is never more certain than 1/n.
+    least = 0.25 / len(ratio) ** 2
+    covariance[np.diag_indices(K)] = np.maximum(np.diag(covariance), least)
+    return np.asarray(covariance)
