@@ -13,7 +13,7 @@ def mixed(n=3000, classes=("no", "perhaps", "yes"), seed=0):
         "colour": labels[(rng.poisson(1.0 + y)) % len(labels)],
         "flag": rng.random(n) < 0.2 + 0.2 * y,
         "count": rng.poisson(2 + 2 * y),
-        "huge id": rng.integers(-3, 3, n) + 2**53 + 7,
+        "huge id": rng.integers(-3, 3, n) * 2**56 + 7,
         "x": rng.normal(y, 1.0),
         "Tailed": np.exp(rng.normal(0.3 * y, 2.0)) * rng.choice([-1.0, 1.0], n),
         "offset": 1e9 + rng.normal(y, 1.0),

@@ -118,7 +118,7 @@ def test_notations_that_contradict():
     [
         (["1", "2", "3", "x", "x", "4", "5"], 5 / 7, (("x", 2),), r"na_values=\['x'\]"),
         (["1,5", "2,5", "3"], 1 / 3, (("1,5", 1), ("2,5", 1)), "decimal=','"),
-        (["1,234", "2,345", "3"], 1 / 3, (("1,234", 1), ("2,345", 1)), "decimal=',"),
+        (["1,234", "2,345", "3"], 1 / 3, (("1,234", 1), ("2,345", 1)), "thousands=','"),
         (["1,234,567", "3"], 1 / 2, (("1,234,567", 1),), "thousands=','"),
         (["1.234,5", "3"], 1 / 2, (("1.234,5", 1),), "decimal=',', thousands='.'"),
         ([*map(str, range(20)), *"abcdef"], 20 / 26, None, "families={'c': 'categorical'}"),
@@ -186,3 +186,10 @@ def test_integers_are_told_as_integers(tmp_path):
     late = [f"{i % 9},{'ab'[i % 2]}" for i in range(21_000)] + ["0.5,a"]
     path = write(tmp_path / "b.csv", "n,y", late)
     assert priory.train(path, "y").statistics.schema["n"].why == "float"
+
+
+def test_commas_before_three_digits_are_taken_for_thousands(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x;y\n" + "".join(f"{750 * i:,};{'ab'[i % 2]}\n" for i in range(50)))
+    (odd,) = inspect(path, "y").unread
+    assert odd.mend == "To read all of them as numbers: thousands=','."

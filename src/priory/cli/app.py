@@ -18,13 +18,13 @@ from priory.base.replacing import locked, replacing
 from priory.base.version import __version__
 from priory.classifier.classifier import Classifier, load
 from priory.cli import reports
+from priory.cli.explaining import explain, label_errors, what_if
 from priory.cli.failing import BAD_USAGE, INTERRUPTED, say, tell, told
-from priory.cli.inputs import from_stdin, parse_pairs, parse_value
+from priory.cli.inputs import from_stdin
 from priory.cli.judging import judge
 from priory.cli.options import AsJson, Data, Model, NoNewClasses, Opening, Out, opens_source
 from priory.cli.outputs import Output, check_output, dumped
 from priory.cli.reporting import report
-from priory.cli.rows import one_row
 from priory.cli.training import train
 from priory.cli.wording import in_options
 from priory.sources.news import News, news, refuse_new_classes
@@ -216,32 +216,15 @@ def drift(model: Model, data: Data, *, opening: Opening, as_json: AsJson = False
     tell(dumped(found.to_dict()) if as_json else str(found))
 
 
-@app.command(epilog="Example: priory explain days.priory --set outlook=Sunny --set wind=Strong")
-@opens_source
-def explain(
-    model: Model,
-    data: Annotated[list[str], typer.Argument(help="As for predict.")] = [],
-    row: Annotated[int, typer.Option(help="Which row of the data, counting from 1.", min=1)] = 1,
-    set_: Annotated[
-        list[str], typer.Option("--set", help="COLUMN=VALUE; others are missing.")
-    ] = [],
-    *,
-    opening: Opening,
-    as_json: AsJson = False,
-) -> None:
-    """Show the sum behind one prediction, worked out factor by factor."""
-    classifier = load(model)
-    if bool(data) == bool(set_):
-        raise SettingError("Give either data with --row, or values with --set COLUMN=VALUE.")
-    with told(in_options):
-        if set_:
-            given = parse_pairs(set_, "--set")
-            X: Any = {name: parse_value(classifier, name, text) for name, text in given.items()}
-        else:
-            with from_stdin(data) as source:
-                X = one_row(rows_of(classifier, source, most=row, **opening), row)
-        worked = classifier.explain(X)[0]
-    tell(dumped(worked.to_dict()) if as_json else str(worked))
+app.command(
+    epilog="Example: priory explain days.priory --set outlook=Sunny --set wind=Strong",
+)(explain)
+app.command(
+    epilog="Example: priory what-if days.priory --set outlook=Sunny --fixed wind",
+)(what_if)
+app.command(
+    epilog="Example: priory label-errors days.priory days.csv -n 10",
+)(label_errors)
 
 
 @app.command(epilog="Example: priory show days.priory")
@@ -397,10 +380,19 @@ def export(
     output: Out = None,
     table: Annotated[str, typer.Option(help="For SQL: the table to be classified.")] = "data",
     dialect: Annotated[str, typer.Option(help="For SQL: duckdb, postgres or sqlite.")] = "duckdb",
+    view: Annotated[
+        str | None,
+        typer.Option(help="For SQL: create this view, of class, probability and reasons."),
+    ] = None,
+    reasons: Annotated[
+        int, typer.Option(help="For a view: how many columns that speak for the class.", min=0)
+    ] = 3,
 ) -> None:
     """Write the model for other programs: JSON to read, SQL or ONNX to run."""
     from priory.export import to_json, to_onnx, to_sql
 
+    if view is not None and to is not Target.SQL:
+        raise SettingError("--view is written in SQL: give --to sql.")
     check_output(output, files=[model])
     classifier = load(model)
     if to is Target.ONNX:
@@ -409,7 +401,11 @@ def export(
         content = to_onnx(classifier)
     else:
         sql = to is Target.SQL
-        text = to_sql(classifier, table, dialect) if sql else dumped(to_json(classifier))
+        text = (
+            to_sql(classifier, table, dialect, view, reasons)
+            if sql
+            else dumped(to_json(classifier))
+        )
         if output is None:
             tell(text)
             return

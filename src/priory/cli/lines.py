@@ -63,8 +63,10 @@ def predict_lines(asked: Asked) -> None:
                     raise error
                 left_out += [] if error is None else [str(error)]
     if left_out:
+        from priory.cli.wording import in_options  # which a line that is answered need not load
+
         what = "1 line was" if len(left_out) == 1 else f"{len(left_out):,} lines were"
-        say(f"warning: {what} left out: {' '.join(left_out[:3])}")
+        say(f"warning: {what} left out: {in_options(' '.join(left_out[:3]))}")
 
 
 Answers: TypeAlias = Iterator[tuple[list[dict[str, Any]], PrioryError | None]]

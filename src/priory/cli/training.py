@@ -13,7 +13,9 @@ import typer
 
 from priory import sources
 from priory.base.errors import SettingError
+from priory.base.parallel import at_most
 from priory.base.replacing import locked
+from priory.classifier.classifier import load
 from priory.cli import reports
 from priory.cli.cluster import on_cluster
 from priory.cli.failing import say, tell, told
@@ -32,6 +34,7 @@ from priory.cli.outputs import check_output, dumped
 from priory.cli.wording import in_options
 from priory.sources.addresses import file_of, is_address
 from priory.sources.opening import SQL
+from priory.sources.training import print_sql as written_sql
 from priory.tuning.settings import Settings
 
 __all__ = ["train"]
@@ -109,6 +112,22 @@ def train(
     ] = False,
     max_classes: Annotated[int, typer.Option(help="More classes are a mistake.", min=2)] = 1000,
     n_threads: Annotated[int | None, typer.Option(help="How many threads to use.", min=1)] = None,
+    blank_like: Annotated[
+        Path | None,
+        typer.Option(help="Count as this model does, and keep nothing of what it has learned."),
+    ] = None,
+    in_database: Annotated[
+        bool | None,
+        typer.Option(help="Let a database count: only sums and a sample of rows leave it."),
+    ] = None,
+    print_sql: Annotated[
+        bool,
+        typer.Option("--print-sql", help="Print the queries that would count a table, and stop."),
+    ] = False,
+    dialect: Annotated[
+        str | None,
+        typer.Option(help="For --print-sql: duckdb, postgres, bigquery, snowflake, …"),
+    ] = None,
     spark: Annotated[
         str | None,
         typer.Option(help="Count on this cluster, such as spark://host:7077 or sc://host."),
@@ -126,7 +145,8 @@ def train(
     named by -o, else beside you under the name of the data.
     """
     given = locals()
-    if target is None and (spark is not None or not Path(data[0]).is_dir()):
+    needed = spark is not None or (blank_like is None and not Path(data[0]).is_dir())
+    if target is None and needed:
         raise SettingError("Name the column of the classes: --target COLUMN.")
     if keep_sample and min_count > 1:
         raise SettingError(
@@ -142,21 +162,45 @@ def train(
     }
     if m_estimate is not None:
         changes["smoothing"] = parse_m_estimate(m_estimate)
+    if spark is not None and in_database is not None:
+        raise SettingError("--spark and --in-database both say where rows are counted; give one.")
+    if dialect is not None and not print_sql:
+        raise SettingError("--dialect is that of --print-sql; give both.")
+    if print_sql:
+        if target is None:
+            raise SettingError("--print-sql needs the column of the classes: --target COLUMN.")
+        columns: dict[str, Any] = {"drop": drop, "weight": weight}
+        columns["settings"] = Settings(**changes)
+        with from_stdin(data) as source, told(in_options):
+            tell(written_sql(source, target, dialect=dialect, **columns, **opening))
+        return
     path = output if output is not None else Path(_stem(data) + ".priory")
     check_output(path, data, list(opening["attach"].values()))
+    if blank_like is not None:
+        _refuse_settings([*changes, *(name for name in OTHERS if given[name])])
     learn, chosen = (sources.train, from_stdin) if spark is None else on_cluster(spark)
     with chosen(data) as source, told(in_options) as heard:
-        classifier = learn(
-            source,
-            target,
-            drop=drop,
-            weight=weight,
-            settings=(Settings.textbook if textbook else Settings.auto)(**changes),
-            max_classes=max_classes,
-            **opening,
-        )
+        opened = None
+        if spark is None:
+            with at_most(n_threads):
+                opened = sources.open_source(source, **opening)
+        if blank_like is not None:
+            classifier = sources.train_like(load(blank_like), opened, target=target, weight=weight)
+        else:
+            where = {"in_database": in_database} if spark is None else opening
+            classifier = learn(
+                source if opened is None else opened,
+                target,
+                drop=drop,
+                weight=weight,
+                settings=(Settings.textbook if textbook else Settings.auto)(**changes),
+                max_classes=max_classes,
+                **where,
+            )
     with told(in_options), locked(path, say):
         classifier.save(path, min_count, keep_sample)
+    if opened is not None and opened.road is not None and opened.road.is_told:
+        say(in_options(str(opened.road)))
     if as_json:
         tell(dumped({"model": str(path), **reports.summary(classifier), "warnings": heard}))
         return
@@ -176,6 +220,19 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "select": str,
 }
 """How the text of an option becomes a setting; other settings are used as they are."""
+
+
+OTHERS = ("drop", "textbook", "in_database", "m_estimate", "spark")
+"""Options that are settled by the model of --blank-like, beside the settings."""
+
+
+def _refuse_settings(names: Sequence[str]) -> None:
+    if names:
+        option = "--" + names[0].replace("_", "-")
+        raise SettingError(
+            f"--blank-like counts as that model does, with its settings, so that files can be "
+            f"merged: leave out {option}."
+        )
 
 
 def _stem(data: Sequence[str]) -> str:

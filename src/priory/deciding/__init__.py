@@ -7,12 +7,29 @@ from typing import TYPE_CHECKING
 from priory.base.lazy import importer
 
 if TYPE_CHECKING:
-    from priory.deciding.priors import PriorEstimate, estimate_prior
-    from priory.deciding.rules import Rule, rule_for
+    from priory.deciding.conformal import PredictionSets
+    from priory.deciding.drift import ColumnDrift, Drift
+    from priory.deciding.intervals import ProbabilityIntervals
+    from priory.deciding.priors import PriorEstimate
+    from priory.deciding.rules import Rule
 
-__all__ = ["PriorEstimate", "Rule", "estimate_prior", "rule_for"]
+__all__ = [
+    "ColumnDrift",
+    "Drift",
+    "PredictionSets",
+    "PriorEstimate",
+    "ProbabilityIntervals",
+    "Rule",
+]
 
 __getattr__ = importer(
     globals(),
-    {"PriorEstimate": "priors", "Rule": "rules", "estimate_prior": "priors", "rule_for": "rules"},
+    {
+        "ColumnDrift": "drift",
+        "Drift": "drift",
+        "PredictionSets": "conformal",
+        "PriorEstimate": "priors",
+        "ProbabilityIntervals": "intervals",
+        "Rule": "rules",
+    },
 )

@@ -35,7 +35,8 @@ from priory.model.term import Choice
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import NumbersTable, WordsTable, table_type
-from priory.tuning.calibration import learn_temperature, log_loss
+from priory.tuning.additive import row_losses
+from priory.tuning.calibration import learn_temperature
 from priory.tuning.choices import is_identifier
 from priory.tuning.fold_models import fold_models
 from priory.tuning.leave_one_out import class_codes
@@ -47,13 +48,16 @@ __all__ = ["SoftModel", "learn_unlabelled"]
 WEIGHTS = (0.3, 1.0)
 """What an unlabelled row may weigh; 0 is tried too."""
 
-FOLDS, STEPS, SETTLED = 5, 12, 1e-6
+STEPS, SETTLED = 12, 1e-6
 BINS = 10
 WORDS_IN_A_TEXT = 5.0
 """How many words the L2-normalised log(1 + tf) of a text is taken for."""
 
 OF_WORDS, OF_LABELS = 0.001, 1.0
 """Laplace's α of words, as they are summed, and of labels and bins."""
+
+MOST_JUDGED = 2_000
+"""On so many unlabelled rows at most it is tried out what they should weigh."""
 
 LEAST_SCORE = -60.0
 LEAST = 0.01
@@ -68,7 +72,7 @@ class Learned:
     tuning: Tuning
     weight: float
     losses: Mapping[float, float]
-    """The log-loss of labelled rows left out, by the weight of unlabelled ones."""
+    """The log-loss of labelled rows left out, and its error, by the weight of unlabelled ones."""
 
 
 def learn_unlabelled(
@@ -220,26 +224,44 @@ def _held_out(
 ) -> tuple[dict[float, float], dict[float, FloatArray]]:
     """Judge each weight by labelled rows left out, and 0 by the default without them."""
     K, times = model.n_classes, model.times
+    few = frame.take(slice(0, MOST_JUDGED))
+    fewer = replace(model, unlabelled=model.unlabelled[:MOST_JUDGED])
     scores = {w: np.zeros((len(y), K)) for w in (0.0, *weights)}
     seen = np.zeros(len(y), dtype=np.bool_)
-    for one in fold_models(statistics, replace(settings, class_prior=None), sample, FOLDS):
+    for one in fold_models(statistics, replace(settings, class_prior=None), sample):
         mine = np.isin(sample.hashes, one.part.hashes) & ~seen
         if one.model is None or not mine.any():
             continue
         seen |= mine
         rows = np.flatnonzero(mine)
         scores[0.0][rows] = one.model.log_posterior(sample.frame.take(rows))
-        begin, rest = one.model.posterior(frame), model.without(mine)
+        begin, rest = one.model.posterior(few), fewer.without(mine)
         for w in weights:
             scores[w][rows] = rest.learn(begin, w).log_joint(model.labelled[rows])
-    losses = {}
     scores[0.0] = np.maximum(scores[0.0], LEAST_SCORE)
-    prior = _log_prior(statistics)[None]
+    prior, of_rows = _log_prior(statistics)[None], {}
     for w in scores:  # at its best temperature each: of few rows they are all too sure
         t = _temperature(scores[w], y, times, statistics)
-        losses[w] = log_loss(prior + t * (scores[w] - prior), y, times)
+        told = prior + t * (scores[w] - prior)
+        of_rows[w] = row_losses(told if K > 2 else told[:, 1:] - told[:, :1], y)
+    losses = {w: _mean(loss, of_rows[0.0], times) for w, loss in of_rows.items()}
+    right = {w: float((told.argmax(axis=1) == y) @ times) for w, told in scores.items()}
+    for w in weights:  # surer of fewer right answers is no gain
+        if right[w] < right[0.0]:
+            losses[w] = np.inf
+    return losses, scores
+
+
+def _mean(loss: FloatArray, without: FloatArray, times: FloatArray) -> float:
+    """Give the mean loss, and a standard error more than that without unlabelled rows.
+
+    Few rows say little: what is no better than by chance is left alone.
+    """
     n = times.sum()
-    return {w: loss / n for w, loss in losses.items()}, scores
+    mean = float(loss @ times / n)
+    more = loss - without
+    about = more - float(more @ times / n)
+    return mean + float(np.sqrt((about**2) @ times / n / max(n - 1, 1)))
 
 
 def _temperature(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,13 @@ from priory.base.errors import InputError, SettingError
 from priory.base.formatting import aligned, shown
 from priory.base.html import html_table, html_together
 from priory.base.labels import label_array
-from priory.base.typing import AnyArray, FloatArray, IntArray
+from priory.base.typing import AnyArray, FloatArray, IntArray, Label
 from priory.evaluation.validation import leave_one_out
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LabelErrors", "find_label_errors"]
+__all__ = ["LabelErrors", "find_label_errors", "rank_labels"]
 
 MOST_SHOWN = 20
 TINY = 1e-300
@@ -123,23 +124,28 @@ def find_label_errors(X: Any, y: Any, model: Any = None, sample_weight: Any = No
             f"model must be one of priory's, whose sums can be subtracted, not {model!r:.60}."
         )
     left = leave_one_out(NaiveBayes() if model is None else model, X, y, sample_weight)
-    if len(left.classes) < 2:
+    return rank_labels(np.asarray(left.probabilities), left.true_codes, left.classes, left.how)
+
+
+def rank_labels(
+    probabilities: FloatArray, codes: AnyArray, classes: Sequence[Label], how: str
+) -> LabelErrors:
+    """Rank rows by the log-odds of their labels, given held-out probabilities, rows × classes.
+
+    >>> p = np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]])
+    >>> rank_labels(p, np.array([1, 1, 1]), ("a", "b"), "held-out").rows.tolist()
+    [0, 2, 1]
+    """
+    if len(classes) < 2:
         raise InputError("y must have two classes or more: of one alone no label can be wrong.")
-    p, codes = np.asarray(left.probabilities), np.asarray(left.true_codes)
-    at = np.arange(len(p))
-    own = np.log(np.maximum(p[at, codes], TINY))
-    others = p.copy()
+    at = np.arange(len(probabilities))
+    p = probabilities[at, codes]
+    others = probabilities.copy()
     others[at, codes] = -1.0
     other = others.argmax(axis=1)
-    odds = own - np.log(np.maximum(others[at, other], TINY))
+    odds = np.log(np.maximum(p, TINY)) - np.log(np.maximum(others[at, other], TINY))
     order = np.argsort(odds, kind="stable")
-    classes = label_array(left.classes)
+    names = label_array(classes)
     suggested = np.where(odds < 0, other, codes)
-    return LabelErrors(
-        order,
-        classes[codes[order]],
-        classes[suggested[order]],
-        odds[order],
-        p[at, codes][order],
-        left.how,
-    )
+    given = (names[codes[order]], names[suggested[order]], odds[order], p[order])
+    return LabelErrors(order, *given, how)

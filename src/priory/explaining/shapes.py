@@ -18,6 +18,9 @@ from priory.base.errors import SettingError, did_you_mean, listing
 from priory.base.typing import AnyArray, FloatArray, Label
 from priory.data.columns import Frame, Labels, Numbers
 from priory.data.schema import Block
+from priory.families.base import Lookup
+from priory.families.bernoulli import Bernoulli
+from priory.families.categorical import Categorical
 from priory.families.cuts import between_cells, equal_frequency
 from priory.families.gaussian import Gaussian
 from priory.families.histogram import Histogram
@@ -272,6 +275,8 @@ def _binned(
             cuts.append(np.asarray(term.parameters.cuts))
         elif term.block.pairing is not None:
             cuts.append(np.array((term.block.pairing.edges[0] or ())[1:-1]))
+        elif isinstance(term.family, Categorical | Bernoulli):
+            cuts.append(np.asarray(between_cells(cells, np.arange(len(cells.keys) - 1))))
         else:
             cuts.append(np.asarray(between_cells(cells, equal_frequency(cells, BINS))))
     every = np.unique(np.concatenate([np.zeros(0), *cuts]))
@@ -280,8 +285,10 @@ def _binned(
     starts = np.flatnonzero(np.diff(bins, prepend=-1))
     counts = np.add.reduceat(weight, starts)
     means = np.add.reduceat(weight * x, starts) / np.maximum(counts, 1e-300)
-    ends = np.append(starts[1:], len(x)) - 1
-    values = np.clip(means, x[starts], x[ends])
+    ends = np.append(starts[1:], len(x))
+    values = np.array(  # a number that was seen: a mean of counts need not be a count
+        [x[a + np.argmin(np.abs(x[a:b] - m))] for a, b, m in zip(starts, ends, means, strict=True)]
+    )
     inner = every[np.maximum(bins[starts[1:]] - 1, 0)]
     edges = np.array([cells.lower[0], *inner, cells.upper[-1]])
     return values, edges, counts
@@ -301,8 +308,8 @@ def _draws(
     """
     family, parameters = term.family, term.parameters
     n = max(100, min(DRAWS, MOST_DRAWN // max(said.size, 1)))
-    if isinstance(family, DirichletFamily):
-        lookup: Any = family.adder(column, parameters)
+    lookup = family.adder(column, parameters)
+    if isinstance(family, DirichletFamily) and isinstance(lookup, Lookup):
         _, counted, pseudo = family.counted(table, choice.prior)
         counted = counted[:, 0] if counted.ndim == 3 else counted
         after = counted + (pseudo[0] if np.ndim(pseudo) == 2 else pseudo)

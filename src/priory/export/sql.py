@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence, Set
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +20,7 @@ from priory.base.errors import SettingError
 from priory.base.typing import Label
 from priory.classifier.classifier import Classifier
 from priory.data.schema import Kind
+from priory.export.reasons import reason_levels
 from priory.export.refusals import grid, no_form, writer
 from priory.export.truths import as_numbers, zeros_and_ones
 from priory.families.bernoulli import Bernoulli
@@ -44,12 +46,20 @@ SMALLEST = -700.0
 """Below this the exponential is an underflow error in PostgreSQL; it is 0 in effect."""
 
 
-def to_sql(classifier: Classifier, table: str = "data", dialect: str = "duckdb") -> str:
+def to_sql(
+    classifier: Classifier,
+    table: str = "data",
+    dialect: str = "duckdb",
+    view: str | None = None,
+    reasons: int = 3,
+) -> str:
     """Export a model as a SELECT that adds the predicted class and the probability of each class.
 
     `table` is the name of a table, or anything that may follow FROM. The columns must have the
     names and types of the training data. `dialect` is that of DuckDB, PostgreSQL or SQLite (3.35
-    or newer, with its mathematical functions).
+    or newer, with its mathematical functions). With a `view`, it is the statement that creates a
+    view of this name, which adds the predicted class, its probability, and as many `reasons`: the
+    columns that speak most for the prediction (`export.reasons`).
 
     >>> from priory import Settings
     >>> classifier = Classifier(Settings.textbook())
@@ -64,39 +74,50 @@ def to_sql(classifier: Classifier, table: str = "data", dialect: str = "duckdb")
     if dialect not in DIALECTS:
         known = "', '".join(DIALECTS)
         raise SettingError(f"dialect must be one of '{known}', not {dialect!r}.")
+    if not isinstance(reasons, int) or isinstance(reasons, bool) or reasons < 0:
+        raise SettingError(f"reasons must be an integer of at least 0, not {reasons!r}.")
     lite = dialect == "sqlite"
-    query = _query(classifier, table, _materialized if lite else _lateral)
+    told = None if view is None else reasons
+    # PostgreSQL would put an expression wherever it is used, level upon level.
+    barrier = " OFFSET 0" if dialect == "postgres" and view is not None else ""
+    join = _materialized if lite else partial(_lateral, barrier=barrier)
+    query = _query(classifier, table, join, told)
     if lite:  # it knows no such constants, and keeps NULL where others have NaN
         query = query.replace(" = CAST('NaN' AS DOUBLE)", " IS NULL")
         query = query.replace("Infinity' AS DOUBLE)", "9e999' AS DOUBLE)")
     tree = sqlglot.parse_one(query, read="duckdb")
     if dialect == "postgres":
         as_numbers(tree, zeros_and_ones(classifier))
-    return str(tree.sql(dialect=dialect, pretty=True))
+    text = str(tree.sql(dialect=dialect, pretty=True))
+    return text if view is None else f"CREATE VIEW {_name(view)} AS\n{text}"
 
 
 Levels: TypeAlias = dict[str, dict[str, str]]
 """Expressions by name, level upon level: each may use those of the levels before it."""
 
 
-def _query(classifier: Classifier, table: str, join: Callable[..., str]) -> str:
+def _query(
+    classifier: Classifier, table: str, join: Callable[..., str], reasons: int | None
+) -> str:
     model = classifier.model
     n = range(len(model.classes))
     texts = {term.block.name for term in model.terms if _is_text(term)}
+    terms = [term for term in model.terms if term.weight]  # else not even impossible values count
     by_term = [
-        _weighted(_scores(term, len(n), term.block.name in texts), term.weight)
-        for term in model.terms
-        if term.weight  # weight 0: not even impossible values count
+        _weighted(_scores(term, len(n), term.block.name in texts), term.weight) for term in terms
     ]
+    levels: Levels = {}
+    if reasons is not None and terms:  # which look at each factor once more
+        levels["terms"] = {f"e{j}_{k}": by_term[j][k] for j in range(len(terms)) for k in n}
+        by_term = [[f"{AT}e{j}_{k}" for k in n] for j in range(len(terms))]
     by_term += _biases(model, texts)
     s, scored, p = ([f"{name}{k}" for k in n] for name in ("s", "t", "p"))
     rounding = f"GREATEST({_number(TIE)}, {_number(TIE_SHARE)} * ABS({AT}most))"
     impossible = f"{AT}most = {_number(-math.inf)}"
     sums = (_sum([_number(model.log_prior[k]), *(term[k] for term in by_term)]) for k in n)
-    each = ", ".join(f"{AT}{name}" for name in s)
-    levels: Levels = {
+    levels |= {
         "summed": dict(zip(s, sums, strict=True)),
-        "compared": {"most": each if len(n) == 1 else f"GREATEST({each})"},
+        "compared": {"most": _largest([f"{AT}{name}" for name in s])},
         "scored": {
             scored[k]: f"CASE WHEN {AT}{s[k]} >= {AT}most - {rounding} THEN {AT}most "
             f"ELSE {AT}{s[k]} END"
@@ -117,9 +138,35 @@ def _query(classifier: Classifier, table: str, join: Callable[..., str]) -> str:
     )
     highest = _literal(model.classes[first])
     answers = {"prediction": f"CASE WHEN {impossible} THEN {highest} {cases} END"}
-    answers |= {f"P({label})": f"{AT}{p[k]} / {AT}total" for k, label in enumerate(model.classes)}
+    if reasons is None:
+        answers |= {
+            f"P({label})": f"{AT}{p[k]} / {AT}total" for k, label in enumerate(model.classes)
+        }
+    else:
+        answers["probability"] = f"{_largest([f'{AT}{name}' for name in p])} / {AT}total"
+        answers |= _reasons(levels, terms, len(n), min(reasons, len(terms)), impossible)
     columns = list(dict.fromkeys(c for term in model.terms for c in term.block.columns))
     return join(levels, answers, columns, table)
+
+
+def _reasons(
+    levels: Levels, terms: Sequence[Term], n_classes: int, n_reasons: int, impossible: str
+) -> dict[str, str]:
+    """Add the levels of the reasons, and write each as the name of its column."""
+    if n_classes < 2 or not n_reasons:
+        return {}
+    titles = [term.title for term in terms]
+    levels |= reason_levels(titles, n_classes, n_reasons, AT, _largest)
+    named = " ".join(f"WHEN {j} THEN {_literal(title)}" for j, title in enumerate(titles))
+    reasons = [f"CASE {AT}place{i} {named} END" for i in range(n_reasons)]
+    return {
+        f"reason {i}": f"CASE WHEN {impossible} THEN NULL ELSE {reason} END"
+        for i, reason in enumerate(reasons, start=1)
+    }
+
+
+def _largest(values: Sequence[str]) -> str:
+    return values[0] if len(values) == 1 else f"GREATEST({', '.join(values)})"
 
 
 AT = "priory_"
@@ -130,10 +177,12 @@ def _selected(named: dict[str, str], prefix: str = AT) -> str:
     return ", ".join(f"{sql} AS {_name(prefix + name)}" for name, sql in named.items())
 
 
-def _lateral(levels: Levels, answers: dict[str, str], columns: list[str], table: str) -> str:
+def _lateral(
+    levels: Levels, answers: dict[str, str], columns: list[str], table: str, barrier: str = ""
+) -> str:
     """Put each level beside the rows."""
     joined = " ".join(
-        f"CROSS JOIN LATERAL (SELECT {_selected(named)}) AS {AT}{level}"
+        f"CROSS JOIN LATERAL (SELECT {_selected(named)}{barrier}) AS {AT}{level}"
         for level, named in levels.items()
     )
     return f"SELECT rows.*, {_selected(answers, '')} FROM {table} AS rows {joined}"

@@ -198,6 +198,8 @@ class Source(ABC):
     """The target column, if the source defines it."""
     reading: Reading = Reading()
     """How it is read."""
+    road: Any = None
+    """Where its rows were counted, and why, once a model was trained (`sources.planning.Road`)."""
 
     def __init__(self) -> None:
         self.skipped = Skipped()

@@ -39,6 +39,7 @@ PATTERNS = {
 }
 GROUPED = re.compile(r"[+-]?[\d.,' \u00a0\u202f]*\d([eE][+-]?\d+)?", re.ASCII)
 """What may be a number in some notation."""
+THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", re.ASCII)
 WHOLE = re.compile(r"\d+", re.ASCII)
 MOSTLY = 0.5
 """A column is told of if more of its values than this fit a form."""
@@ -230,7 +231,10 @@ def _commas(others: Iterable[str], texts: Any, reading: Reading) -> str | None:
     """Find how numbers must be written for every value to be one."""
     if not all(GROUPED.fullmatch(value) for value in others):
         return None
-    for decimal, thousands in ((",", None), (".", ","), (",", "."), (".", "'"), (".", " ")):
+    ways = [(",", None), (".", ","), (",", "."), (".", "'"), (".", " ")]
+    if all(THOUSANDS.fullmatch(value) for value in others):  # 2,160 is rarely 2.16
+        ways.insert(0, ways.pop(1))
+    for decimal, thousands in ways:
         if (decimal, thousands) != (reading.decimal, reading.thousands):
             other = replace(reading, decimal=decimal, thousands=thousands)
             if cast(texts, Form.NUMBER, other)[1] is None:

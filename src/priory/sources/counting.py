@@ -46,6 +46,8 @@ __all__ = [
     "in_known_types",
     "read_classes",
     "sample_schema",
+    "tell_unlabelled",
+    "without_unique",
 ]
 
 WIDENED = "numbers at first, then text"
@@ -158,13 +160,18 @@ def count(task: Task, schema: Schema) -> tuple[Statistics, Sample | None]:
             total = _told_integers(total, tally.fractions)
     if not task.again:
         task.source.skipped.tell(task.source.name)
-    if counted.unlabelled and not task.again:
+        tell_unlabelled(task, counted.unlabelled)
+    return total, sample
+
+
+def tell_unlabelled(task: Task, rows: int) -> None:
+    """Warn of rows that have no class."""
+    if rows:
         warn(
-            f"{counted.unlabelled:,} rows of {task.source.name} have no {task.target!r} and were "
+            f"{rows:,} rows of {task.source.name} have no {task.target!r} and were "
             "skipped: a row can be learned only with its class.",
             PrioryWarning,
         )
-    return total, sample
 
 
 class Tally:
@@ -246,6 +253,11 @@ def _whole(task: Task, counted: Counted) -> Statistics:
     if total is None:
         reason = "no row has a class" if counted.unlabelled else "there are no rows"
         raise InputError(f"{source.name}: {reason} to learn{_where_hint(source)}.")
+    return without_unique(total)
+
+
+def without_unique(total: Statistics) -> Statistics:
+    """Leave out columns of strings that turned out never to repeat."""
     never = [
         block.name
         for block in total.schema.counted

@@ -38,6 +38,8 @@ ROW = "priory:row"
 class DuckSource(SelectSource):
     """The rows of a FROM clause of DuckDB."""
 
+    dialect = "duckdb"
+
     def __init__(
         self,
         connection: Any,
@@ -57,6 +59,16 @@ class DuckSource(SelectSource):
             relation = self.query(query)
             make = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
             yield from gathered(make(size), size)
+
+    def select(self, query: str) -> Any:
+        """Run a query; the result is an Arrow table."""
+        import pyarrow as pa
+
+        with explained(self.name, self.where):
+            relation = self.query(query)
+            make = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+            reader = make()
+            return pa.Table.from_batches(list(reader), reader.schema)
 
     def query(self, query: str) -> Any:
         """Query the connection, or the relation under its name."""

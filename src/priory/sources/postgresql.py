@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -20,11 +22,12 @@ READS = re.compile(
     r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(?:select|with|values|table)\b", re.IGNORECASE | re.DOTALL
 )
 PLAIN = (
-    *("bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar", "bpchar", "char"),
+    *("bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar", "char"),
     *("name", "date", "time", "timestamp", "timestamptz", "bytea"),
 )
 """The types that Arrow has too; arrays, which begin with _, stay as they are and are refused."""
 
+COPIES = "adbc.postgresql.use_copy"
 BATCH, BYTES_AT_ONCE = "adbc.postgresql.batch_size_hint_bytes", 1 << 22
 
 NUMBERS = {
@@ -42,14 +45,41 @@ TABLES = """
 class PostgresSource(SelectSource):
     """The rows of a table or a query of PostgreSQL, which are sent in its binary form."""
 
+    dialect = "postgres"
+
     def __init__(
-        self, connection: Any, name: str, origin: str, reading: Reading, secrets: Sequence[str]
+        self,
+        connection: Any,
+        name: str,
+        origin: str,
+        reading: Reading,
+        secrets: Sequence[str],
+        host: str = "",
     ) -> None:
-        self._connection, self._secrets = connection, secrets
+        self._connection, self._secrets, self._host = connection, secrets, host
         with explained(name, None, secrets), closing(connection.cursor()) as cursor:
             schema = cursor.adbc_execute_schema(f"SELECT * FROM {origin}")
         self.types = tuple(_type_of(field) for field in schema)
         super().__init__(name, schema.names, origin, reading)
+
+    def select(self, query: str) -> Any:
+        """Run a query; the result is an Arrow table."""
+        with self.selected(query) as reader:
+            return reader.read_all()
+
+    def sends(self) -> tuple[str, float]:
+        """Name the machine that would send the rows, "" for this one, and estimate their bytes."""
+        if not self._host or self._host in ("localhost", "::1") or self._host.startswith("127."):
+            return "", 0.0
+        with (
+            explained(self.name, self.where, self._secrets),
+            closing(self._connection.cursor()) as cursor,
+        ):
+            cursor.adbc_statement.set_options(**{COPIES: "false"})
+            cursor.execute(f"EXPLAIN (FORMAT JSON) SELECT * FROM {self.filtered()}")
+            (found,) = cursor.fetchone()
+        top = json.loads(found)[0]["Plan"]
+        return self._host, float(top["Plan Rows"]) * float(top["Plan Width"])
 
     def _tables(self, query: str, size: int) -> Iterator[Any]:
         with self.selected(query) as reader:
@@ -113,7 +143,8 @@ def open_postgres(address: str, reading: Reading) -> PostgresSource:
             tables = {t if own else f"{schema}.{t}": (schema, t) for schema, t, own in found}
             table = chosen_table(list(tables), shown, reading)
             name, origin = f"{table} of {shown}", ".".join(map(identifier, tables[table]))
-        return PostgresSource(connection, name, origin, reading, secrets)
+        host = urlsplit(shown).hostname or os.environ.get("PGHOST", "")
+        return PostgresSource(connection, name, origin, reading, secrets, host)
     except BaseException:
         connection.close()
         raise

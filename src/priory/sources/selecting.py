@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain, count
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ class SelectSource(Source):
 
     Engines differ in how they take the case of names, so that columns go by their places.
     """
+
+    dialect: ClassVar[str]
 
     def __init__(self, name: str, columns: Sequence[str], origin: str, reading: Reading) -> None:
         super().__init__()
@@ -43,6 +45,14 @@ class SelectSource(Source):
                 columns = {name: table.column(i) for i, name in enumerate(names)}
                 yield Batch(columns, table.num_rows, place=row_number(self.name, before))
                 before += table.num_rows
+
+    @abstractmethod
+    def select(self, query: str) -> Any:
+        """Run a query; the result is an Arrow table."""
+
+    def sends(self) -> tuple[str, float]:
+        """Name the machine that would send the rows, "" for this one, and estimate their bytes."""
+        return "", 0.0
 
     @abstractmethod
     def _tables(self, query: str, size: int) -> Any:

@@ -25,11 +25,13 @@ from priory.classifier.classifier import Classifier
 from priory.classifier.provenance import Figures, Provenance
 from priory.data.arrow import release
 from priory.data.schema import Block, Kind, Schema
+from priory.databases.printing import statements, table_of
 from priory.evaluation.validation import trained
 from priory.sources.base import Batch, Form, Source, check_columns
 from priory.sources.counting import OtherClasses, Task, class_form, count, sample_schema
 from priory.sources.news import News, refuse_new_classes
 from priory.sources.opening import open_source
+from priory.sources.planning import count_inside, plan
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable
@@ -44,8 +46,10 @@ __all__ = [
     "forms_for",
     "known_features",
     "learned_forms",
+    "print_sql",
     "sample_of_learned",
     "train",
+    "train_like",
     "update",
 ]
 
@@ -70,6 +74,7 @@ def train(
     table: str | None = None,
     query: str | None = None,
     attach: Mapping[str, str] | None = None,
+    in_database: bool | None = None,
     progress: bool | None = None,
     **options: Any,
 ) -> Classifier:
@@ -117,6 +122,9 @@ def train(
         A query of a database, in its own SQL, in place of a table; it may only read.
     attach : mapping of names to databases
         Databases that a query may read.
+    in_database : bool
+        Whether a database counts its rows itself, so that only sums and a sample leave it; None
+        chooses (`priory.sources.planning.plan`).
     progress : bool
         Whether to show a bar on stderr after a second; None does where it is a terminal.
 
@@ -148,34 +156,15 @@ def train(
                 "Classifier.update chooses on the first piece."
             )
         dropped = (drop,) if isinstance(drop, str) else tuple(drop)
-        target = target if target is not None else opened.target
-        if target is None:
-            raise SettingError(
-                f"target must name the column of the classes. Columns: {listing(opened.columns)}."
-            )
-        check_columns([target], opened.columns, "The target column")
-        check_columns(dropped, opened.columns, "The column to drop")
-        check_columns([] if weight is None else [weight], opened.columns, "The weight column")
-        features = tuple(c for c in opened.columns if c not in (target, weight, *dropped))
-        if not features:
-            raise InputError(f"{opened.name} has no column beside {target!r} to learn from.")
-        if own := {c: how for c, how in opened.analyzers().items() if c in features}:
-            settings = settings.changed(text={**own, **settings.text})
-        forms = _declared_forms(opened, features, settings)
-        task = Task(
-            *(opened, target, features, weight, settings, forms),
-            class_form=class_form(target, forms),
-            most_classes=max_classes,
-            sample_size=int(settings.sample_size),
-            progress=progress,
-        )
-        schema = sample_schema(task)
-        _tell_unread(opened, schema)
-        try:
-            statistics, sample = count(task, schema)
-        except OtherClasses:
-            task = replace(task, class_form=Form.TEXT)
-            statistics, sample = count(task, schema)
+        task = _task(opened, target, dropped, weight, settings)
+        task = replace(task, most_classes=max_classes, progress=progress)
+        target, settings = task.target, task.settings
+        opened.road = plan(opened, settings, in_database)
+        if opened.road.inside:
+            statistics, sample, received = count_inside(task)
+            opened.road = replace(opened.road, received=received)
+        else:
+            statistics, sample = _streamed(task)
         release()
         _check_classes(statistics, target)
         if sample is not None:
@@ -187,6 +176,71 @@ def train(
         metrics = None if sample is None else _metrics(classifier, sample)
         classifier.provenance = replace(provenance, figures=metrics)
         return classifier
+
+
+def _task(
+    opened: Source,
+    target: str | None,
+    dropped: Sequence[str],
+    weight: str | None,
+    settings: Settings,
+) -> Task:
+    """Give the columns of a source their roles."""
+    target = target if target is not None else opened.target
+    if target is None:
+        raise SettingError(
+            f"target must name the column of the classes. Columns: {listing(opened.columns)}."
+        )
+    check_columns([target], opened.columns, "The target column")
+    check_columns(dropped, opened.columns, "The column to drop")
+    check_columns([] if weight is None else [weight], opened.columns, "The weight column")
+    features = tuple(c for c in opened.columns if c not in (target, weight, *dropped))
+    if not features:
+        raise InputError(f"{opened.name} has no column beside {target!r} to learn from.")
+    if own := {c: how for c, how in opened.analyzers().items() if c in features}:
+        settings = settings.changed(text={**own, **settings.text})
+    forms = _declared_forms(opened, features, settings)
+    return Task(
+        *(opened, target, features, weight, settings, forms),
+        class_form=class_form(target, forms),
+        sample_size=int(settings.sample_size),
+    )
+
+
+def print_sql(
+    source: Any,
+    target: str,
+    *,
+    dialect: str | None = None,
+    drop: Sequence[str] = (),
+    weight: str | None = None,
+    settings: Settings | None = None,
+    **opening: Any,
+) -> str:
+    """Write the queries that count a table, for DuckDB, PostgreSQL or a dialect of sqlglot.
+
+    What the columns are follows from the first rows of the source, which may be a small file with
+    the columns of a table elsewhere; its name is that of the file.
+
+    >>> print(print_sql("examples/play_tennis.csv", "play", drop=["wind"]).splitlines()[0])
+    SELECT y, count(*) AS n FROM (SELECT "play" AS y FROM "play_tennis") AS r GROUP BY y;
+    """
+    with closing(open_source(source, **opening)) as opened:
+        task = _task(opened, target, drop, weight, settings or Settings())
+        name = opening.get("table") or table_of(opened.name)
+        own = getattr(opened, "dialect", "duckdb") if dialect is None else dialect
+        found = statements(sample_schema(task), name, task.target, weight, own)
+    return "\n".join(f"{query};" for query in found)
+
+
+def _streamed(task: Task) -> tuple[Statistics, Sample | None]:
+    """Count the rows of a source batch by batch."""
+    schema = sample_schema(task)
+    _tell_unread(task.source, schema)
+    try:
+        return count(task, schema)
+    except OtherClasses:
+        return count(replace(task, class_form=Form.TEXT), schema)
 
 
 def _declared_forms(
@@ -264,6 +318,28 @@ def update(classifier: Classifier, source: Any, *, new_classes: bool = True, **r
     classifier.update_statistics(new, sample)
     classifier.provenance = classifier.provenance.with_source(name, new.n_rows)
     return new.n_rows
+
+
+def train_like(model: Classifier, source: Any, **reading: Any) -> Classifier:
+    """Learn a source as a model does, but nothing of what the model has learned.
+
+    The result counts the same columns in the same way and has the same settings, so that files that
+    were learned in several places, none of which may share its rows, can be merged.
+
+    >>> first = train("examples/play_tennis.csv", "play", where="outlook = 'Rain'")
+    >>> second = train_like(first, "examples/play_tennis.csv", where="outlook <> 'Rain'")
+    >>> second.statistics.n_rows, (first + second).statistics.n_rows
+    (9, 14)
+    """
+    size = int(model.settings.sample_size)
+    new, sample, name = _count_for(model, source, is_new=True, sample_size=size, **reading)
+    classifier = model.blank()
+    classifier.update_statistics(new, sample)
+    _ = classifier.model  # settings that do not fit the data fail here, not at predict
+    provenance = classifier.provenance.with_source(name, new.n_rows)
+    metrics = None if sample is None else _metrics(classifier, sample)
+    classifier.provenance = replace(provenance, figures=metrics)
+    return classifier
 
 
 def forget(classifier: Classifier, source: Any, **reading: Any) -> int:

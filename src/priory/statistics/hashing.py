@@ -16,12 +16,12 @@ import numpy as np
 
 from priory.base.labels import label_token
 from priory.base.parallel import in_parallel, stretches, thread_count
-from priory.base.typing import AnyArray, CodeArray, Label
+from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Combined, Counts, Frame, Labels, Numbers, Pairs, SparseRows
 from priory.data.texts import Texts
 from priory.kernels.hashes import add_numbers
 
-__all__ = ["row_hashes"]
+__all__ = ["class_hashes", "label_hashes", "number_hashes", "number_seed", "row_hashes"]
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -47,13 +47,35 @@ def row_hashes(frame: Frame, y: Labels) -> AnyArray:
         )
 
     def add(rows: slice) -> None:
-        _add_codes(hashes[rows], y.codes[rows], _of_labels(y, GOLDEN))
+        _add_codes(hashes[rows], y.codes[rows], class_hashes(y))
         for column, seed, of_code in prepared:
             _add(hashes[rows], column.take(rows), seed, of_code)
 
     tasks = [partial(add, rows) for rows in stretches(len(y), 1 + len(columns), threads)]
     in_parallel(tasks, threads)
     return _mixed(hashes)
+
+
+def class_hashes(y: Labels) -> AnyArray:
+    """Find what each class adds to the hash of its rows, before all bits are mixed."""
+    return _of_labels(y, GOLDEN)
+
+
+def label_hashes(column: Labels, name: str) -> AnyArray:
+    """Find what each label of a column adds to the hash of its rows."""
+    return _of_labels(column, np.uint64(_of_label(name)))
+
+
+def number_seed(name: str) -> int:
+    """Find the seed of a column of numbers: x adds mixed(mixed(bits of x) ^ seed)."""
+    return int(_mixed(np.uint64(_of_label(name)) ^ np.uint64(0)))
+
+
+def number_hashes(values: FloatArray, name: str) -> AnyArray:
+    """Find what each number of a column adds to the hash of its rows."""
+    hashes = np.zeros(len(values), dtype=np.uint64)
+    add_numbers(hashes, values, number_seed(name))
+    return hashes
 
 
 def _add(hashes: AnyArray, column: Any, seed: np.uint64, of_code: AnyArray | None) -> None:

@@ -8,7 +8,7 @@ come to the same sample, to the last row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -66,6 +66,14 @@ class Sample:
         total, squares = (_sums(which, w, len(found)) for w in (own, own * own))
         taken = rows[first]  # an index, not a slice: the sample must not share the user's memory
         return cls(frame.take(taken), y.take(taken), found, count, total, squares, size, bounds)
+
+    @classmethod
+    def of_groups(cls, frame: Frame, y: Labels, sums: Mapping[str, AnyArray], size: int) -> Sample:
+        """Sample rows that come once each, with how many there are: rows, weight and squares."""
+        hashes = row_hashes(frame, y)
+        rows, bounds = least_hashes(hashes, y, size)
+        whole = cls(frame, y, hashes, size=size, bounds=bounds, **sums)
+        return whole.take(rows).in_order()
 
     def __len__(self) -> int:
         return len(self.hashes)

@@ -45,6 +45,11 @@ class LabelsTable(Table):
         count_labels(coded.codes, y, weight, rows, total)
         return cls(coded.labels, rows, total)._tidy()
 
+    @classmethod
+    def of(cls, labels: Sequence[Any], rows: IntArray, weight: FloatArray) -> LabelsTable:
+        """Make a table of counts, classes × labels; labels may come in any order."""
+        return cls(tuple(labels), rows, weight)._tidy()
+
     @property
     def present(self) -> FloatArray:
         """The weight of the rows of each class that have a value."""

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from priory.base.labels import label_token
-from priory.base.typing import CodeArray, FloatArray
+from priory.base.typing import CodeArray, FloatArray, IntArray
 from priory.data.columns import Numbers
 from priory.data.finite import refuse_large
 from priory.data.schema import Block
@@ -40,6 +40,23 @@ class MomentsTable(SumsTable):
         if bad >= 0:
             refuse_large(block, column.values)
         refuse_overflow(block, s2.hi)
+        table.passed[...] = table.scatter
+        return table
+
+    @classmethod
+    def about(
+        cls, rows: IntArray, weight: FloatArray, s1: FloatArray, s2: FloatArray, c: float
+    ) -> MomentsTable:
+        """Make a table, classes × columns, of Σw, Σw(x − c) and Σw(x − c)².
+
+        Σwx = Σw(x − c) + cΣw, and Σwx² = Σw(x − c)² + 2cΣw(x − c) + c²Σw.
+
+        >>> one = np.ones((1, 1))
+        >>> MomentsTable.about(2 * one.astype(int), 2 * one, 1 * one, 5 * one, 10.0).mean.tolist()
+        [[10.5]]
+        """
+        n, a, b = map(DoubleDouble.of, (weight, s1, s2))
+        table = cls(rows, n, a + n * c, b + (a * 2.0 + n * c) * c, np.zeros(rows.shape))
         table.passed[...] = table.scatter
         return table
 
