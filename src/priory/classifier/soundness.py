@@ -238,7 +238,7 @@ def _check_table(table: Table, block: Block) -> None:
     if isinstance(table, LabelsTable):
         check_order(table.labels, f"values of column {name!r:.60}")
         wanted = {len(block.columns) if block.kind is Kind.JOINT else 0}
-        found = {0}
+        found = {0} if table.labels else set()
         if tuple in set(map(type, table.labels)):
             found = {len(v) if isinstance(v, tuple) else 0 for v in table.labels}
         if found - wanted:
