@@ -23,7 +23,10 @@ from priory.families.priors import MEstimate
 ROOT = Path(__file__).parents[2]
 DAYS = str(ROOT / "examples" / "play_tennis.csv")
 DAY = {"outlook": "Sunny", "temperature": "Cool", "humidity": "High", "wind": "Strong"}
-COMMANDS = {command.name or command.callback.__name__.replace("_", "-") for command in app.registered_commands}
+COMMANDS = {
+    command.name or command.callback.__name__.replace("_", "-")
+    for command in app.registered_commands
+}
 
 
 @pytest.fixture
