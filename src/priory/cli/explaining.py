@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from priory.base.errors import InputError, SettingError
+from priory.base.errors import SettingError
 from priory.base.replacing import replacing
 from priory.classifier.classifier import Classifier, load
 from priory.cli.failing import say, tell, told
 from priory.cli.inputs import from_stdin, parse_pairs, parse_value
 from priory.cli.options import AsJson, Data, Model, Opening, Out, opens_source
 from priory.cli.outputs import Output, check_output, dumped
+from priory.cli.rows import one_row
 from priory.cli.wording import in_options
-from priory.data.rawtables import RawTable
-from priory.sources.base import Batch
 from priory.sources.scoring import rows_of
 
 __all__ = ["explain", "label_errors", "what_if"]
@@ -167,21 +166,7 @@ def _one(
             given = parse_pairs(set_, "--set")
             return {name: parse_value(classifier, name, text) for name, text in given.items()}
         with from_stdin(data) as source:
-            return _row(rows_of(classifier, source, most=row, **opening), row)
-
-
-def _row(batches: Iterator[tuple[RawTable, Batch]], row: int) -> RawTable:
-    """Find one row, counting from 1."""
-    seen = 0
-    for X, batch in batches:
-        if seen + batch.n_rows >= row:
-            return _only(X, row - 1 - seen)
-        seen += batch.n_rows
-    raise InputError(f"There is no row {row}: the data have {seen:,}.")
-
-
-def _only(X: RawTable, i: int) -> RawTable:
-    return RawTable(X.names, 1, X.named, lambda j: X.get(j)[i : i + 1], tidy=X.tidy)
+            return one_row(rows_of(classifier, source, most=row, **opening), row)
 
 
 def _class(classifier: Classifier, text: str) -> Any:

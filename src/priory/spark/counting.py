@@ -10,6 +10,7 @@ from priory.base.errors import InputError
 from priory.data.schema import Schema
 from priory.sources.base import Batch, Form, Reading, Source, row_number
 from priory.sources.counting import Tally, Task
+from priory.sources.selecting import gathered
 from priory.spark.parts import packed
 
 __all__ = ["CountRows", "Filter", "PartSource", "as_tables", "filtered"]
@@ -76,16 +77,7 @@ class Filter:
 
 def as_tables(batches: Iterable[Any], part: int = 0) -> Iterator[Any]:
     """Join batches to tables of enough rows."""
-    import pyarrow as pa
-
-    waiting: list[Any] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(b.num_rows for b in waiting) >= ROWS_AT_ONCE:
-            yield pa.Table.from_batches(waiting)
-            waiting = []
-    if waiting:
-        yield pa.Table.from_batches(waiting)
+    return gathered(batches, ROWS_AT_ONCE)
 
 
 def filtered(table: Any, name: str, reading: Reading) -> Iterator[Any]:
