@@ -25,6 +25,7 @@ from priory.cli.judging import judge
 from priory.cli.options import AsJson, Data, Model, NoNewClasses, Opening, Out, opens_source
 from priory.cli.outputs import Output, check_output, dumped
 from priory.cli.reporting import report
+from priory.cli.serving import serve
 from priory.cli.training import train
 from priory.cli.wording import in_options
 from priory.sources.news import News, news, refuse_new_classes
@@ -202,6 +203,7 @@ def evaluate(
 
 
 app.command(epilog="Example: priory report days.priory days.csv -o days.html")(report)
+app.command(epilog="Example: priory serve days.priory --port 8000")(serve)
 
 
 @app.command(epilog="Example: priory drift days.priory december.csv --json")
