@@ -74,13 +74,12 @@ def parsed(body: bytes, known: Mapping[str, str]) -> dict[str, Any]:
     """
     found = _loads(body, "The body")
     if type(found) is not dict:
-        raise Refusal(
-            400, f'The body must be an object such as {{"rows": []}}, not {_kind(found)}.'
-        )
+        told = f'The body must be an object such as {{"rows": []}}, not {_kind(found)}.'
+        raise Refusal(400, told, "body")
     for key in found:
         if key not in known:
             keys = ", ".join(known)
-            raise Refusal(400, f"The body has a key {key!r:.60}. Keys: {keys}.", key[:60])
+            raise Refusal(400, f"The body has a key {key!r:.60}. Keys: {keys}.", key[:60] or "body")
     for key, value in found.items():
         wanted = known[key]
         fits = value is None or isinstance(value, TYPES[wanted])
@@ -165,11 +164,12 @@ def read_arrow(body: bytes, most: int) -> Any:
                 check_count(rows, most)
                 batch.validate(full=True)
                 batches.append(batch)
+            _ = stream.schema.names  # which may be no UTF-8
             return pa.Table.from_batches(batches, stream.schema)
     except Refusal:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, MemoryError) as error:
-        raise Refusal(400, f"The body is no Arrow stream: {error!s:.200}") from None
+        raise Refusal(400, f"The body is no Arrow stream: {error!s:.200}", "body") from None
 
 
 def answered(kind: str, classes: Any, p: FloatArray, told: dict[str, Any]) -> bytes:

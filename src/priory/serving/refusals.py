@@ -61,7 +61,7 @@ def refusal_of(error: Exception) -> Refusal:
         found = COLUMN.search(str(error))
         status = 409 if isinstance(error, ForgetError) else 400
         status = 413 if isinstance(error, TooLargeError) else status
-        return Refusal(status, str(error), found[1] if found else None)
+        return Refusal(status, str(error), found[1] if found else "rows")
     if isinstance(error, TimeoutError):
         return Refusal(503, "The answer took longer than the server allows.")
     return Refusal(500, "The server failed; the log has the number of this request.")
