@@ -202,12 +202,12 @@ def _arrow(classes: Any, p: FloatArray) -> bytes:
 
 def dumped(plain: Any) -> bytes:
     """Write JSON; numbers that it does not know are a mistake of ours."""
-    return json.dumps(plain, allow_nan=False, separators=(",", ":")).encode()
+    return _encode(plain).encode()
 
 
 def _loads(text: bytes, what: str, field: str | None = None) -> Any:
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return _decode(text.decode())
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise Refusal(400, f"{what} is not JSON: {reason:.200}.", field or "body") from None
@@ -215,6 +215,10 @@ def _loads(text: bytes, what: str, field: str | None = None) -> Any:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"it holds {name}; null is a missing value")
+
+
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+_decode = json.JSONDecoder(parse_constant=_no_constant).decode  # made once: that takes longest
 
 
 def _kind(value: Any) -> str:

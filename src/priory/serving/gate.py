@@ -15,6 +15,8 @@ import sys
 import time
 import traceback
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import lru_cache
+from itertools import count
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -77,6 +79,7 @@ class Gate:
         for kind in (Refusal, Exception, 404, 405):
             self.routes.add_exception_handler(kind, _handed_on)
         self._hosts = frozenset(host.lower() for host in configuration.hosts)
+        self._begun, self._requests = secrets.token_hex(4), count(1)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one connection of ASGI."""
@@ -86,7 +89,7 @@ class Gate:
         began = time.perf_counter()
         headers = dict(scope["headers"])
         given = headers.get(b"x-request-id", b"")
-        number = given if REQUEST.fullmatch(given) else secrets.token_hex(8).encode()
+        number = given if given and REQUEST.fullmatch(given) else self._number()
         answer = _Answer(send, [(b"x-request-id", number), *HEADERS])
         failure: BaseException | None = None
         try:
@@ -99,6 +102,10 @@ class Gate:
         path = QUICK if scope["path"] == QUICK else getattr(route, "path", "other")
         self.service.metrics.answered(path, answer.status, seconds)
         self._log(number, scope["method"], path, answer.status, seconds, failure)
+
+    def _number(self) -> bytes:
+        """Give a request a number: of the process, and how many came before."""
+        return f"{self._begun}-{next(self._requests):x}".encode()
 
     async def _answer(
         self, scope: Message, headers: dict[bytes, bytes], receive: Receive, answer: _Answer
@@ -127,10 +134,10 @@ class Gate:
     def _check_origin(self, headers: dict[bytes, bytes]) -> None:
         """Refuse what another page sends, and names that lead here by somebody else's DNS."""
         host = headers.get(b"host", b"").decode("latin-1").lower()
-        if self._tokens is None and urlsplit(f"//{host}").hostname not in self._hosts:
+        if self._tokens is None and _hostname(host) not in self._hosts:
             raise Refusal(403, "This server is not known by that name.", "Host")
         origin = headers.get(b"origin")
-        if origin is not None and urlsplit(origin.decode("latin-1").lower()).netloc != host:
+        if origin is not None and origin.decode("latin-1").lower().partition("://")[2] != host:
             raise Refusal(403, "Requests of other pages are not answered.", "Origin")
 
     def _check_token(self, path: str, headers: dict[bytes, bytes]) -> None:
@@ -230,6 +237,14 @@ class _Answer:
         if not self._has_begun:
             body = dumped(refusal.body(number))
             await self.reply(JSON, body, refusal.status, refusal.headers)
+
+
+@lru_cache(256)
+def _hostname(host: str) -> str | None:
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
 
 
 def _too_large(most: int) -> Refusal:

@@ -7,7 +7,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
 from priory.base.errors import SettingError
+from priory.base.typing import FloatArray
 from priory.serving.bodies import (
     ARROW,
     JSON,
@@ -21,6 +24,7 @@ from priory.serving.bodies import (
     wanted_kind,
 )
 from priory.serving.configuration import Configuration
+from priory.serving.gathering import Gathering
 from priory.serving.metrics import Metrics
 from priory.serving.models import Loaded, ServedModel, watch
 from priory.serving.refusals import Refusal
@@ -55,6 +59,7 @@ class Service:
         watch(self.models.values())
         self._writers = {name: Writer(model) for name, model in self.models.items()}
         self._threads = ThreadPoolExecutor(4, "priory-answers")
+        self._gathering = Gathering()
         self._running = 0
         self.metrics = Metrics()
 
@@ -87,13 +92,20 @@ class Service:
         """Predict rows; the answer is of the kind that is accepted."""
         model, given = self.model(name), kind_of(content_type)
         wanted = wanted_kind(accept, given)
-        if len(body) <= SMALL and given == JSON:
-            return wanted, self._predicted(model, body, given, wanted)
-        return wanted, await self.in_thread(lambda: self._predicted(model, body, given, wanted))
-
-    def _predicted(self, model: ServedModel, body: bytes, given: str, wanted: str) -> bytes:
+        if len(body) > SMALL or given != JSON:
+            return wanted, await self.in_thread(lambda: self._batch(model, body, given, wanted))
         loaded, rows = model.current(), self._rows(body, given)
-        p = probabilities(loaded, rows)
+        if len(rows) == 1:
+            p = await self._gathering.ask(loaded, rows[0])
+        else:
+            p = probabilities(loaded, rows)
+        return wanted, self._told(model, loaded, p, wanted)
+
+    def _batch(self, model: ServedModel, body: bytes, given: str, wanted: str) -> bytes:
+        loaded, rows = model.current(), self._rows(body, given)
+        return self._told(model, loaded, probabilities(loaded, rows), wanted)
+
+    def _told(self, model: ServedModel, loaded: Loaded, p: FloatArray, wanted: str) -> bytes:
         self.metrics.rows(model.name, "predict", len(p))
         told = {"model": model.name, "version": loaded.version}
         return answered(wanted, loaded.classifier.classes, p, told)
@@ -186,15 +198,13 @@ class Service:
         }
 
 
-def probabilities(loaded: Loaded, rows: Any) -> Any:
-    """Compute P(k | row); one row takes the quick road."""
+def probabilities(loaded: Loaded, rows: Any) -> FloatArray:
+    """Compute P(k | row) of a table, or of rows as a list."""
     classifier = loaded.classifier
-    if isinstance(rows, list):
+    if isinstance(rows, list) and len(rows) < 2:
         if not rows:
-            import numpy as np
-
             return np.empty((0, len(classifier.classes)))
-        return classifier.predict_proba(rows[0] if len(rows) == 1 else rows)
+        rows = rows[0]
     return classifier.predict_proba(rows)
 
 
