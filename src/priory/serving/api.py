@@ -19,6 +19,8 @@ except ImportError:  # pragma: no cover - the test environment has it
         "priory serve needs FastAPI and uvicorn: pip install 'priory[web]'."
     ) from None
 
+from priory.serving.pages import add_pages
+
 __all__ = ["make_routes"]
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
@@ -34,6 +36,7 @@ def make_routes(service: Service) -> FastAPI:
         _add_questions(app, service, prefix)
     _add_states(app, service)
     _add_kserve(app, service)
+    add_pages(app, service)
     return app
 
 
