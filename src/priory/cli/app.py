@@ -21,13 +21,13 @@ from priory.cli import reports
 from priory.cli.explaining import explain, label_errors, what_if
 from priory.cli.failing import BAD_USAGE, INTERRUPTED, say, tell, told
 from priory.cli.inputs import from_stdin
-from priory.cli.judging import judge
 from priory.cli.options import AsJson, Data, Model, NoNewClasses, Opening, Out, opens_source
 from priory.cli.outputs import Output, check_output, dumped
 from priory.cli.reporting import report
 from priory.cli.serving import serve
 from priory.cli.training import train
 from priory.cli.wording import in_options
+from priory.sources.judging import judge
 from priory.sources.news import News, news, refuse_new_classes
 from priory.sources.scoring import rows_of
 

@@ -150,6 +150,7 @@ class Service:
                 "state": classifier.state,
                 "columns": columns,
                 "learns": self.configuration.learn,
+                "tries": self.configuration.tries,
             }
         found: dict[str, Any] = loaded.kept["schema"]
         return found
