@@ -60,23 +60,20 @@ def peer_app() -> Any:
     rows, y = tables()[os.environ["BENCH_TABLE"]]
     names = list(rows[0])
     if os.environ["BENCH_TABLE"] == "votes":
-        coded = OrdinalEncoder(
-            handle_unknown="use_encoded_value", unknown_value=0, encoded_missing_value=0
-        )
         X: Any = np.array([[row[name] or "?" for name in names] for row in rows], dtype=object)
-        model = make_pipeline(coded, CategoricalNB()).fit(X, y)
+        model = make_pipeline(OrdinalEncoder(), CategoricalNB()).fit(X, y)
     else:
         X = np.array([[row[name] for name in names] for row in rows])
         model = GaussianNB().fit(X, y)
     classes = [str(k) for k in model.classes_]
+    missing = "?" if X.dtype == object else 0.0
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             return
         body = (await receive())["body"]
         asked = json.loads(body)["rows"] if body else [rows[0]]
-        missing = "?" if X.dtype == object else np.nan
-        given = [[row.get(name, missing) for name in names] for row in asked]
+        given = [[row[name] or missing for name in names] for row in asked]
         answers = []
         for p in model.predict_proba(np.array(given, dtype=X.dtype)).tolist():
             best = max(range(len(p)), key=p.__getitem__)
@@ -327,24 +324,21 @@ def main() -> None:
             "kill": lambda: kill(folder, given.times),
             "memory": lambda: flat(folder, given.seconds),
         }
-        before = load_average()
-        chosen = [given.part] if given.part else list(parts)
-        lines: list[str] = []
-        for part in chosen:
-            lines += parts[part]()
-            print("\n".join(lines[-12:]), flush=True)
-    if given.part:
-        return
-    top = [
-        "# Serving, measured",
-        "",
-        "Written by `python -m benchmarks.serving`. Client and server share the machine.",
-        "",
-        f"- {os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python "
-        f"{platform.python_version()}; load average before the run: {before}",
-        "",
-    ]
-    PAGE.write_text("\n".join([*top, *lines]).rstrip() + "\n", encoding="utf-8")
+        top = [
+            "# Serving, measured",
+            "",
+            "Written by `python -m benchmarks.serving`. Client and server share the machine.",
+            "",
+            f"- {os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python "
+            f"{platform.python_version()}; load average before the run: {load_average():.1f}",
+            "",
+        ]
+        for part in [given.part] if given.part else parts:
+            found = parts[part]()
+            print("\n".join(found), flush=True)
+            top += found
+            if not given.part:
+                PAGE.write_text("\n".join(top).rstrip() + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
