@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -118,11 +119,12 @@ class Answers(Decisions):
         """Compute log P(x), how likely each row is at all."""
         return self._answer(X, Model.log_evidence)
 
-    def explain(self, X: Any) -> Explanation:
+    def explain(self, X: Any, interval: float | None = None) -> Explanation:
         """Work out the sum behind the prediction of every row.
 
         What each column, pair and word adds to every class, with the counts behind it; the parts
-        add up to `predict_proba`. See `Explanation` and `RowExplanation`.
+        add up to `predict_proba`. `interval=0.9` adds how sure each probability is (see
+        `predict_interval`). See `Explanation` and `RowExplanation`.
 
         >>> from priory import Classifier, Settings
         >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"]}
@@ -137,9 +139,14 @@ class Answers(Decisions):
         P(class | row)                  0.8438    0.1563
         """
         from priory.model.explanation import explain
+        from priory.model.row_explanation import Interval
 
         statistics = self._fitted().statistics
-        return self._answer(X, lambda model, frame: explain(model, frame, statistics))
+        found = self._answer(X, lambda model, frame: explain(model, frame, statistics))
+        if interval is None:
+            return found
+        sure = self.predict_interval(X, interval)
+        return replace(found, interval=Interval(sure.low, sure.high, sure.level, sure.how))
 
     def what_if(
         self,

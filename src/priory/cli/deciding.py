@@ -15,7 +15,7 @@ from priory.classifier.classifier import Classifier
 from priory.cli.inputs import parse_class_prior
 from priory.sources.scoring import rows_of
 
-__all__ = ["Deciding", "drift_of", "parse_costs"]
+__all__ = ["Deciding", "check_has_rows", "drift_of", "parse_costs"]
 
 
 def parse_costs(path: Path) -> dict[str, dict[str, float]]:
@@ -67,11 +67,7 @@ class Deciding:
         drawn = interval is not None and classifier.tuning is not None
         needed = [("--set", coverage is not None), ("--novelty", novelty), ("--interval", drawn)]
         for option, is_asked in needed:
-            if is_asked and not classifier.has_sample:
-                raise SettingError(
-                    f"{option} looks at rows that were learned, and this model holds none of them: "
-                    "train it with --keep-sample, and not with --textbook."
-                )
+            check_has_rows(classifier, option, is_asked)
         options = {
             "costs": None if costs is None else parse_costs(costs),
             "unsure": unsure,
@@ -112,6 +108,15 @@ class Deciding:
             names = classifier.classes
             columns |= {f"P({label})": p[:, k] for k, label in enumerate(names)}
         return columns
+
+
+def check_has_rows(classifier: Classifier, option: str, is_needed: bool) -> None:
+    """Refuse an option that looks at rows learned, where the model holds none of them."""
+    if is_needed and not classifier.has_sample:
+        raise SettingError(
+            f"{option} looks at rows that were learned, and this model holds none of them: "
+            "train it with --keep-sample, and not with --textbook."
+        )
 
 
 def _with_prior(classifier: Classifier, text: str) -> Classifier:
