@@ -6,7 +6,8 @@ from priory.sources.folders import iter_folder, read_folder
 from priory.sources.inspection import inspect
 from priory.sources.mbox import iter_mbox, read_mbox
 from priory.sources.opening import open_source
-from priory.sources.training import forget, train, train_like, update
+from priory.sources.training import train
+from priory.sources.updating import forget, train_like, update
 
 __all__ = [
     "forget",
