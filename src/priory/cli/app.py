@@ -414,6 +414,18 @@ def export(
         Path(made).write_bytes(content)
 
 
+@app.command(
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    epilog="Example: priory mail learn --spam junk.mbox --ham inbox/",
+)
+def mail(context: typer.Context) -> None:
+    """Filter mail: learn, classify, relearn, serve. See priory mail --help."""
+    from priory.cli.mail import run_mail
+
+    raise typer.Exit(run_mail(context.args))
+
+
 def _change(
     change: Callable[..., int],
     verb: str,
