@@ -93,6 +93,7 @@ def test_a_failure_is_no_answer(model, tmp_path):
 
 
 def test_a_message_passes_through(model):
+    assert run("classify", "--model", model, "--header", stdin=new(1, False), code=0).stdout
     message = b"X-Priory: ham, probability=0.1\n" + new(2, True).replace(b"\n", b"\r\n")
     message = message.replace(b"0.1\n", b"0.1\r\n")
     done = run("classify", "--model", model, "--header", stdin=message, code=0)

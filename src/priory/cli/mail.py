@@ -95,7 +95,8 @@ def _report(asked: argparse.Namespace, found: MailFilter, learned: Learned) -> N
     if asked.json:
         tell(json.dumps(figures))
         return
-    say(f"{learned.new:,} messages learned, {learned.known:,} known, {learned.moved:,} moved")
+    messages = "message" if learned.new == 1 else "messages"
+    say(f"{learned.new:,} {messages} learned, {learned.known:,} known, {learned.moved:,} moved")
     say(f"saved to {asked.model}: {figures[HAM]:,} ham, {figures[SPAM]:,} spam")
     if found.is_ready:
         say(
@@ -121,7 +122,8 @@ def classify(asked: argparse.Namespace) -> int:
 
             sys.stdout.buffer.write(with_field(single, *verdict))
             sys.stdout.buffer.flush()
-        elif asked.json:
+            return 0  # who delivers it would take any other code for a failure
+        if asked.json:
             tell(json.dumps({"label": verdict[0], "probability": verdict[1]}))
         else:
             tell(f"{verdict[0]} {verdict[1]:.4f}")
@@ -224,7 +226,9 @@ def _parser() -> argparse.ArgumentParser:
         "it could not be judged. Of many messages print a line each, and exit with 0.",
     )
     made.add_argument("mail", nargs="*", metavar="MAILBOX", help="what to judge; none: stdin")
-    made.add_argument("--header", action="store_true", help="pass it through with X-Priory added")
+    made.add_argument(
+        "--header", action="store_true", help="pass it through with X-Priory added; exit code 0"
+    )
     made.add_argument("--socket", metavar="PATH", help="ask the server there")
     made.add_argument("--json", action="store_true", help="print JSON")
     made = command(relearn, "Take messages out of the wrong class and learn them as the right one.")

@@ -58,7 +58,8 @@ def html_text(html: str) -> str:
     >>> html_text("<style>p {}</style><p>Fr<b>ee</b> caf&eacute;<br>now <img alt='a cup'>")
     'Free café now a cup'
     """
-    return read_html(html).text
+    text = read_html(html).text
+    return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
 class Page(NamedTuple):
@@ -126,9 +127,7 @@ def read_html(html: str) -> Page:
             if close is None:
                 break  # browsers display nothing of the rest
             start = close.start()
-    text = "".join(texts)
-    text = " ".join((text if text.isascii() else _INVISIBLE.sub("", text)).split())
-    return Page(text, links, list(sight.found))
+    return Page(" ".join("".join(texts).split()), links, list(sight.found))
 
 
 def _show(text: str, sight: Sight, texts: list[str]) -> None:
