@@ -1,4 +1,4 @@
-"""The mail filter beside bogofilter, plain and under attack: `python -m benchmarks.mail [PART ...]`.
+"""The mail filter beside bogofilter, plain and attacked: `python -m benchmarks.mail [PART ...]`.
 
 | part | question |
 |---|---|

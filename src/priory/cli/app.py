@@ -417,7 +417,7 @@ def export(
 @app.command(
     add_help_option=False,
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-    epilog="Example: priory mail learn --spam junk.mbox --ham inbox/",
+    epilog="Example: priory mail learn --spam junk.mbox --ham inbox.mbox --model my.priory",
 )
 def mail(context: typer.Context) -> None:
     """Filter mail: learn, classify, relearn, serve. See priory mail --help."""

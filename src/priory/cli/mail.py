@@ -204,6 +204,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="priory mail",
         description="Filter mail. A mailbox is an mbox file, a Maildir, a folder of messages, a "
         "single message, or - for stdin.",
+        epilog="Example: priory mail learn --spam junk.mbox --ham inbox.mbox --model my.priory",
     )
     parser.set_defaults(run=_help, model=None)
     commands = parser.add_subparsers(title="commands", metavar="", parser_class=_Parser)

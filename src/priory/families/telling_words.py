@@ -162,12 +162,20 @@ class TellingWords(InPlace):
         indptr, codes, _ = count_matrix(*row.buffers, p.vocabulary, row.splitter)
         return chosen(indptr, codes, p.evidence, p.group, self.most), codes
 
+    def log_base_measure(self, column: Texts, parameters: TellingParameters) -> FloatArray:
+        """Refuse: there is no probability of a text."""
+        raise _no_likelihood()
+
     def sample(self, parameters: TellingParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Refuse: there is no probability of a text."""
-        raise NoLikelihoodError(
-            "telling words choose words of a text that is there: their score is no probability, so "
-            "there is nothing to sample. Use 'multinomial' for that."
-        )
+        raise _no_likelihood()
+
+
+def _no_likelihood() -> NoLikelihoodError:
+    return NoLikelihoodError(
+        "telling words choose among the words of a text that is there: their score is no "
+        "probability of a text, so there is no evidence and nothing to sample. Use Words for those."
+    )
 
 
 @dataclass(frozen=True, eq=False)

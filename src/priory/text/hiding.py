@@ -51,6 +51,8 @@ class Sight:
         # Elements that set colours: name, how many of this name are open, background, colour.
         self._colours: list[tuple[str, _Colour | None, _Colour | None]] = []
         self._same: list[int] = []
+        self.is_at_work = False
+        """Whether tags without attributes matter."""
 
     def hides(self) -> bool:
         """Tell whether text is hidden here, and note how."""
@@ -75,11 +77,12 @@ class Sight:
                 self._depth += 1
                 return
             self._hider = None  # the next one of its kind ends it
+            self.is_at_work = bool(self._colours)
         if attributes:
             style = _style(attributes.get("style", ""))
             how = "attribute" if "hidden" in attributes else _hidden_by(style)
             if how:
-                self._hider, self._depth, self._how = name, 1, how
+                self._hider, self._depth, self._how, self.is_at_work = name, 1, how, True
                 return
             if self._sets_colours(name, attributes, style):
                 return
@@ -92,18 +95,14 @@ class Sight:
             if name == self._hider:
                 self._depth -= 1
                 if self._depth <= 0:
-                    self._hider = None
+                    self._hider, self.is_at_work = None, bool(self._colours)
             return
         if self._colours and self._colours[-1][0] == name:
             self._same[-1] -= 1
             if self._same[-1] <= 0:
                 self._colours.pop()
                 self._same.pop()
-
-    @property
-    def is_at_work(self) -> bool:
-        """Whether tags without attributes matter."""
-        return self._hider is not None or bool(self._colours)
+                self.is_at_work = bool(self._colours)
 
     def _sets_colours(
         self, name: str, attributes: Mapping[str, str], style: Mapping[str, str]
@@ -120,6 +119,7 @@ class Sight:
             background = _colour(behind) if behind and not picture else None
         colour = _colour(front) if front else colour
         self._colours.append((name, background, colour))
+        self.is_at_work = True
         self._same.append(1)
         return True
 

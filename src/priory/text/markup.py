@@ -109,7 +109,10 @@ def read_html(html: str) -> Page:
         text, slash, name, rest = found.groups()
         start = found.end()
         if text:
-            _show(text, sight, texts)
+            if "&" in text or sight.is_at_work:
+                _show(text, sight, texts)
+            else:
+                texts.append(text)
         name = name.lower()
         if name in _BLOCKS:
             texts.append(" ")

@@ -51,7 +51,7 @@ _LOOKS_HTML = re.compile(r"\s*+(?:<!doctype html|<html|<head|<body)", re.IGNOREC
 
 # The lookbehinds let a match begin only at the start of a run, so that no run is read twice.
 _ADDRESS = re.compile(r"(?<![\w.+%'-])[\w.+%'-]++@[\w.-]++")
-_MARK = re.compile(r"://|@|[wW]{3}\.")
+_MARKS = tuple(map(re.compile, ("://", "@", r"www\.", r"WWW\.", r"Www\.")))
 _URL = re.compile(r"(?:https?|ftp)://[^\s<>\"]|www\.[^\s<>\"]", re.IGNORECASE)
 _SCHEME = re.compile(r"\b(?:https?|ftp)\Z", re.IGNORECASE)
 _LINK_REST = re.compile(r"[^\s<>\"]++")
@@ -197,15 +197,20 @@ def _relay_words(value: bytes) -> list[str]:
     found = _RELAY.match(value)
     if not found:
         return []
+    return [*_relay(b" ".join([found[1], found[2] or b""]))]
+
+
+@lru_cache(10_000)
+def _relay(said: bytes) -> tuple[str, ...]:
     words: list[str] = []
-    text = b" ".join([found[1], found[2] or b""]).decode("latin-1").lower()
+    text = said.decode("latin-1").lower()
     for a, b, c in _NUMBERS.findall(text):
         words += [f"received:{a}.{b}.{c}", f"received:{a}.{b}"]
     for host in _HOST.findall(_NUMBERS.sub(" ", text)):
         labels = host.rsplit(".", 2)
         if not labels[-1].isdigit():
             words.insert(0, f"received:{'.'.join(labels[-2:])}")
-    return list(dict.fromkeys(words))
+    return tuple(dict.fromkeys(words))
 
 
 def _part_words(part: Part, is_text: bool, split: Split) -> list[str]:
@@ -248,11 +253,10 @@ def _text_words(text: str, split: Split) -> list[str]:
     words = [f"disguise:{how}" for how in disguises]
     pieces: list[str] = []
     end = 0
-    for mark in _MARK.finditer(text):
-        at = mark.start()
+    for at in _marks(text):
         if at < end:
             continue  # in what was taken already
-        if mark[0] == "@":
+        if text[at] == "@":
             start = _start_of_address(text, at, end)
             found = _AFTER_AT.match(text, at) if start < at else None
             if found is None:
@@ -260,7 +264,9 @@ def _text_words(text: str, split: Split) -> list[str]:
             words += _address_words("mail", text[start : found.end()])
         else:
             start = _start_of_link(text, at, end)
-            found = _LINK_REST.match(text, mark.end()) if start >= 0 else None
+            found = (
+                _LINK_REST.match(text, at + (3 if text[at] == ":" else 4)) if start >= 0 else None
+            )
             if found is None:
                 continue
             words += _url_words(text[start : found.end()], split)
@@ -270,6 +276,11 @@ def _text_words(text: str, split: Split) -> list[str]:
         text = "".join([*pieces, text[end:]])
     # A colon is the mark of a tag: no word of a text may look like one.
     return split(text.replace(":", " ")) + words
+
+
+def _marks(text: str) -> list[int]:
+    """Find what links and addresses have, each by a search of its own: these are quick."""
+    return sorted(found.start() for mark in _MARKS for found in mark.finditer(text))
 
 
 def _start_of_address(text: str, at: int, end: int) -> int:

@@ -11,6 +11,7 @@ import re
 from binascii import Error as Base64Error
 from binascii import a2b_base64, a2b_qp
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from priory.text.charsets import decode
@@ -84,8 +85,13 @@ def read_fields(data: bytes) -> tuple[list[Field], bytes]:
     for line in lines:
         name, colon, value = line.partition(b":")
         if colon:
-            fields.append((name.strip().lower().decode("ascii"), value[:_LONGEST_FIELD]))
+            fields.append((_field_name(name), value[:_LONGEST_FIELD]))
     return fields, data[end + 1 :] if data.startswith(b"\n", end) else data[end:]
+
+
+@lru_cache(1000)
+def _field_name(name: bytes) -> str:
+    return name.strip().lower().decode("ascii")
 
 
 def read_parts(fields: list[Field], body: bytes) -> list[Part]:
