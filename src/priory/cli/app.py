@@ -368,6 +368,18 @@ def sample(
 app.command(epilog="Example: priory export days.priory --to sql --table days > days.sql")(export)
 
 
+@app.command(
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    epilog="Example: priory mail learn --spam junk.mbox --ham inbox.mbox --model my.priory",
+)
+def mail(context: typer.Context) -> None:
+    """Filter mail: learn, classify, relearn, serve. See priory mail --help."""
+    from priory.cli.mail import run_mail
+
+    raise typer.Exit(run_mail(context.args))
+
+
 def _change(
     change: Callable[..., int],
     verb: str,
