@@ -39,6 +39,7 @@ from priory.cli.options import (
 )
 from priory.cli.outputs import Output, check_output, dumped
 from priory.cli.reporting import report
+from priory.cli.serving import serve
 from priory.cli.training import train
 from priory.cli.wording import in_options
 from priory.sources.news import News, news, refuse_new_classes
@@ -194,6 +195,7 @@ def evaluate(
 
 
 app.command(epilog="Example: priory report days.priory days.csv -o days.html")(report)
+app.command(epilog="Example: priory serve days.priory --port 8000")(serve)
 
 
 @app.command(epilog="Example: priory drift days.priory december.csv --json")

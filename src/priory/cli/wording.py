@@ -48,9 +48,11 @@ def _repeated(found: re.Match[str]) -> str:
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Compile patterns of arguments with values by column, with one value, and alone."""
-    from priory.cli.training import train  # which imports this module
+    from priory.cli.serving import serve  # which import this module
+    from priory.cli.training import train
 
-    options = [name for name in inspect.signature(train).parameters if name != "data"]
+    both = {**inspect.signature(train).parameters, **inspect.signature(serve).parameters}
+    options = [name for name in both if name not in ("data", "models")]
     options += [name for name in OF_DECISIONS if name not in options]
     names, of_words = "|".join(options), "|".join(name for name in options if "_" in name)
     return (
