@@ -1,4 +1,3 @@
-
 """How Hypothesis makes its examples: the same ones in every run, so that a check means something.
 
 `HYPOTHESIS_PROFILE=explore pytest` looks for new ones.
