@@ -27,7 +27,7 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 
 def plain(*args, **options):
     """Return the plain model: what is learned here is what was asked for."""
-    return priory.TextNB(*args, **{"weights": None, **options})
+    return priory.TextNB(*args, **{"weights": None, "analyzer": "sklearn", **options})
 
 
 TEXTS = [
