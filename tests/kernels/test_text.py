@@ -1,6 +1,7 @@
 import pickle
 import re
 import runpy
+import unicodedata
 from collections import Counter
 from importlib.metadata import version
 from itertools import pairwise
@@ -71,9 +72,18 @@ def test_kinds_are_those_of_unicode_for_every_code_point():
 
 def test_every_code_point_is_split_as_unicode_says():
     """By itself, within a word, after a letter of a script without spaces, and twice in a row."""
-    for c in map(chr, range(0x110000)):
-        text = f"{c} a{c}b 日{c}本 {c}{c}"
-        assert split_words(text) == analyze(text), hex(ord(c))
+    # Of ideographs, syllables of Hangul and what is not assigned, one of 61 will do: their kinds
+    # are those of Unicode, as the test above says.
+    every = [
+        c
+        for c in range(0x110000)
+        if c % 61 == 0
+        or (c < 0x20000 and not 0x3400 <= c < 0xD7A4 and unicodedata.category(chr(c)) != "Cn")
+    ]
+    for first in range(0, len(every), 100):
+        some = map(chr, every[first : first + 100])
+        text = " ".join(f"{c} a{c}b 日{c}本 {c}{c}" for c in some)
+        assert split_words(text) == analyze(text), hex(every[first])
 
 
 SCRIPTS = {

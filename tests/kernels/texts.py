@@ -1,5 +1,6 @@
 """Texts that are hard to split, and what scikit-learn finds in them."""
 
+import re
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
@@ -43,17 +44,27 @@ def as_given(words):
 # each two of them; format characters are left out; and two vowel signs of Thai and Lao, U+0E33 and
 # U+0EB3, belong to the character before.
 BOUNDARY = regex.compile(r"\b", flags=regex.V1 | regex.WORD)
-MARKS = r"[\p{WB=Extend}\p{WB=ZWJ}\u0E33\u0EB3]"
-WORDS = regex.compile(
-    r"(?P<word>[\p{WB=ALetter}\p{WB=Hebrew_Letter}\p{WB=Numeric}\p{WB=ExtendNumLet}--[\u202F]]"
-    rf"(?:(?&word)|{MARKS}|\p{{WB=Format}})*)"
-    rf"|(?P<alone>[\p{{L}}\p{{N}}\p{{WB=Katakana}}--[\u0E33\u0EB3\p{{WB=Extend}}]]{MARKS}*)"
-    r"|(?P<symbol>[\p{P}\p{S}--\p{WB=Extend}])",
-    flags=regex.V1,
-)
-
-
+KINDS = {  # the first that fits
+    "w": r"[\p{WB=ALetter}\p{WB=Hebrew_Letter}\p{WB=Numeric}\p{WB=ExtendNumLet}--[\u202F]]",
+    "m": r"[\p{WB=Extend}\p{WB=ZWJ}\u0E33\u0EB3]",
+    "f": r"\p{WB=Format}",
+    "a": r"[\p{L}\p{N}\p{WB=Katakana}]",
+    "s": r"[\p{P}\p{S}]",
+    "o": r"[\s\S]",
+}
+WORDS = re.compile(r"w[wmf]*|(am*)|(s)")
 MARKS_TO_BOUNDARIES = {0x0E33: 0x0301, 0x0EB3: 0x0301}
+
+
+@cache
+def character_kinds():
+    """Return the kind of every code point, a letter each."""
+    found = np.zeros(0x110000, dtype=np.uint8)
+    every = "".join(map(chr, range(0x110000)))
+    for kind, pattern in reversed(KINDS.items()):
+        for run in regex.finditer(f"(?:{pattern})+", every, flags=regex.V1):
+            found[run.start() : run.end()] = ord(kind)
+    return found
 
 
 def unicode_words(text, lowercase=True, symbols=False):
@@ -62,21 +73,24 @@ def unicode_words(text, lowercase=True, symbols=False):
     text = text.lower() if lowercase else text
     if text.isascii() and not symbols:  # the same, sooner
         return [(word, False) for word in regex.findall(r"\w+", text)]
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    kinds = character_kinds()[codes].tobytes().decode("ascii")
     for part in BOUNDARY.split(text.translate(MARKS_TO_BOUNDARIES)):
-        segment = text[at : at + len(part)]
-        for match in WORDS.finditer(segment):
-            if match["symbol"] is not None:
+        at, start = at + len(part), at
+        for match in WORDS.finditer(kinds, start, at):
+            first, end = match.span()
+            if match[2]:
                 if symbols:
-                    again = at + match.start() == symbol_end and found[-1][0][0] == match[0]
+                    again = first == symbol_end and found[-1][0][0] == text[first]
                     before = found.pop()[0] if again else ""
-                    found.append(((before + match[0])[:3], False))
-                    symbol_end = at + match.end()
+                    found.append(((before + text[first])[:3], False))
+                    symbol_end = end
                 continue
-            word = regex.sub(r"\p{WB=Format}", "", match[0])
-            found.append((word, match["alone"] is not None and at + match.start() == alone_end))
-            if match["alone"] is not None:
-                alone_end = at + match.end()
-        at += len(segment)
+            word = text[first:end]
+            if "f" in match[0]:
+                word = "".join(c for c, k in zip(word, match[0], strict=True) if k != "f")
+            found.append((word, bool(match[1]) and first == alone_end))
+            alone_end = end if match[1] else -1
     return found
 
 
