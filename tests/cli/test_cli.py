@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -566,6 +567,9 @@ def test_every_command_has_help_with_an_example_that_runs(
         (tmp_path / name).write_bytes(model.read_bytes())
     if "--to sql" in example:
         pytest.importorskip("sqlglot")
+    if command == "mail":
+        for name in ("junk.mbox", "inbox.mbox"):
+            shutil.copy(ROOT / "examples" / "mail" / name, tmp_path)
     if command == "verify":
         table.head(3).to_csv(tmp_path / "gone.csv", index=False)
         (tmp_path / "old.priory").write_bytes(model.read_bytes())
