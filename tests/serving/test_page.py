@@ -208,7 +208,7 @@ def test_an_answer_is_corrected_and_that_undone(browser, trained, tmp_path):
         browser.get("about:blank")
         browser.get(f"http://127.0.0.1:{server.port}/#ask")
         until(browser, "!document.getElementById('key').hidden")
-        assert "token is needed" in text_of(browser, "notice")
+        until(browser, "document.getElementById('notice').textContent.includes('token is needed')")
         browser.find_element(By.ID, "token").send_keys(token + "\n")
         until(browser, "document.getElementById('explained')?.dataset.answered")
         browser.find_element(By.CSS_SELECTOR, 'nav a[href="#learn"]').click()
