@@ -25,7 +25,7 @@ import numpy as np
 
 from priory.base.errors import InputError
 from priory.base.labels import label_token
-from priory.base.typing import CodeArray, FloatArray, IntArray, Key
+from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray, Key
 from priory.data.arrow import arrow_nulls, arrow_values
 from priory.statistics.doubledouble import DoubleDouble
 
@@ -222,20 +222,41 @@ def _rows(block: str | None, part: Part, classes: Sequence[str]) -> pa.Table:
     import pyarrow as pa
 
     n = len(part.rows)
-    zero, null = pa.array(np.zeros(n, dtype=np.int32)), pa.nulls(n, pa.int32())
+    zero, null = _numbers(np.zeros(n, dtype=np.int32)), pa.nulls(n, pa.int32())
 
     def dictionary(codes: Any, values: Sequence[str]) -> pa.DictionaryArray:
-        return pa.DictionaryArray.from_arrays(codes, pa.array(values, pa.string()))
+        return pa.DictionaryArray.from_arrays(codes, _texts(values))
 
     columns = [
         dictionary(null, []) if block is None else dictionary(zero, [block]),
         dictionary(zero, [part.name]),
-        dictionary(pa.array(part.classes), list(classes)),
-        dictionary(pa.array(part.keys), list(part.tokens)),
-        pa.array(part.rows),
+        dictionary(_numbers(part.classes), list(classes)),
+        dictionary(_numbers(part.keys), list(part.tokens)),
+        _numbers(part.rows),
     ]
-    columns += [pa.array(a) for s in (part.weight, part.s1, part.s2) for a in (s.hi, s.lo)]
+    columns += [_numbers(a) for s in (part.weight, part.s1, part.s2) for a in (s.hi, s.lo)]
     return pa.table(columns, names=[*COLUMNS, *SUMS])
+
+
+def _texts(values: Sequence[str]) -> pa.Array:
+    """Give strings to Arrow, as `_numbers` does numbers."""
+    import pyarrow as pa
+
+    encoded = [value.encode() for value in values]
+    ends = np.cumsum([0, *map(len, encoded)])
+    if ends[-1] > np.iinfo(np.int32).max:
+        return pa.array(values, pa.string())  # which says that it is too much
+    buffers = map(pa.py_buffer, (ends.astype(np.int32), b"".join(encoded)))
+    return pa.StringArray.from_buffers(len(encoded), *buffers)
+
+
+def _numbers(values: AnyArray) -> pa.Array:
+    """Give numbers to Arrow, whose own function would import pandas, which takes a second."""
+    import pyarrow as pa
+
+    values = np.ascontiguousarray(values)
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
 
 
 def _used(column: tuple[CodeArray, list[str]], some: IntArray) -> tuple[CodeArray, list[str]]:
