@@ -35,7 +35,7 @@ WITHOUT_EXAMPLE = {
 
 PACKAGES = (
     *("data", "estimators", "evaluation", "explaining", "export", "families", "families.priors"),
-    *("model", "network", "reporting", "sources", "statistics", "text"),
+    *("model", "network", "reporting", "serving", "sources", "statistics", "text"),
 )
 
 

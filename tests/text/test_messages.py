@@ -7,6 +7,7 @@ import subprocess
 import sys
 from email import policy
 from email.message import EmailMessage
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,8 @@ from priory.text.messages import email_words, html_text
 DATA = Path(__file__).parents[3] / "shared" / "data" / "spamassassin.csv.gz"
 
 SIZE = 100_000
+
+Splitter = partial(Splitter, "sklearn")  # words of two letters and more, whatever the script
 
 
 def letter(**headers):

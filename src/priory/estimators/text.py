@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import Any, Self
 
-from priory.base.errors import InputError, SettingError
+from priory.base.errors import InputError, SettingError, listing
 from priory.base.typing import AnyArray, FloatArray
+from priory.classifier.classifier import Classifier
 from priory.estimators.naive_bayes import NaiveBayes
 from priory.families.words import Words
 from priory.model.information import word_importances
@@ -15,6 +18,8 @@ from priory.tuning.settings import Settings
 __all__ = ["TextNB"]
 
 COLUMN = "text"
+OPTIONS = {field.name: field.default for field in fields(Analyzer) if field.name != "unit"}
+"""The parameters that are an analyzer's, and their defaults."""
 
 
 class TextNB(NaiveBayes):
@@ -32,8 +37,10 @@ class TextNB(NaiveBayes):
     weights : "auto", "temperature" or None
         Whether to calibrate probabilities by a temperature and a bias for each class: repeated and
         related words make naive Bayes overconfident.
-    analyzer : "word", "char", "char_wb", "html", "email", a function or an `Analyzer`
-        How texts are split into words; an `Analyzer` includes the four options that follow.
+    analyzer : "word", "sklearn", "char", "char_wb", "html", "email", a function or an `Analyzer`
+        How texts are split into words; an `Analyzer` includes the options `ngram_range`,
+        `stop_words`, `lowercase`, `max_features`, `strip_accents`, `normalize`, `token_pattern`
+        and `symbols`.
     ngram_range : tuple of two integers
         The shortest and the longest n-grams of words, or of characters.
     stop_words : None, "english" or a list of words
@@ -51,6 +58,14 @@ class TextNB(NaiveBayes):
         The number of threads; None takes PRIORY_NUM_THREADS, or the available cores.
     sample_size : int
         The largest number of texts used to choose what is "auto".
+    strip_accents : None, "unicode" or "ascii"
+        Whether to remove accents first, of any letters or with whatever is not ASCII.
+    normalize : None or "nfkc"
+        Whether to convert to Unicode's form NFKC first, and to fold the case.
+    token_pattern : None or str
+        A regular expression whose matches are the words.
+    symbols : bool
+        Whether symbols and punctuation are words too, such as `$$$` and `!`.
 
     Examples
     --------
@@ -80,6 +95,10 @@ class TextNB(NaiveBayes):
         missing: Any = "skip",
         n_threads: int | None = None,
         sample_size: int = 50_000,
+        strip_accents: str | None = None,
+        normalize: str | None = None,
+        token_pattern: str | None = None,
+        symbols: bool = False,
     ) -> None:
         self.readout = readout
         self.smoothing = smoothing
@@ -93,6 +112,10 @@ class TextNB(NaiveBayes):
         self.missing = missing
         self.n_threads = n_threads
         self.sample_size = sample_size
+        self.strip_accents = strip_accents
+        self.normalize = normalize
+        self.token_pattern = token_pattern
+        self.symbols = symbols
 
     @classmethod
     def textbook(  # type: ignore[override]
@@ -103,14 +126,45 @@ class TextNB(NaiveBayes):
             P(w | k) = (count_wk + α) / (words_k + α|V|)
 
         `changes` are further parameters. With `readout` "bernoulli" the features are whether each
-        word of the vocabulary occurs.
+        word of the vocabulary occurs. Words are scikit-learn's, so that its results are the same.
 
         >>> model = TextNB.textbook(class_prior="words")
         >>> model = model.fit(["fine day", "fine", "bad day"], [1, 1, 0])
         >>> model.predict_proba(["bad"]).round(4).tolist()  # 2/5 · 2/5 and 3/5 · 1/6, normalised
         [[0.6154, 0.3846]]
         """
-        return cls(readout, smoothing, **{"weights": None, **changes})
+        return cls(readout, smoothing, **{"weights": None, "analyzer": "sklearn", **changes})
+
+    @classmethod
+    def from_classifier(cls, classifier: Classifier) -> Self:
+        """Make a fitted estimator of a classifier that has learned one column of texts, `text`.
+
+        >>> from priory import Classifier, Settings
+        >>> texts = {"text": ["win cash now", "lunch at noon"]}
+        >>> classifier = Classifier(Settings(text=["text"])).update(texts, ["spam", "ham"])
+        >>> TextNB.from_classifier(classifier).predict(["cash"]).tolist()
+        ['spam']
+        """
+        schema, settings = classifier.statistics.schema, classifier.settings
+        block = schema[COLUMN] if tuple(schema.columns) == (COLUMN,) else None
+        if block is None or block.analyzer is None:
+            raise SettingError(
+                f"TextNB reads one column of texts, {COLUMN!r}, and the classifier has "
+                f"{listing(schema.columns)}. Use NaiveBayes.from_classifier."
+            )
+        family = _of_column(settings.families)
+        result = cls(
+            "multinomial" if family == "plain" else family,
+            _of_column(settings.smoothing),
+            settings.weights,
+            block.analyzer,
+            class_prior=settings.class_prior,
+            missing=_of_column(settings.missing),
+            n_threads=settings.n_threads,
+            sample_size=settings.sample_size,
+        )
+        result.adopt(classifier, None, "arrow")
+        return result
 
     @property
     def words_(self) -> AnyArray:
@@ -156,13 +210,12 @@ class TextNB(NaiveBayes):
         return Words(self.readout)
 
     def _analyzer(self) -> Analyzer:
-        options = (self.ngram_range, self.stop_words, self.lowercase, self.max_features)
         if not isinstance(self.analyzer, Analyzer):
-            return Analyzer(self.analyzer, *options)
-        if options != ((1, 1), None, True, None):
+            return Analyzer(self.analyzer, **{name: getattr(self, name) for name in OPTIONS})
+        if any(getattr(self, name) != default for name, default in OPTIONS.items()):
             raise SettingError(
-                f"analyzer is {self.analyzer}, which has its own options: give ngram_range, "
-                "stop_words, lowercase and max_features there."
+                f"analyzer is {self.analyzer}, which has its own options: give "
+                f"{', '.join(OPTIONS)} there."
             )
         return self.analyzer
 
@@ -180,6 +233,8 @@ class TextNB(NaiveBayes):
                     "other columns use NaiveBayes."
                 )
             X = X.iloc[:, 0] if hasattr(X, "iloc") else X[:, 0]
+        if isinstance(X, Iterator):
+            X = list(X)
         return {COLUMN: X}
 
     def __sklearn_tags__(self) -> Any:
@@ -191,3 +246,7 @@ class TextNB(NaiveBayes):
         tags.input_tags.categorical = False
         tags.no_validation = True
         return tags
+
+
+def _of_column(setting: Any) -> Any:
+    return setting.get(COLUMN, "auto") if isinstance(setting, Mapping) else setting

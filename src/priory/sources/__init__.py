@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from priory.sources.inspection import inspect
     from priory.sources.mbox import iter_mbox, read_mbox
     from priory.sources.opening import open_source
-    from priory.sources.training import forget, train, train_like, update
+    from priory.sources.training import train
+    from priory.sources.updating import forget, train_like, update
 
 __all__ = [
     "forget",
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "forget": "training",
+    "forget": "updating",
     "inspect": "inspection",
     "iter_folder": "folders",
     "iter_mbox": "mbox",
@@ -35,8 +36,8 @@ _HOME = {
     "read_folder": "folders",
     "read_mbox": "mbox",
     "train": "training",
-    "train_like": "training",
-    "update": "training",
+    "train_like": "updating",
+    "update": "updating",
 }
 
 __getattr__ = importer(globals(), _HOME)  # an mbox is read without what a query needs
