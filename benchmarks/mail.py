@@ -38,7 +38,7 @@ from priory.mail.wording import encoded_words
 from priory.text.mime import read_fields, read_parts
 
 PAGE = Path(__file__).parent / "mail.md"
-FOLDS, PADDING, MESSAGES, REPEATS = 5, 200, 3_000, 7
+FOLDS, PADDING, MESSAGES, REPEATS = 5, 200, 3_000, 5
 ATTACKS = ("plain", "frequent", "hammiest")
 FROM = b"From a@example.org Mon Jan  1 00:00:00 2001\n"
 BOGOFILTER = shutil.which("bogofilter")
