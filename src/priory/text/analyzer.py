@@ -152,6 +152,11 @@ class Analyzer:
         lower = self.lowercase and not self._is_prepared
         return Splitter(unit, lower, self.ngram_range, self.stop_words, self.symbols)
 
+    @cached_property
+    def stops(self) -> frozenset[str]:
+        """The stop words, to look them up."""
+        return frozenset(self.stop_words or ())
+
     @property
     def _makes_words(self) -> bool:
         return callable(self.unit) or self.unit == "email" or self.token_pattern is not None
