@@ -146,6 +146,7 @@ SOUND = {
     "Borrowed": lambda: (utf8.Borrowed, [np.array(["a", None], dtype=object)]),
     "Splitter": lambda: (text.Splitter().split, ["a text"]),
     "character_tables": lambda: (text.character_tables, []),
+    "character_stretches": lambda: (text.character_stretches, []),
     "Vocabulary": lambda: (
         vocabulary.Vocabulary.from_buffers, [np.frombuffer(b"ab", np.uint8), np.array([0, 1, 2])]
     ),

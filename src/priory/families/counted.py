@@ -17,7 +17,7 @@ from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Counts, SparseRows
 from priory.data.schema import Block, Kind
 from priory.families.base import Adder, EstimateTables, Rng, draw_counts, log_gamma
-from priory.families.described import FactorPart, FactorParts, Support
+from priory.families.described import FactorPart, FactorParts, Support, listed
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.loo import LooRows, brute_force_loo, loo_table
 from priory.families.loo_counts import CountedPairs, Scores, loo_shares
@@ -100,8 +100,8 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         """Name all words that the parameters (or a table) know, or some of them."""
         return block.columns if words is None else [block.columns[w] for w in words.tolist()]
 
-    def part_notes(self, row: Any, names: Sequence[str]) -> list[str]:
-        """Remark what of a row the words of these names leave out."""
+    def unknown(self, row: Any, names: Sequence[str]) -> list[str]:
+        """List what a row has beside the words of these names."""
         return []
 
     def adder(self, column: Any, parameters: Any) -> Adder:
@@ -217,9 +217,11 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         """Write a line for each word that one row has."""
         some, weights = self.rows(row, parameters), parameters.weights
         names = self.names(block, parameters, some.indices)
-        notes = self.part_notes(row, names)
+        unknown = self.unknown(row, names)
+        notes = [f"not in the vocabulary, skipped: {listed(unknown)}"] if unknown else []
         if self.readout == "bernoulli":
-            return presence_parts(weights, some.indices, names, notes, self.noun)
+            parts = presence_parts(weights, some.indices, names, notes, self.noun)
+            return parts._replace(unknown=unknown)
         x = np.log1p(some.data) if self.term == "log" else some.data
         if self.term == "log":
             x = x / max(float(np.sqrt((x**2).sum())), np.finfo(float).tiny)
@@ -234,7 +236,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
             FactorPart(title.format(name), times * weight, sign * times, name)
             for name, times, weight in zip(names, x, weights.of(some.indices), strict=True)
         ]
-        return FactorParts(each, notes=notes, noun=self.noun)
+        return FactorParts(each, notes=notes, noun=self.noun, unknown=unknown)
 
     def support(self, column: Any, table: Any, parameters: Any) -> Support | None:
         """Count nothing for a row as a whole: each of its words has counts."""

@@ -15,7 +15,7 @@ from priory.data.columns import SparseRows, Texts
 from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Rng, draw_counts
 from priory.families.counted import Counted, CountedParameters
-from priory.families.described import Support, listed
+from priory.families.described import Support
 from priory.families.loo import LooRows
 from priory.families.loo_counts import CountedPairs, Scores, loo_presence
 from priory.families.priors import DiscretePrior
@@ -140,11 +140,12 @@ class Words(Counted):
             return known.words.tolist()
         return known.vocabulary.take(np.flatnonzero(self._kept(known)).astype(np.int32)).words()
 
-    def part_notes(self, row: Texts, names: Sequence[str]) -> list[str]:
-        """Name the words of a text that are not kept."""
+    def unknown(self, row: Texts, names: Sequence[str]) -> list[str]:
+        """List the words of a text that are not kept, then n-grams, as they come."""
         counted = WordsTable.count(Block("", ("",), Kind.EMPTY), row, NO_CLASS, None, 1)
-        unknown = sorted(set(counted.vocabulary.words()) - set(names))
-        return [f"not in the vocabulary, skipped: {listed(unknown)}"] if unknown else []
+        known = set(names)
+        unknown = [word for word in counted.vocabulary.words() if word not in known]
+        return sorted(unknown, key=lambda word: word.count(" "))
 
     def part_support(self, row: Texts, table: WordsTable, parameters: WordsParameters) -> Support:
         """Count how often each word came; in how many texts, where its counts are weighted."""
