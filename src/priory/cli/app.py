@@ -42,6 +42,7 @@ from priory.cli.reporting import report
 from priory.cli.serving import serve
 from priory.cli.training import train
 from priory.cli.wording import in_options
+from priory.sources.judging import judge
 from priory.sources.news import News, news, refuse_new_classes
 from priory.sources.scoring import rows_of
 
