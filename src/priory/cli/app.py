@@ -21,7 +21,6 @@ from priory.cli.explaining import explain, label_errors, what_if
 from priory.cli.exporting import export
 from priory.cli.failing import BAD_USAGE, INTERRUPTED, say, tell, told
 from priory.cli.inputs import from_stdin
-from priory.cli.judging import judge
 from priory.cli.options import (
     AsJson,
     Costs,
