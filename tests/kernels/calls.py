@@ -27,8 +27,8 @@ from priory.kernels import (
 
 N, D, K = 5, 3, 2
 MODULES = (
-    adagrad, additive, counts, cuts, hashes, labels, loo_rows, loo_words, numbers, pairs, score, screening,
-    strings, text, utf8, vocabulary, word_scores, words,
+    adagrad, additive, counts, cuts, hashes, labels, loo_rows, loo_words, numbers, pairs, score,
+    screening, strings, text, utf8, vocabulary, word_scores, words,
 )  # fmt: skip
 
 
@@ -113,8 +113,8 @@ SOUND = {
     "learn_words": lambda: (
         adagrad.learn_words,
         [
-            i4(3), *word_rows(), f4(4), i4(4), f4(4), f4(4, 3), f4(4, 3), f4(4, 2), i4(4, 3), i4(4, 3),
-            f4(2, 2, 1), f4(2), f8(2, 3), f8(2), 0.5, 0.1, 0.1,
+            i4(3), *word_rows(), f4(4), i4(4), f4(4), f4(4, 3), f4(4, 3), f4(4, 2), i4(4, 3),
+            i4(4, 3), f4(2, 2, 1), f4(2), f8(2, 3), f8(2), 0.5, 0.1, 0.1,
         ],
     ),
     "add_cells": lambda: (additive.add_cells, [i4(N, D), f8(K, 2), f8(N, 2)]),

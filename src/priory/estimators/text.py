@@ -15,6 +15,8 @@ from priory.tuning.settings import Settings
 __all__ = ["TextNB"]
 
 COLUMN = "text"
+PLAIN = ((1, 1), None, True, None)
+"""The options of an analyzer that nobody asked to change."""
 
 
 class TextNB(NaiveBayes):
@@ -32,8 +34,10 @@ class TextNB(NaiveBayes):
     weights : "auto", "temperature" or None
         Whether to calibrate probabilities by a temperature and a bias for each class: repeated and
         related words make naive Bayes overconfident.
-    analyzer : "word", "char", "char_wb", "html", "email", a function or an `Analyzer`
-        How texts are split into words; an `Analyzer` includes the four options that follow.
+    analyzer : "auto", "word", "char", "char_wb", "html", "email", a function or an `Analyzer`
+        How texts are split into words; an `Analyzer` includes the four options that follow. "auto"
+        chooses words, words and their pairs, or n-grams of characters on the first texts that are
+        learned, where weights are "auto" and none of the four options is given; else it is "word".
     ngram_range : tuple of two integers
         The shortest and the longest n-grams of words, or of characters.
     stop_words : None, "english" or a list of words
@@ -71,7 +75,7 @@ class TextNB(NaiveBayes):
         readout: Any = "auto",
         smoothing: Any = "auto",
         weights: Any = "auto",
-        analyzer: Any = "word",
+        analyzer: Any = "auto",
         ngram_range: tuple[int, int] = (1, 1),
         stop_words: Any = None,
         lowercase: bool = True,
@@ -110,7 +114,7 @@ class TextNB(NaiveBayes):
         >>> model.predict_proba(["bad"]).round(4).tolist()  # 2/5 · 2/5 and 3/5 · 1/6, normalised
         [[0.6154, 0.3846]]
         """
-        return cls(readout, smoothing, **{"weights": None, **changes})
+        return cls(readout, smoothing, **{"weights": None, "analyzer": "word", **changes})
 
     @property
     def words_(self) -> AnyArray:
@@ -155,11 +159,13 @@ class TextNB(NaiveBayes):
             return "auto"
         return Words(self.readout)
 
-    def _analyzer(self) -> Analyzer:
+    def _analyzer(self) -> Analyzer | str:
         options = (self.ngram_range, self.stop_words, self.lowercase, self.max_features)
+        if isinstance(self.analyzer, str) and self.analyzer == "auto":
+            return "auto" if options == PLAIN else Analyzer("word", *options)
         if not isinstance(self.analyzer, Analyzer):
             return Analyzer(self.analyzer, *options)
-        if options != ((1, 1), None, True, None):
+        if options != PLAIN:
             raise SettingError(
                 f"analyzer is {self.analyzer}, which has its own options: give ngram_range, "
                 "stop_words, lowercase and max_features there."
