@@ -171,10 +171,10 @@ def correct_words(
     def learned(g: int | None) -> tuple[WordProblem, _Learned]:
         if g is None:
             return problem, problem.fit(np.arange(len(rows)), choice.ridge)
-        there = rows.evidence(choice.alpha, without=g)
-        of_others = problem.with_offset(offset + trust * (there - evidence), there)
-        return of_others, of_others.fit(np.flatnonzero(rows.group != g), choice.ridge)
+        others = problem.with_evidence(rows.evidence(choice.alpha, without=g), trust)
+        return others, others.fit(np.flatnonzero(rows.group != g), choice.ridge)
 
+    _ = problem.looked_at  # once for all threads
     tasks = [partial(learned, g) for g in (None, *range(GROUPS))]
     (_, whole), *without = in_parallel(tasks, thread_count())
     scores = np.array(offset, dtype=np.float64)
@@ -247,11 +247,19 @@ class WordProblem:
         self.words, self.df = place[rows.words], df[self.kept]
         self.is_sparse = offset.shape[1] > FEW_CLASSES
 
-    def with_offset(self, offset: FloatArray, evidence: AnyArray) -> WordProblem:
-        """Make the same problem with other offsets."""
+    def with_evidence(self, evidence: AnyArray, trust: float) -> WordProblem:
+        """Make the same problem with other evidence, whose weight in the offset is given.
+
+        A text looks at the same classes as before. What it is judged by stays as it was: those that
+        are left out have the same evidence in both.
+        """
+        own, offset, before, *rest = self.looked_at
+        if self.is_sparse:
+            evidence = np.take_along_axis(evidence, rest[1], axis=1)
         found = object.__new__(WordProblem)
-        found.__dict__ |= {k: v for k, v in self.__dict__.items() if k != "looked_at"}
-        found.offset, found.evidence = offset, evidence
+        found.__dict__ |= self.__dict__
+        moved = offset + np.float32(trust) * (evidence - before)
+        found.__dict__["looked_at"] = (own, _float32(moved), _float32(evidence), *rest)
         return found
 
     @cached_property
@@ -342,10 +350,16 @@ class WordProblem:
         if not self.is_sparse:
             starts = np.arange(n + 1, dtype=np.int64) * S
             return starts, np.tile(np.arange(S, dtype=np.int32), n), found.v
+        order, starts, labels = self._sorted
+        return starts, labels, found.v[order]
+
+    @cached_property
+    def _sorted(self) -> tuple[IntArray, IntArray, CodeArray]:
+        """The pairs in the order of word and class: their order, where words begin, classes."""
         order = np.argsort(self.keys, kind="stable")
         keys = self.keys[order]
-        starts = np.searchsorted(keys, np.arange(n + 1, dtype=np.int64) << 32)
-        return starts, (keys & 0xFFFFFFFF).astype(np.int32), found.v[order]
+        starts = np.searchsorted(keys, np.arange(len(self.kept) + 1, dtype=np.int64) << 32)
+        return order, starts, (keys & 0xFFFFFFFF).astype(np.int32)
 
     def correction(self, found: _Learned, table: WordsTable) -> WordCorrection:
         """Keep what was learned by words and classes."""
