@@ -59,6 +59,7 @@ PYTHON = {
     "pairs.take_pairs": "NumPy's indexing of six arrays, beside the type it belongs to",
     "utf8.Borrowed": "holds what borrow_texts gives",
     "text.character_tables": "shows the tests what is known of every code point",
+    "text.character_stretches": "tells a page in a browser what is a word",
 }
 """What is among the kernels and replaces nothing."""
 
