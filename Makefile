@@ -1,6 +1,8 @@
 # make demo   set up and take the tour of five minutes
+# make serve  set up and open a model on a page, with its API, on this machine: http://127.0.0.1:8000/
 # make test   set up, check the style, the types and the imports, and run the tests
-# make test-browser  test reports in a real browser, Chromium, where there is one or it can be installed
+# make test-serving  kill a learning server fifty times, send it 10,000 malformed bodies and what Schemathesis draws
+# make test-browser  test reports and the served page in a real browser, Chromium, where there is one or it can be installed
 # make style  set up and check the style, the types and the imports alone
 # make test-engines  set up and run the tests on real engines: a cluster of Spark, started for them
 # make docs   set up and build the documentation into site/
@@ -28,7 +30,7 @@ told = @printf '\n── %s\n' '$(1)'
 shown = @printf '\n$$ priory %s\n\n' '$(1)'; $(BIN)/priory $(1)
 VOTES := src/priory/examples/house_votes.csv
 
-.PHONY: demo test test-engines test-browser style docs fuzz attack quality honesty bench build format map clean
+.PHONY: demo serve test test-engines test-browser test-serving style docs fuzz attack quality honesty bench build format map clean
 
 demo: $(VENV)/.installed
 	@mkdir -p build
@@ -44,6 +46,10 @@ demo: $(VENV)/.installed
 	$(call told,4. A report to hand over: figures and columns and a form that computes in the browser)
 	$(call shown,report build/votes.priory $(VOTES) -o build/votes.html)
 	@printf '\nOpen it: file://%s\n' "$(CURDIR)/build/votes.html"
+	@printf 'Or ask the model on a page of its own: make serve\n'
+
+serve: $(VENV)/.installed-web
+	@$(BIN)/priory serve $(or $(DATA),$(VOTES)) --target $(or $(TARGET),party) --port $(or $(PORT),8000)
 
 test: style
 	@$(BIN)/pytest -n auto
@@ -56,6 +62,11 @@ test-engines: $(VENV)/.installed-engines
 # What is missing of the browser is installed where that is possible; else the reason is told.
 test-browser: $(VENV)/.installed-test
 	@scripts/browser.sh $(BIN)/python && PRIORY_BROWSER=1 $(BIN)/pytest tests/reporting tests/serving/test_page.py
+
+test-serving: $(VENV)/.installed-test
+	@$(BIN)/python -m tests.serving.malformed 10000
+	@$(BIN)/python -m tests.serving.described 50
+	@$(BIN)/python -W ignore -m benchmarks.serving --part kill --times 50
 
 style: $(VENV)/.installed-test
 	@$(BIN)/ruff check .
@@ -107,6 +118,10 @@ clean:
 
 $(VENV)/.installed: $(VENV)/.created $(SOURCES)
 	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.installed-web: pyproject.toml | $(VENV)/.installed
+	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[web]"
 	@touch $@
 
 # The tools come beside the package: what is compiled stays as it is.

@@ -5,15 +5,16 @@ import time
 
 import pytest
 
-from priory import Classifier
+from priory import Classifier, load
+from priory.serving.tokens import new_token
 
 from ..reporting.browser import AXE, needs_browser
 from ..reporting.test_page import HOSTILE
-from .servers import Server
+from .servers import ROOT, Server
 
 pytestmark = needs_browser
 
-VIEWS = ("overview", "ask", "quality")
+VIEWS = ("overview", "ask", "quality", "try")
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +73,16 @@ def text_of(browser, name):
     return browser.execute_script(f"return document.getElementById('{name}').innerText")
 
 
+def assert_accessible(browser):
+    if AXE.exists():
+        browser.execute_script(AXE.read_text("utf-8"))
+        found = browser.execute_async_script(
+            "axe.run().then(({violations}) => arguments[0](violations.map("
+            "({id, nodes}) => [id, nodes[0].html])))"
+        )
+        assert found == []
+
+
 @pytest.mark.parametrize("model", ["votes", "messages", "hostile"])
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_fits_and_can_be_used_by_everyone(show, view, model):
@@ -81,13 +92,7 @@ def test_every_view_fits_and_can_be_used_by_everyone(show, view, model):
         assert text_of(browser, "notice") == ""
         assert browser.execute_script("return window.hurt") is None
         assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
-        if AXE.exists():
-            browser.execute_script(AXE.read_text("utf-8"))
-            found = browser.execute_async_script(
-                "axe.run().then(({violations}) => arguments[0](violations.map("
-                "({id, nodes}) => [id, nodes[0].html])))"
-            )
-            assert found == []
+        assert_accessible(browser)
 
 
 def test_nothing_is_fetched_from_elsewhere_and_it_appears_soon(show, server):
@@ -163,3 +168,56 @@ def test_views_are_reached_by_keyboard(show):
     assert [link.text for link in current] == ["Quality"]
     first = browser.find_element(By.CSS_SELECTOR, "body > a.skip")
     assert first.get_attribute("href").endswith("#main")
+
+
+def test_a_file_is_read_trained_on_and_predicted(show, tmp_path):
+    from selenium.webdriver.common.by import By
+
+    browser = show("try")
+    browser.execute_cdp_cmd(
+        "Page.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
+    )
+    path = ROOT / "src" / "priory" / "examples" / "house_votes.csv"
+    browser.find_element(By.ID, "file").send_keys(str(path))
+    until(browser, "document.getElementById('target').value === 'party'")
+    browser.find_element(By.ID, "train").click()
+    until(browser, "document.getElementById('predict-new')")
+    told = text_of(browser, "tried")
+    assert "What was read" in told and "Trained, and compared" in told and "accuracy" in told
+    assert_accessible(browser)
+    browser.find_element(By.ID, "predict-new").click()
+    browser.find_element(By.ID, "save").click()
+    wanted = [tmp_path / "predictions.csv", tmp_path / "model.priory"]
+    for _ in range(200):
+        if all(path.exists() for path in wanted):
+            break
+        time.sleep(0.05)
+    assert len(wanted[0].read_text().splitlines()) == 436
+    assert load(wanted[1]).statistics.n_rows == 435
+
+
+def test_an_answer_is_corrected_and_that_undone(browser, trained, tmp_path):
+    from selenium.webdriver.common.by import By
+
+    path = tmp_path / "days.priory"
+    path.write_bytes((trained / "days.priory").read_bytes())
+    token = new_token(tmp_path / "tokens.json", ["predict", "learn"])
+    before = load(path).statistics
+    more = ("--learn", "--token-file", tmp_path / "tokens.json", "--log", "none")
+    with Server(path, *more) as server:
+        browser.get("about:blank")
+        browser.get(f"http://127.0.0.1:{server.port}/#ask")
+        until(browser, "!document.getElementById('key').hidden")
+        assert "token is needed" in text_of(browser, "notice")
+        browser.find_element(By.ID, "token").send_keys(token + "\n")
+        until(browser, "document.getElementById('explained')?.dataset.answered")
+        browser.find_element(By.CSS_SELECTOR, 'nav a[href="#learn"]').click()
+        until(browser, "document.documentElement.dataset.view === 'learn'")
+        assert_accessible(browser)
+        browser.find_element(By.ID, "learn").click()
+        until(browser, "document.querySelectorAll('.history li').length === 1")
+        assert load(path).statistics.n_rows == 15
+        assert "15 rows" in text_of(browser, "about")
+        browser.find_element(By.CSS_SELECTOR, ".history button").click()
+        until(browser, "document.querySelectorAll('.history li').length === 0")
+        assert load(path).statistics == before

@@ -62,7 +62,7 @@ def test_lines_and_arrow_say_the_same(days):
     lines = "\n".join(json.dumps(row) for row in SOME)
     found = days.post("/v1/predict", content=lines, headers={"content-type": LINES})
     assert [json.loads(line) for line in found.text.splitlines()] == plain
-    given = [{name: (row.get(name) or "").strip() or None for name in DAY} for row in SOME]
+    given = [{name: row.get(name) for name in DAY} for row in SOME]
     found = days.post("/v1/predict", content=stream(given), headers={"content-type": ARROW})
     assert found.headers["content-type"] == ARROW
     table = pa.ipc.open_stream(found.content).read_all()
@@ -71,6 +71,34 @@ def test_lines_and_arrow_say_the_same(days):
     mixed = {"content-type": ARROW, "accept": JSON}
     found = days.post("/v1/predict", content=stream(given), headers=mixed)
     assert found.json()["predictions"] == plain
+
+
+def test_a_column_that_is_not_there_is_a_gap_in_arrow_too(days):
+    rows = [{"outlook": "Rain", "more": 1}, {"outlook": " Sunny", "more": 2}, {"outlook": ""}]
+    plain = days.post("/v1/predict", json={"rows": rows}).json()["predictions"]
+    mixed = {"content-type": ARROW, "accept": JSON}
+    found = days.post("/v1/predict", content=stream(rows), headers=mixed)
+    assert found.json()["predictions"] == plain
+    odd = stream([{"outlok": "Rain", "wind": "Weak"}])
+    found = days.post("/v1/predict", content=odd, headers={"content-type": ARROW})
+    assert (found.status_code, found.json()["error"]["field"]) == (400, "outlok")
+
+
+def test_a_compressed_stream_is_refused(days):
+    """A megabyte could unpack to more than the machine has."""
+    table = pa.table(
+        {"outlook": pa.array(["Sunny"] * 100).dictionary_encode(), "wind": ["Weak"] * 100}
+    )
+    for packed in ("zstd", "lz4", None):
+        sink = pa.BufferOutputStream()
+        options = pa.ipc.IpcWriteOptions(compression=packed)
+        with pa.ipc.new_stream(sink, table.schema, options=options) as out:
+            out.write_table(table)
+        body = sink.getvalue().to_pybytes()
+        found = days.post("/v1/predict", content=body, headers={"content-type": ARROW})
+        assert found.status_code == (200 if packed is None else 400)
+        if packed is not None:
+            assert "must not be compressed" in found.json()["error"]["message"]
 
 
 def test_the_second_door_says_the_same(days):

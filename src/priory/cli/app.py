@@ -21,7 +21,6 @@ from priory.cli.explaining import explain, label_errors, what_if
 from priory.cli.exporting import export
 from priory.cli.failing import BAD_USAGE, INTERRUPTED, say, tell, told
 from priory.cli.inputs import from_stdin
-from priory.cli.judging import judge
 from priory.cli.options import (
     AsJson,
     Costs,
@@ -42,6 +41,7 @@ from priory.cli.reporting import report
 from priory.cli.serving import serve
 from priory.cli.training import train
 from priory.cli.wording import in_options
+from priory.sources.judging import judge
 from priory.sources.news import News, news, refuse_new_classes
 from priory.sources.scoring import rows_of
 

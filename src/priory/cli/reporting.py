@@ -12,13 +12,13 @@ from priory.base.errors import PrioryError, SettingError
 from priory.classifier.classifier import Classifier, load
 from priory.cli.failing import say, told
 from priory.cli.inputs import from_stdin
-from priory.cli.judging import judge
 from priory.cli.options import AsJson, Model, Opening, opens_source
 from priory.cli.outputs import check_output, dumped
 from priory.cli.rows import one_row
 from priory.cli.wording import in_options
 from priory.evaluation.evaluation import Evaluation
 from priory.evaluation.validation import trained
+from priory.sources.judging import judge
 from priory.sources.scoring import rows_of
 from priory.sources.updating import sample_of_learned
 from priory.statistics.sampling import Sample

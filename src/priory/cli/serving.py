@@ -67,10 +67,10 @@ def serve(
     *,
     opening: Opening,
 ) -> None:
-    """Serve models to people and programs: an API with JSON and Arrow, on this machine alone.
+    """Serve models to people and programs: a page, and an API with JSON and Arrow.
 
-    Other machines are served with --host and --token-file. A model file that changes is loaded
-    again. What is learned is on the disk before it is acknowledged.
+    It listens on this machine alone; others are served with --host and --token-file. A model file
+    that changes is loaded again. What is learned is on the disk before it is acknowledged.
     """
     if new_token_ is not None:
         if token_file is None:
@@ -94,6 +94,7 @@ def serve(
             named,
             None if token_file is None else str(token_file),
             learn,
+            workers == 1,
             hosts=tuple(dict.fromkeys((*LOOPBACK, host.lower()))),
             log=log,
             limits=Limits(max_body * 2**20, max_rows, seconds=max_seconds),

@@ -335,6 +335,7 @@ def _with_missing(raw: RawTable, schema: Schema) -> RawTable:
         True,
         lambda i: raw.get(i) if i < n else nothing,
         of_rows=True,
+        tidy=raw.tidy,
     )
 
 

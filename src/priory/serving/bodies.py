@@ -21,7 +21,6 @@ __all__ = [
     "dumped",
     "kind_of",
     "parsed",
-    "read_arrow",
     "read_lines",
     "wanted_kind",
 ]
@@ -150,26 +149,6 @@ def read_lines(body: bytes, most: int) -> list[dict[str, Any]]:
             field = (error.field or "").replace("rows[0]", f"line {i}")
             raise Refusal(400, error.message.replace("rows[0]", f"Line {i}"), field) from None
     return rows
-
-
-def read_arrow(body: bytes, most: int) -> Any:
-    """Read a table from an Arrow stream, and check every value of it."""
-    import pyarrow as pa
-
-    try:
-        rows, batches = 0, []
-        with pa.ipc.open_stream(pa.py_buffer(body)) as stream:
-            for batch in stream:
-                rows += batch.num_rows
-                check_count(rows, most)
-                batch.validate(full=True)
-                batches.append(batch)
-            _ = stream.schema.names  # which may be no UTF-8
-            return pa.Table.from_batches(batches, stream.schema)
-    except Refusal:
-        raise
-    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, MemoryError) as error:
-        raise Refusal(400, f"The body is no Arrow stream: {error!s:.200}", "body") from None
 
 
 def answered(kind: str, classes: Any, p: FloatArray, told: dict[str, Any]) -> bytes:

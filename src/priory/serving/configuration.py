@@ -47,7 +47,8 @@ class Configuration:
     models: Mapping[str, str]
     token_file: str | None = None
     learn: bool = False
-    drift: bool = False
+    tries: bool = True
+    """Whether files may be tried on the page: by one process, which keeps them in memory."""
     hosts: tuple[str, ...] = LOOPBACK
     """Names by which the server may be called where it asks for no token."""
     log: str = "requests"

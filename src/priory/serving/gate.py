@@ -38,6 +38,7 @@ OPEN = frozenset(["/", "/healthz", "/readyz", "/v2/health/live", "/v2/health/rea
 ASSETS = "/assets/"
 QUICK = "/v1/predict"
 ADMIN = frozenset(["/v1/metrics"])
+TRIES = re.compile(r"/page/[^/]*/(try|predict-file)(/|$)")
 REQUEST = re.compile(rb"[\w.:-]{1,64}")
 
 HEADERS = [
@@ -145,7 +146,7 @@ class Gate:
             return
         verb = path.rpartition("/")[2]
         needed = "learn" if verb in ("learn", "forget") else "predict"
-        needed = "admin" if path in ADMIN else needed
+        needed = "admin" if path in ADMIN or TRIES.match(path) else needed
         kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
         scopes = self._tokens.scopes_of(token.strip()) if kind.lower() == "bearer" else frozenset()
         if not scopes:

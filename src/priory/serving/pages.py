@@ -25,6 +25,7 @@ REPORTS = {
     "page.js": "text/javascript",
     "scoring.js": "text/javascript",
 }
+CSV = "text/csv"
 VIEWS = ("overview", "ask", "quality")
 
 
@@ -66,6 +67,49 @@ def add_pages(app: FastAPI, service: Service) -> None:
         found = await service.in_thread(lambda: explained_view(loaded, row))
         service.metrics.rows(model.name, "explain", 1)
         return _reply({**found, "version": loaded.version})
+
+    if service.configuration.tries:
+        _add_trials(app, service)
+
+
+def _add_trials(app: FastAPI, service: Service) -> None:
+    from priory.serving.trials import Trials, predicted_file, saved_bytes
+
+    trials = Trials()
+
+    def add(path: str, method: str = "GET") -> Callable[[Handler], Handler]:
+        return app.api_route(path, methods=[method], include_in_schema=False)
+
+    async def table_of(request: Request) -> bytes:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != CSV:
+            raise Refusal(415, f"Content-Type must be {CSV} here.", "Content-Type")
+        return await request.body()
+
+    @add("/page/{name}/try", "POST")
+    async def begin(request: Request) -> Response:
+        current, content = _model(service, request).current(), await table_of(request)
+        target = request.query_params.get("target", "")
+        return _reply({"trial": trials.begin(content, target, current)})
+
+    @add("/page/{name}/try/{trial}")
+    async def told(request: Request) -> Response:
+        return _reply(trials.find(request.path_params["trial"]).told())
+
+    @add("/page/{name}/try/{trial}/model")
+    async def model(request: Request) -> Response:
+        found = trials.model(request.path_params["trial"])
+        content = await service.in_thread(lambda: saved_bytes(found))
+        return Response(content, media_type="application/octet-stream")
+
+    @add("/page/{name}/predict-file", "POST")
+    async def predict(request: Request) -> Response:
+        content, trial = await table_of(request), request.query_params.get("trial", "")
+        served = _model(service, request).current().classifier
+        asked = trials.model(trial) if trial else served
+        most = service.limits.rows
+        found = await service.in_thread(lambda: predicted_file(asked, content, most))
+        return Response(found, media_type=CSV)
 
 
 def _model(service: Service, request: Request) -> ServedModel:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from priory.base.errors import SettingError
 from priory.base.typing import FloatArray
+from priory.data.rawtables import open_table
+from priory.serving.arrow_streams import read_arrow
 from priory.serving.bodies import (
     ARROW,
     JSON,
@@ -19,7 +22,6 @@ from priory.serving.bodies import (
     checked_rows,
     kind_of,
     parsed,
-    read_arrow,
     read_lines,
     wanted_kind,
 )
@@ -124,9 +126,10 @@ class Service:
         asked = parsed(body, EXPLAIN)
         rows = checked_rows(required(asked, "rows"), self.limits.explained)
         loaded = model.current()
+        share = min(1.0, 0.5 * self.limits.seconds / max(len(rows), 1))
 
         def work() -> list[dict[str, Any]]:
-            return [explained(loaded, row, asked) for row in rows]
+            return [explained(loaded, row, asked, share) for row in rows]
 
         found = await self.in_thread(work)
         self.metrics.rows(model.name, "explain", len(found))
@@ -150,6 +153,7 @@ class Service:
                 "state": classifier.state,
                 "columns": columns,
                 "learns": self.configuration.learn,
+                "tries": self.configuration.tries,
             }
         found: dict[str, Any] = loaded.kept["schema"]
         return found
@@ -205,11 +209,15 @@ def probabilities(loaded: Loaded, rows: Any) -> FloatArray:
         if not rows:
             return np.empty((0, len(classifier.classes)))
         rows = rows[0]
+    elif not isinstance(rows, list):  # a column that is not there is a gap, as a key is
+        rows = replace(open_table(rows), of_rows=True, tidy=True)
     return classifier.predict_proba(rows)
 
 
-def explained(loaded: Loaded, row: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
-    """Explain one row: the worked sum, and what else was asked for."""
+def explained(
+    loaded: Loaded, row: dict[str, Any], asked: dict[str, Any], seconds: float
+) -> dict[str, Any]:
+    """Explain one row: the worked sum, and what else was asked for; a search has so long."""
     classifier = loaded.classifier
     found = dict(classifier.explain([row])[0].to_dict())
     names = [str(label) for label in classifier.classes]
@@ -226,7 +234,7 @@ def explained(loaded: Loaded, row: dict[str, Any], asked: dict[str, Any]) -> dic
         except SettingError:  # a model that keeps no rows has none
             found["intervals"] = None
     if asked.get("what_if"):
-        found["what_if"] = classifier.what_if([row], seconds=1.0).to_dict()
+        found["what_if"] = classifier.what_if([row], seconds=seconds).to_dict()
     return found
 
 

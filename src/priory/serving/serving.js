@@ -99,6 +99,143 @@
     },
   };
 
+  // Learning: a row of the form with its class, and what was done, to be undone
+
+  views.learn = async () => {
+    title.textContent = "Learn";
+    const names = Object.keys(state.row);
+    const facts = made("ul", { class: "facts", "aria-label": "The row" },
+      ...names.map((name) => made("li", {}, `${name} = ${state.row[name]}`)));
+    const label = made("select", { id: "label" },
+      ...state.schema.classes.map((name, i) => made("option", { value: i }, String(name))));
+    const history = made("ul", { class: "history", "aria-label": "What was changed" });
+    const change = async (verb, row, of) => {
+      try {
+        const found = await asJson(`${by()}/${verb}`, { rows: [row], labels: [of] });
+        await load();
+        tell(`${verb === "learn" ? "Learned" : "Forgotten"}; the model has ${found.rows.toLocaleString("en")} rows now.`);
+        return true;
+      } catch (error) {
+        tell(error.message, true);
+        return false;
+      }
+    };
+    const list = () => history.replaceChildren(...state.history.map((done) => {
+      const undo = made("button", { type: "button" }, "Undo");
+      const told = `${done.verb === "learn" ? "learned" : "forgotten"}: ${done.of} – ${JSON.stringify(done.row)}`;
+      undo.setAttribute("aria-label", `Undo: ${told}`);
+      undo.addEventListener("click", async () => {
+        if (!(await change(done.verb === "learn" ? "forget" : "learn", done.row, done.of))) return;
+        state.history.splice(state.history.indexOf(done), 1);
+        list();
+      });
+      return made("li", {}, made("span", {}, told), undo);
+    }));
+    const button = (verb, text) => {
+      const found = made("button", { type: "button", id: verb }, text);
+      found.addEventListener("click", async () => {
+        const row = { ...state.row }, of = state.schema.classes[Number(label.value)];
+        if (await change(verb, row, of)) state.history.unshift({ verb, row, of });
+        list();
+      });
+      return found;
+    };
+    view.replaceChildren(made("section", {},
+      made("p", {}, "Teach the model what the row that you set under Ask really is, or take such a row away. " +
+        "It is in the model’s file before this page says so."),
+      names.length ? facts : made("p", { class: "soft" }, "No row is set: choose one under Ask."),
+      made("div", { class: "row" }, made("label", { for: "label" }, "It is really"), label,
+        button("learn", "Learn this row"), button("forget", "Forget such a row")),
+      made("h2", {}, "Changed from this page"), history));
+    list();
+  };
+
+  // Try a file: read, trained on and compared, in memory
+
+  views.try = async () => {
+    title.textContent = "Try a file";
+    const file = made("input", { type: "file", id: "file", accept: ".csv,text/csv" });
+    const target = made("select", { id: "target" });
+    const train = made("button", { type: "button", id: "train" }, "Read and train");
+    const predict = made("button", { type: "button", id: "predict" }, "Predict with the served model");
+    const bar = made("progress", { "aria-label": "Progress", max: 1 }), found = made("div", { id: "tried" });
+    const links = made("div", { class: "row" });
+    let chosen = null;
+    bar.hidden = true;
+
+    /** Take a file; its first line names the columns that may be the target. */
+    async function take(given) {
+      chosen = given;
+      const [head] = (await given.slice(0, 65536).text()).split(/\r?\n/);
+      const mark = [",", ";", "\t"].reduce((a, b) => (head.split(b).length > head.split(a).length ? b : a));
+      const names = head.split(mark).map((name) => name.trim().replace(/^"(.*)"$/, "$1"));
+      target.replaceChildren(made("option", { value: "" }, "– only read it –"),
+        ...names.map((name) => made("option", { value: name }, name)));
+      target.value = names.includes(state.schema.target) ? state.schema.target : "";
+      tell(`${given.name}: ${given.size.toLocaleString("en")} bytes.`);
+    }
+    const download = (blob, name, text) => {
+      const link = made("a", { href: URL.createObjectURL(blob), download: name }, text);
+      links.append(link);
+      return link;
+    };
+    const predicted = async (trial) => {
+      const query = trial ? `?trial=${encodeURIComponent(trial)}` : "";
+      const answer = await ask(`${at()}/predict-file${query}`, chosen, "POST", "text/csv");
+      download(await answer.blob(), "predictions.csv", "predictions.csv").click();
+      tell("The predictions are downloaded.");
+    };
+    const guarded = (work) => async () => {
+      if (!chosen) return tell("Choose a file first.", true);
+      try { await work(); } catch (error) { tell(error.message, true); }
+      bar.hidden = true;
+      view.setAttribute("aria-busy", "false");
+    };
+    predict.addEventListener("click", guarded(() => predicted("")));
+    train.addEventListener("click", guarded(async () => {
+      links.replaceChildren();
+      view.setAttribute("aria-busy", "true");
+      const { trial } = await asJson(`${at()}/try?target=${encodeURIComponent(target.value)}`, chosen, "POST", "text/csv");
+      bar.hidden = false;
+      for (;;) {
+        const told = await asJson(`${at()}/try/${trial}`);
+        if (told.progress === null) bar.removeAttribute("value");
+        else bar.value = told.progress;
+        put(found, told.html);
+        if (told.stage === "failed") throw new Error(told.error);
+        if (told.stage === "done") break;
+        tell(`${told.stage} …`);
+        await new Promise((done) => setTimeout(done, 200));
+      }
+      tell("Done; nothing is kept but in memory.");
+      if (!target.value) return;
+      const again = made("button", { type: "button", id: "predict-new" }, "Predict this file with the new model");
+      again.addEventListener("click", guarded(() => predicted(trial)));
+      const keep = made("button", { type: "button", id: "save" }, "Save the new model");
+      keep.addEventListener("click", guarded(async () => {
+        const answer = await ask(`${at()}/try/${trial}/model`);
+        download(await answer.blob(), "model.priory", "model.priory").click();
+      }));
+      links.append(again, keep);
+    }));
+    const box = made("div", { class: "drop" },
+      made("label", { for: "file" }, "A CSV file: choose it, or drop it here"), file,
+      made("label", { for: "target" }, "The column of the classes"), target,
+      made("div", { class: "row" }, train, predict));
+    box.addEventListener("dragover", (event) => { event.preventDefault(); box.classList.add("over"); });
+    box.addEventListener("dragleave", () => box.classList.remove("over"));
+    box.addEventListener("drop", (event) => {
+      event.preventDefault();
+      box.classList.remove("over");
+      if (event.dataTransfer.files.length) take(event.dataTransfer.files[0]);
+    });
+    file.addEventListener("change", () => { if (file.files.length) take(file.files[0]); });
+    view.replaceChildren(made("section", {},
+      made("p", {}, "See how a file is read, what a model of it is worth beside this one, and what is predicted of it. " +
+        "It is sent to this server alone, and kept in its memory until the next few."),
+      box, bar, links, found));
+  };
+
   /** The row of a form as the API takes it: by name, without what is missing. */
   function asRow(columns, values) {
     const row = {};
@@ -201,9 +338,10 @@
 
   async function load() {
     state.schema = await asJson(`${by()}/schema`);
-    const { rows, state: how, learns } = state.schema;
+    const { rows, state: how, learns, tries } = state.schema;
     $("about").textContent = `${chooser.value}: ${rows.toLocaleString("en")} rows, ${how}`;
-    for (const link of document.querySelectorAll('nav a[href="#learn"]')) link.parentElement.hidden = !learns;
+    const shown = { "#learn": learns, "#try": tries };
+    for (const link of document.querySelectorAll("nav a")) link.parentElement.hidden = shown[link.hash] === false;
   }
 
   async function begin() {

@@ -185,9 +185,13 @@ class Analyzer:
             text = self.prepare(text)
             if self.token_pattern is not None:
                 return self._pattern.findall(text)
+        return self._plain_splitter.split(text)
+
+    @cached_property
+    def _plain_splitter(self) -> Splitter:
         unit: Any = "sklearn" if self.unit == "sklearn" else "word"
         lower = self.lowercase and not self._is_prepared
-        return Splitter(unit, lower, symbols=self.symbols).split(text)
+        return Splitter(unit, lower, symbols=self.symbols)
 
     def encode(self, data: AnyArray, offsets: AnyArray, missing: BoolArray | None) -> Encoded:
         """Prepare texts for `splitter`: extract those of pages and messages, call functions."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from priory.text.analyzer import Analyzer
 
-__all__ = ["Reason", "as_text", "text_setting"]
+__all__ = ["Reason", "as_text", "is_unspaced", "text_setting"]
 
 SENTENCE_WORDS = 6
 """Distinct strings with at least so many words on average are sentences."""
@@ -63,6 +63,15 @@ def text_setting(name: str, strings: Sequence[str]) -> str | None:
     ("text=['note']", None)
     """
     return f"text=[{name!r}]" if _Wording(strings).with_letters >= SEVERAL_WORDS else None
+
+
+def is_unspaced(strings: Sequence[str]) -> bool:
+    """Tell whether texts are mostly of a script that is written without spaces.
+
+    >>> is_unspaced(["房间很好", "ok"]), is_unspaced(["a nice room"])
+    (True, False)
+    """
+    return _Wording(strings).is_unspaced
 
 
 class _Wording:

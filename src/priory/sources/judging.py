@@ -28,7 +28,7 @@ def judge(
     """Evaluate a model in one pass over a source, and count the rows without a class."""
     target = target or classifier.provenance.target
     if target is None:
-        raise SettingError("The model does not know its target column; name it with --target.")
+        raise SettingError("The model does not know its target column: name it as target.")
     places = {label_key(label): k for k, label in enumerate(classifier.classes)}
     classes = list(classifier.classes)
     kept, unlabelled = _Kept(), 0
