@@ -55,7 +55,7 @@ test-engines: $(VENV)/.installed-engines
 
 # What is missing of the browser is installed where that is possible; else the reason is told.
 test-browser: $(VENV)/.installed-test
-	@scripts/browser.sh $(BIN)/python && PRIORY_BROWSER=1 $(BIN)/pytest tests/reporting
+	@scripts/browser.sh $(BIN)/python && PRIORY_BROWSER=1 $(BIN)/pytest tests/reporting tests/serving/test_page.py
 
 style: $(VENV)/.installed-test
 	@$(BIN)/ruff check .

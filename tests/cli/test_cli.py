@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -551,7 +552,10 @@ def test_a_bug_is_one_line_too(run, model, monkeypatch):
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))
-def test_every_command_has_help_with_an_example_that_runs(run, command, tmp_path, model):
+def test_every_command_has_help_with_an_example_that_runs(
+    run, command, tmp_path, model, monkeypatch
+):
+    monkeypatch.setattr("uvicorn.run", lambda app, **how: None)  # a server would not end
     code, out, _ = run(command, "--help")
     assert code == 0
     example = out.partition("Example: ")[2].split("\n\n")[0].replace("\n", " ").strip()
@@ -563,6 +567,9 @@ def test_every_command_has_help_with_an_example_that_runs(run, command, tmp_path
         (tmp_path / name).write_bytes(model.read_bytes())
     if "--to sql" in example:
         pytest.importorskip("sqlglot")
+    if command == "mail":
+        for name in ("junk.mbox", "inbox.mbox"):
+            shutil.copy(ROOT / "examples" / "mail" / name, tmp_path)
     if command == "verify":
         table.head(3).to_csv(tmp_path / "gone.csv", index=False)
         (tmp_path / "old.priory").write_bytes(model.read_bytes())

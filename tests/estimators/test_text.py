@@ -27,7 +27,7 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 
 def plain(*args, **options):
     """Return the plain model: what is learned here is what was asked for."""
-    return priory.TextNB(*args, **{"weights": None, **options})
+    return priory.TextNB(*args, **{"weights": None, "analyzer": "sklearn", **options})
 
 
 TEXTS = [
@@ -477,7 +477,7 @@ def test_texts_stand_beside_other_columns():
     }
     model = NaiveBayes.textbook().set_params(text=["review"]).fit(table, Y)
     assert model.schema_["review"].kind == "words"
-    alone = plain("multinomial", 1.0, missing="skip").fit(table["review"], Y)
+    alone = plain("multinomial", 1.0, missing="skip", analyzer="word").fit(table["review"], Y)
     others = NaiveBayes.textbook().fit({k: table[k] for k in ("stars", "shop")}, Y)
     prior = np.log(model.statistics_.weight / model.statistics_.weight.sum())
     expected = (

@@ -22,21 +22,29 @@ from .texts import NASTY, analyzer, decoded, parted, random_bytes, utf8
 from .twins import assert_counts, random_scores, scores_twin
 
 OPTIONS = [
-    {"unit": unit, "lowercase": lowercase, "ngrams": ngrams, "stop_words": stop_words}
-    for unit, lowercase, ngrams, stop_words in product(
-        ["word", "char", "char_wb", "given"],
+    {
+        "unit": unit,
+        "lowercase": lowercase,
+        "ngrams": ngrams,
+        "stop_words": stop_words,
+        "symbols": symbols,
+    }
+    for unit, lowercase, ngrams, stop_words, symbols in product(
+        ["word", "sklearn", "char", "char_wb", "given"],
         [True, False],
         [(1, 1), (1, 2), (2, 3), (3, 7), (255, 255)],
-        [None, ("ab", "the", "日本", "ας")],
+        [None, ("ab", "the", "日", "日本", "ας")],
+        [False, True],
     )
-    if stop_words is None or unit in ("word", "given")
+    if (stop_words is None or unit in ("word", "sklearn", "given"))
+    and (not symbols or unit == "word")
 ]
 
 
 @cache
-def twin(unit, lowercase, ngrams, stop_words):
+def twin(unit, lowercase, ngrams, stop_words, symbols):
     """Return what splits bytes as a splitter should."""
-    split = analyzer(unit, lowercase, ngrams, stop_words)
+    split = analyzer(unit, lowercase, ngrams, stop_words, symbols)
     if unit == "given":
         return lambda data: split(parted(data))
     return lambda data: split(decoded(data))
@@ -66,6 +74,12 @@ def marked(rng):
     return b"\xff".join(tokens[i] for i in rng.integers(0, len(tokens), rng.integers(0, 40)))
 
 
+def scripts(rng):
+    """Letters with and without spaces, with marks, format characters and symbols among them."""
+    letters = "aB 日本のカ\u30fcไท\u0e33น้हि\u094dน\u0301\xad\u200d\u200b\u202f!!$👍🏽²ΣİK\u023a'"
+    return utf8("".join(letters[i] for i in rng.integers(0, len(letters), rng.integers(0, 400))))
+
+
 def pathological(rng):
     unit = [
         b"a",
@@ -83,7 +97,7 @@ def pathological(rng):
     return text + utf8(NASTY[rng.integers(len(NASTY))][:200])
 
 
-KINDS = (any_bytes, random_bytes, code_points, cut, marked, pathological)
+KINDS = (any_bytes, random_bytes, code_points, cut, marked, scripts, pathological)
 
 
 # ---- one batch ----------------------------------------------------------------------------------

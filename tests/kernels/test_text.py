@@ -1,7 +1,11 @@
 import pickle
 import re
+import runpy
+import unicodedata
 from collections import Counter
+from importlib.metadata import version
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.kernels.text import Splitter, character_tables
+from priory.kernels.text import UNICODE, Splitter, character_tables
 from priory.kernels.utf8 import encode_texts, encode_tokens
 from priory.kernels.vocabulary import Vocabulary
 
@@ -27,10 +31,12 @@ from .texts import (
 )
 
 split_words = Splitter().split
+SPLITTERS = {unit: (Splitter(unit).split, analyzer(unit)) for unit in ("word", "sklearn")}
+each_unit = pytest.mark.parametrize("unit", SPLITTERS)
 
 
 def test_tables_are_those_of_python_for_every_code_point():
-    lower, word, special, cased, space = (table.tolist() for table in character_tables())
+    lower, word, special, cased, space, kind = (table.tolist() for table in character_tables())
     is_word, is_space = re.compile(r"\w"), re.compile(r"\s")
     for c in range(0x110000):
         lowered = chr(c).lower()
@@ -41,6 +47,7 @@ def test_tables_are_those_of_python_for_every_code_point():
         assert lowered == chr(lower[c]), hex(c)
         assert lowered.lower() == lowered
         assert word[c] == bool(is_word.match(lowered)), hex(c)
+        assert kind[c] == kind[lower[c]], hex(c)
         if lowered != chr(c):
             # What the room for a text's words is reckoned by.
             assert 2 * len(utf8(lowered)) <= 3 * len(utf8(chr(c))), hex(c)
@@ -50,30 +57,119 @@ def test_tables_are_those_of_python_for_every_code_point():
     assert np.flatnonzero(special).tolist() == [0x130, 0x3A3]
 
 
+def test_kinds_are_those_of_unicode_for_every_code_point():
+    """The header is what its script writes, with the version of regex that it names."""
+    root = Path(__file__).parents[2]
+    written = (root / "src/priory/kernels/word_kinds.h").read_text("utf-8")
+    name = re.search(r"\(regex (\S+)\)", written)[1]
+    if name != version("regex"):
+        pytest.skip(f"the table is of regex {name}, and {version('regex')} is here")
+    script = runpy.run_path(root / "scripts" / "word_kinds.py")
+    assert script["header"]() == written
+    assert script["unicode_version"]() == UNICODE
+    assert character_tables()[-1].tolist() == script["kinds"]()
+
+
+def test_every_code_point_is_split_as_unicode_says():
+    """By itself, within a word, after a letter of a script without spaces, and twice in a row."""
+    # Of ideographs, syllables of Hangul and what is not assigned, one of 61 will do: their kinds
+    # are those of Unicode, as the test above says.
+    every = [
+        c
+        for c in range(0x110000)
+        if c % 61 == 0
+        or (c < 0x20000 and not 0x3400 <= c < 0xD7A4 and unicodedata.category(chr(c)) != "Cn")
+    ]
+    for first in range(0, len(every), 100):
+        some = map(chr, every[first : first + 100])
+        text = " ".join(f"{c} a{c}b 日{c}本 {c}{c}" for c in some)
+        assert split_words(text) == analyze(text), hex(every[first])
+
+
+SCRIPTS = {
+    "Latin": "aàbcdéfñoßžÅŁİ'’.-",
+    "Greek": "αβγάδΣσςΩ\u0301·",
+    "Cyrillic": "абвгдёйЖЯ\u0301'",
+    "Armenian": "աբգդեԱՖ՛՚և",
+    "Hebrew": "אבגדהוזש\u05b8\u05b9\u05c1\"'״׳",
+    "Arabic": "ابتثجحخسعيى\u064b\u0651\u0640٣٫٬،",
+    "Persian": "آپچژگکی\u200c\u200dمخواهم",
+    "Devanagari": "अकखगतनमरसह\u093e\u093f\u0940\u094d\u0902\u093c।१\u200d",
+    "Bengali": "অকখগতনমর\u09be\u09bf\u09cd\u09c7২",
+    "Tamil": "அகசஞடதநபம\u0bbe\u0bbf\u0bcd௩",
+    "Telugu": "అకఖగచతనమ\u0c3e\u0c3f\u0c4d",
+    "Sinhala": "අකගචතනම\u0dcf\u0dca\u0dd2\u200d",
+    "Ethiopic": "አበገደሀለመ፡።፩\u135f",
+    "Georgian": "აბგდევზᲐᲑ",
+    "Hangul": "한국어가나다\u1100\u1161\u11a8ㄱ",
+    "Thai": "กขคงเแไทยนล\u0e31\u0e33\u0e34\u0e48\u0e49ๆ๑",
+    "Lao": "ກຂຄງເແໄລາວ\u0eb1\u0eb3\u0eb4\u0ec8",
+    "Khmer": "កខគឃងភាសា\u17d2\u17b6\u17b7\u17c6\u200b។",
+    "Burmese": "ကခဂငမြန်မာ\u102b\u1031\u1039\u103a\u103c။",
+    "Chinese": "的一是不了人我在有他这中\u3400\U00020000，。3a",
+    "Japanese": "日本語のひらがなカタカナーｶﾀｶﾅﾞ\u3099々〆、。",
+    "Tibetan": "ཀཁགངབོད\u0f0b\u0f72\u0f7c།",
+    "symbols": "😀👍🏽❤\ufe0f👩\u200d👧🇩🇪$€!?…²½①ⅧⒶ\u00ad\u200e\u2060_‿",
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_random_strings_of_scripts(script):
+    rng = np.random.default_rng(len(script))
+    letters = np.array([*SCRIPTS[script], *" \n.aZ9"])
+    texts = ["".join(rng.choice(letters, rng.integers(1, 150))) for _ in range(150)]
+    for options in (
+        {},
+        {"lowercase": False},
+        {"symbols": True},
+        {"ngrams": (1, 3)},
+        {"stop_words": [*letters[:5]]},
+    ):
+        splitter, expected = Splitter(**options), analyzer(**options)
+        for text in texts:
+            assert splitter.split(text) == expected(text), (text, options)
+
+
+def test_words_of_every_script_are_whole():
+    found = split_words("हिन्दी में नमस्ते, العَرَبِيَّة שָׁלוֹם можно l’été co\xadop")
+    assert found == ["हिन्दी", "में", "नमस्ते", "العَرَبِيَّة", "שָׁלוֹם", "можно", "l", "été", "coop"]
+    assert split_words("ภาษา น้ำ") == ["ภ", "า", "ภา", "ษ", "าษ", "า", "ษา", "น้ำ"]
+    assert Splitter(ngrams=(1, 2)).split("日本 go") == ["日", "本", "日本", "go", "本 go"]
+    assert Splitter(stop_words=["の"]).split("本の日") == ["本", "日"]
+    assert Splitter(stop_words=["日本"]).split("日本人") == ["日", "本", "人", "本人"]
+
+
+@each_unit
 @pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
-def test_words_of_nasty_texts(text):
-    assert split_words(text) == analyze(text)
-    assert split_words(utf8(text)) == analyze(text)
+def test_words_of_nasty_texts(text, unit):
+    split, expected = SPLITTERS[unit]
+    assert split(text) == expected(text)
+    assert split(utf8(text)) == expected(text)
 
 
 @pytest.mark.parametrize(
     "piece", ["x", "xy", "Ab9_", "é", "ÉÀ", "日本", "İx", "Σ", "a\u0301b", "\ud800"]
 )
 @pytest.mark.parametrize("lowercase", [True, False])
-def test_words_lie_across_the_bytes_that_are_read_together(piece, lowercase):
-    splitter, expected = Splitter(lowercase=lowercase), analyzer(lowercase=lowercase)
+@each_unit
+def test_words_lie_across_the_bytes_that_are_read_together(piece, lowercase, unit):
+    splitter, expected = Splitter(unit, lowercase), analyzer(unit, lowercase)
     for filler in (" ", "q", "é", "no "):
         for at in range(50, 140):
             text = (filler * 140)[:at] + piece + " É tail"
             assert splitter.split(text) == expected(text), (filler, at)
 
 
-@given(TEXTS)
-def test_words_are_those_of_scikit_learn(text):
-    assert split_words(text) == analyze(text)
+@each_unit
+@given(text=TEXTS)
+def test_words_are_those_of_unicode_or_scikit_learn(unit, text):
+    split, expected = SPLITTERS[unit]
+    assert split(text) == expected(text)
 
 
-def test_characters_at_every_place_of_words_of_every_length():
+@each_unit
+def test_characters_at_every_place_of_words_of_every_length(unit):
+    split_words, analyze = SPLITTERS[unit]
     for odd in ["", *"éÉ日😀ΣİȺ\u0301-@[`{/:"]:
         texts = [f"{'aZ_09'[n % 5] * n}{odd}{'Qz' * m}" for n in range(20) for m in range(6)]
         texts += [text + " " * 9 for text in texts]
@@ -84,21 +180,27 @@ def test_characters_at_every_place_of_words_of_every_length():
             assert split_words(text) == analyze(text), text
 
 
-@given(st.binary())
-def test_any_bytes_are_split_as_their_text(data):
-    assert split_words(data) == analyze(decoded(data))
+@each_unit
+@given(data=st.binary())
+def test_any_bytes_are_split_as_their_text(unit, data):
+    split, expected = SPLITTERS[unit]
+    assert split(data) == expected(decoded(data))
 
 
-def test_random_bytes_never_hurt():
+@each_unit
+def test_random_bytes_never_hurt(unit):
+    split, expected = SPLITTERS[unit]
     rng = np.random.default_rng(0)
     for _ in range(10_000):
         text = random_bytes(rng)
-        assert split_words(text) == analyze(decoded(text)), text
+        assert split(text) == expected(decoded(text)), text
 
 
+@each_unit
 @pytest.mark.parametrize("name", ["sms_spam.csv", "ling_spam.csv.gz"])
-def test_words_of_real_texts(name):
-    assert all(split_words(text) == analyze(text) for text in load(name)[0])
+def test_words_of_real_texts(name, unit):
+    split, expected = SPLITTERS[unit]
+    assert all(split(text) == expected(text) for text in load(name)[0])
 
 
 # ---- options ------------------------------------------------------------------------------------
@@ -107,11 +209,11 @@ SPACED = st.text(st.sampled_from("aB cΣ\n\t\x85\x1c\u3000\u200b日😀İ\ud800"
 
 
 @given(TEXTS | SPACED, OPTIONS)
-def test_every_option_splits_as_scikit_learn_does(text, options):
+def test_every_option_splits_as_its_twin_does(text, options):
     assert Counter(Splitter(**options).split(text)) == Counter(analyzer(**options)(text))
 
 
-@pytest.mark.parametrize("unit", ["word", "char", "char_wb"])
+@pytest.mark.parametrize("unit", ["word", "sklearn", "char", "char_wb"])
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("ngrams", [(1, 1), (1, 3), (2, 2), (3, 5), (7, 7)])
 def test_options_on_nasty_texts(unit, lowercase, ngrams):
@@ -171,9 +273,14 @@ def test_given_words_are_parted_by_bytes_that_are_no_utf8(data):
 
 
 def test_splitter_is_pickled_and_shared():
-    for splitter in (Splitter(), Splitter("char", False, (2, 3)), Splitter(stop_words=["ab"])):
+    for splitter in (
+        Splitter(),
+        Splitter("char", False, (2, 3)),
+        Splitter(stop_words=["ab"]),
+        Splitter(symbols=True),
+    ):
         again = pickle.loads(pickle.dumps(splitter))
-        for name in ("unit", "lowercase", "ngrams", "stop_words"):
+        for name in ("unit", "lowercase", "ngrams", "stop_words", "symbols"):
             assert getattr(again, name) == getattr(splitter, name)
             with pytest.raises(AttributeError):
                 setattr(splitter, name, None)
@@ -187,7 +294,8 @@ def test_splitter_is_pickled_and_shared():
 
 def test_splitter_refuses_what_it_cannot_do():
     with pytest.raises(
-        ValueError, match="unit must be one of 'word', 'char', 'char_wb', 'given', not 'x'"
+        ValueError,
+        match="unit must be one of 'word', 'sklearn', 'char', 'char_wb', 'given', not 'x'",
     ):
         Splitter("x")
     for ngrams in ((0, 1), (2, 1), (1, 256)):
@@ -197,10 +305,14 @@ def test_splitter_refuses_what_it_cannot_do():
         Splitter("char", stop_words=["the"])
     with pytest.raises(TypeError, match="not one str: 'english'"):
         Splitter(stop_words="english")
+    with pytest.raises(ValueError, match="symbols are for the unit 'word', and the unit is 'char'"):
+        Splitter("char", symbols=True)
 
 
 @pytest.mark.parametrize("name", ["sms_spam.csv", "rt_polarity.csv"])
-@pytest.mark.parametrize("unit, ngrams", [("word", (1, 2)), ("char", (2, 4)), ("char_wb", (1, 5))])
+@pytest.mark.parametrize(
+    "unit, ngrams", [("sklearn", (1, 2)), ("word", (1, 2)), ("char", (2, 4)), ("char_wb", (1, 5))]
+)
 def test_options_on_real_texts(name, unit, ngrams):
     texts = load(name)[0][:1500]
     for lowercase in (False, True):

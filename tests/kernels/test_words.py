@@ -356,12 +356,11 @@ def test_more_words_than_small_pages_hold():
     texts = [" ".join(words[i : i + 1000]) for i in range(0, len(words), 1000)]
     y, vocabulary = np.arange(len(texts), dtype=np.int32) % 7, Vocabulary()
     found = count_words(*encode_texts(texts), y, None, vocabulary)
-    long = [word for word in words if len(word) > 1]
-    assert len(vocabulary) == len(long)
-    assert sorted(vocabulary.words()) == sorted(long)
-    assert vocabulary.find_all(vocabulary.words()).tolist() == list(range(len(long)))
+    assert len(vocabulary) == len(words)
+    assert sorted(vocabulary.words()) == sorted(words)
+    assert vocabulary.find_all(vocabulary.words()).tolist() == list(range(len(words)))
     assert (found.pairs.count == 1).all()
-    assert found.class_words.sum() == len(found.pairs.word) == len(long)
+    assert found.class_words.sum() == len(found.pairs.word) == len(words)
 
 
 @pytest.mark.parametrize("n_words", [50, 60_000])

@@ -1,20 +1,24 @@
 """Texts that are hard to split, and what scikit-learn finds in them."""
 
-from functools import cache
+import re
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import regex
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
-def analyzer(unit="word", lowercase=True, ngrams=(1, 1), stop_words=None):
-    """Return what splits a text as scikit-learn does; "given": a list of words."""
+def analyzer(unit="word", lowercase=True, ngrams=(1, 1), stop_words=None, symbols=False):
+    """Return what splits a text: as Unicode does, or scikit-learn; "given": a list of words."""
+    if unit == "word":
+        return partial(unicode_ngrams, lowercase, ngrams, stop_words, symbols)
     options = {
         "ngram_range": ngrams,
         "stop_words": None if stop_words is None else list(stop_words),
@@ -23,8 +27,9 @@ def analyzer(unit="word", lowercase=True, ngrams=(1, 1), stop_words=None):
         return CountVectorizer(
             tokenizer=as_given, preprocessor=lambda words: words, token_pattern=None, **options
         ).build_analyzer()
-    if unit != "word":
+    if unit != "sklearn":
         del options["stop_words"]
+    unit = "word" if unit == "sklearn" else unit
     return CountVectorizer(analyzer=unit, lowercase=lowercase, **options).build_analyzer()
 
 
@@ -32,8 +37,81 @@ def as_given(words):
     return [words] if isinstance(words, str) else list(words)  # stop words come one by one
 
 
+# Unicode's own word boundaries are those of the package regex. What differs is meant to:
+# punctuation parts words although Unicode joins "can't" and "3.14" (UAX 29's rules 6, 7, 11 and
+# 12, and U+202F, which French has before "!"); what has no letter, digit or connector is no word;
+# Katakana, which Unicode joins, is read like the other scripts without spaces, each character and
+# each two of them; format characters are left out; and two vowel signs of Thai and Lao, U+0E33 and
+# U+0EB3, belong to the character before.
+BOUNDARY = regex.compile(r"\b", flags=regex.V1 | regex.WORD)
+KINDS = {  # the first that fits
+    "w": r"[\p{WB=ALetter}\p{WB=Hebrew_Letter}\p{WB=Numeric}\p{WB=ExtendNumLet}--[\u202F]]",
+    "m": r"[\p{WB=Extend}\p{WB=ZWJ}\u0E33\u0EB3]",
+    "f": r"\p{WB=Format}",
+    "a": r"[\p{L}\p{N}\p{WB=Katakana}]",
+    "s": r"[\p{P}\p{S}]",
+    "o": r"[\s\S]",
+}
+WORDS = re.compile(r"w[wmf]*|(am*)|(s)")
+MARKS_TO_BOUNDARIES = {0x0E33: 0x0301, 0x0EB3: 0x0301}
+
+
+@cache
+def character_kinds():
+    """Return the kind of every code point, a letter each."""
+    found = np.zeros(0x110000, dtype=np.uint8)
+    every = "".join(map(chr, range(0x110000)))
+    for kind, pattern in reversed(KINDS.items()):
+        for run in regex.finditer(f"(?:{pattern})+", every, flags=regex.V1):
+            found[run.start() : run.end()] = ord(kind)
+    return found
+
+
+def unicode_words(text, lowercase=True, symbols=False):
+    """Return the words of a text, each with whether it is glued to the one before."""
+    found, at, alone_end, symbol_end = [], 0, -1, -1
+    text = text.lower() if lowercase else text
+    if text.isascii() and not symbols:  # the same, sooner
+        return [(word, False) for word in regex.findall(r"\w+", text)]
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    kinds = character_kinds()[codes].tobytes().decode("ascii")
+    for part in BOUNDARY.split(text.translate(MARKS_TO_BOUNDARIES)):
+        at, start = at + len(part), at
+        for match in WORDS.finditer(kinds, start, at):
+            first, end = match.span()
+            if match[2]:
+                if symbols:
+                    again = first == symbol_end and found[-1][0][0] == text[first]
+                    before = found.pop()[0] if again else ""
+                    found.append(((before + text[first])[:3], False))
+                    symbol_end = end
+                continue
+            word = text[first:end]
+            if "f" in match[0]:
+                word = "".join(c for c, k in zip(word, match[0], strict=True) if k != "f")
+            found.append((word, bool(match[1]) and first == alone_end))
+            alone_end = end if match[1] else -1
+    return found
+
+
+def unicode_ngrams(lowercase, ngrams, stop_words, symbols, text):
+    stops, found = set(stop_words or ()), []
+    kept, words = [], unicode_words(text, lowercase, symbols)
+    for i, (word, glued) in enumerate(words):
+        if word not in stops:
+            kept.append((word, glued and words[i - 1][0] not in stops))
+    for i, (_, glued) in enumerate(kept):
+        for n in range(ngrams[0], max(ngrams[1], 2 if glued else 1) + 1):
+            if n <= i + 1:
+                some = kept[i + 1 - n : i + 1]
+                gram = "".join(w if g and j else f" {w}" for j, (w, g) in enumerate(some))[1:]
+                if not (n == 2 and glued and gram in stops):
+                    found.append(gram)
+    return found
+
+
 analyze = analyzer()
-"""The words of a text, as scikit-learn finds them."""
+"""The words of a text, as the default finds them."""
 
 NASTY = [
     "",
@@ -84,12 +162,19 @@ STOPS = ["the", "The", "ab", "ας", "日本", "x"]
 
 OPTIONS = st.fixed_dictionaries(
     {
-        "unit": st.sampled_from(["word", "char", "char_wb"]),
+        "unit": st.sampled_from(["word", "sklearn", "char", "char_wb"]),
         "lowercase": st.booleans(),
         "ngrams": st.tuples(st.integers(1, 4), st.integers(0, 5)).map(lambda n: (n[0], sum(n))),
         "stop_words": st.none() | st.lists(st.sampled_from(STOPS), unique=True),
+        "symbols": st.booleans(),
     }
-).map(lambda given: given if given["unit"] == "word" else given | {"stop_words": None})
+).map(
+    lambda given: (
+        given
+        | ({} if given["unit"] in ("word", "sklearn") else {"stop_words": None})
+        | ({} if given["unit"] == "word" else {"symbols": False})
+    )
+)
 
 
 def utf8(text):

@@ -248,3 +248,26 @@ def test_shades_add_up_to_what_the_words_say(words, longest, stops):
     spans = spans_of_words(text, said, dict.fromkeys(said, "?"), analyzer)
     assert sum(value for _, _, value, _ in spans) == pytest.approx(sum(said.values()))
     assert all(a[1] <= b[0] for a, b in pairwise(spans))
+
+
+class TestIntervals:
+    def test_of_a_textbook_model_are_those_of_predict_interval(self):
+        days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"] * 3, "windy": [1, 0, 1, 0] * 3}
+        classifier = Classifier(Settings.textbook()).update(days, ["No", "No", "No", "Yes"] * 3)
+        X = {"outlook": ["Sunny", "Rain"], "windy": [1, 0]}
+        explanation = classifier.explain(X, interval=0.8)
+        expected = classifier.predict_interval(X, 0.8)
+        np.testing.assert_array_equal(explanation.interval.low, expected.low)
+        row = explanation[1]
+        np.testing.assert_array_equal(row.interval.high, expected.high[1])
+        assert f"{expected.low[1, 0]:.3f}–{expected.high[1, 0]:.3f}" in str(row)
+        assert "80 % interval" in row._repr_html_()
+        assert expected.how in str(row)
+        assert row.to_dict()["interval"]["low"]["No"] == expected.low[1, 0]
+        assert explanation[1:].interval.low.shape == (1, 2)
+
+    def test_are_not_there_unless_asked_for(self):
+        classifier = Classifier(Settings.textbook()).update({"x": ["a", "b"]}, [0, 1])
+        row = classifier.explain({"x": "a"})[0]
+        assert row.interval is None and row.to_dict()["interval"] is None
+        assert "interval" not in str(row)

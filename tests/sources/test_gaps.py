@@ -193,3 +193,8 @@ def test_commas_before_three_digits_are_taken_for_thousands(tmp_path):
     path.write_text("x;y\n" + "".join(f"{750 * i:,};{'ab'[i % 2]}\n" for i in range(50)))
     (odd,) = inspect(path, "y").unread
     assert odd.mend == "To read all of them as numbers: thousands=','."
+
+
+def test_an_empty_batch_of_truths_is_read():
+    found, odd = cast(pa.array([], pa.string()), Form.BOOLEAN, Reading())
+    assert len(found) == 0 and odd is None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from priory.base.errors import ModelFileError, listing
 from priory.classifier.footer import Chunk, page_sizes, read_footer
 from priory.classifier.soundness import TEXTS, DamageError
+from priory.data.arrow import arrow_values
 from priory.statistics.longtable import COLUMNS, SUMS
 
 try:  # a prediction must not wait for OpenSSL, which hashlib loads
@@ -54,20 +55,23 @@ def parquet(table: pa.Table, header: bytes) -> bytes:
     ) as writer:
         writer.write_table(table, row_group_size=max(table.num_rows, 1))
         writer.add_key_value_metadata({HEADER: header})
-    return sealed(content.getvalue())
+    return sealed(content.getbuffer())
 
 
-def sealed(content: bytes) -> bytes:
+def sealed(content: bytes | memoryview) -> bytes:
     """Add a digest of its bytes to a Parquet file, just before the footer.
 
     Readers of Parquet find pages by their offsets and the footer from the end: they never see it.
     """
     end = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
-    return content[:end] + SEAL + _digest(content) + content[end:]
+    return b"".join((content[:end], SEAL, _digest(content), content[end:]))
 
 
-def _digest(content: bytes) -> bytes:
-    return blake2b(content, digest_size=16).digest()
+def _digest(*parts: bytes | memoryview) -> bytes:
+    found = blake2b(digest_size=16)
+    for part in parts:
+        found.update(part)
+    return found.digest()
 
 
 def seal_of(content: bytes) -> bytes:
@@ -85,11 +89,26 @@ def read_table(file: Any) -> pa.Table:
 
         reader = ParquetReader()
         reader.open(file, read_dictionary=list(TEXTS), **limits)
-        return reader.read_all(use_threads=False)
+        return _column_by_column(reader)
     except (ImportError, AttributeError, TypeError):
         import pyarrow.parquet as pq
 
         return pq.ParquetFile(file, read_dictionary=list(TEXTS), **limits).read(use_threads=False)
+
+
+def _column_by_column(reader: Any) -> pa.Table:
+    """Read one column after the other; those of zeros alone, which are most, share one array."""
+    import numpy as np
+    import pyarrow as pa
+
+    columns: list[Any] = []
+    zeros = None
+    for i, name in enumerate(COLUMNS + SUMS):
+        column = reader.read_all(column_indices=[i], use_threads=False).column(0)
+        if name in SUMS and not column.null_count and not arrow_values(column, np.float64).any():
+            zeros = column = column if zeros is None else zeros
+        columns.append(column)
+    return pa.table(columns, names=[*COLUMNS, *SUMS])
 
 
 def check_layout(content: bytes) -> bytes:
@@ -101,7 +120,8 @@ def check_layout(content: bytes) -> bytes:
         if content[:4] == b"PAR1" and 4 <= end < size and b"priory" not in content[end:]:
             raise ModelFileError("is a Parquet file, but no model file of priory.")
         raise DamageError("it was changed after it was written")
-    if content[end - 16 : end] != _digest(content[:start] + content[end:]):
+    view = memoryview(content)  # slices of it are no copies
+    if content[end - 16 : end] != _digest(view[:start], view[end:]):
         raise DamageError("it was changed after it was written")
     footer = read_footer(content[end:-8])
     names = [name for name, _ in footer.columns]
@@ -112,11 +132,11 @@ def check_layout(content: bytes) -> bytes:
     if len(footer.groups) > 1:
         raise DamageError(f"it has {len(footer.groups)} groups of rows instead of one")
     for chunk in (chunk for group in footer.groups for chunk in group):
-        _check_chunk(chunk, content[:start], footer.rows)
+        _check_chunk(chunk, view[:start], footer.rows)
     return footer.metadata.get(HEADER, b"null")
 
 
-def _check_chunk(chunk: Chunk, content: bytes, rows: int) -> None:
+def _check_chunk(chunk: Chunk, content: memoryview, rows: int) -> None:
     """Refuse a column of another type or packing, or with pages that promise more than is there."""
     name = f"column {chunk.name!r:.40}"
     if chunk.physical != PHYSICAL[chunk.name]:
@@ -131,7 +151,9 @@ def _check_chunk(chunk: Chunk, content: bytes, rows: int) -> None:
     if not 4 <= at < end <= len(content):
         raise DamageError(f"{name} is beyond the end")
     while at < end:
-        length, (unpacked, packed, n) = page_sizes(content[at : min(at + LONGEST_PAGE_HEADER, end)])
+        length, (unpacked, packed, n) = page_sizes(
+            bytes(content[at : min(at + LONGEST_PAGE_HEADER, end)])
+        )
         at += length + packed
         if unpacked != packed or at > end:
             raise DamageError(f"{name} has a page of a wrong size")

@@ -50,7 +50,9 @@ class Provenance:
     rows can no longer be forgotten. `figures` are of what was learned at first: what is learned
     on or merged has none. `estimator` says as what a model was saved: an estimator's name and its
     parameters, None for a classifier by itself. `streams` has the last batch that was learned of
-    each stream, by its id, so that none is learned twice.
+    each stream, by its id, so that none is learned twice. `notes` are plain JSON values of whoever
+    keeps a model for a purpose, by the name of the purpose; two models that are merged lose those
+    in which they differ.
 
     >>> Provenance().with_source("days.csv", 14).sources
     (LearnedSource(name='days.csv', rows=14),)
@@ -64,6 +66,7 @@ class Provenance:
     figures: Figures | None = None
     estimator: Mapping[str, Any] | None = None
     streams: Mapping[str, int] = field(default_factory=dict)
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
     def with_source(self, name: str, rows: int) -> Provenance:
         """Add one more source."""
@@ -80,6 +83,11 @@ class Provenance:
                 stream: max(one.streams.get(stream, -1) for one in (self, other))
                 for stream in {**self.streams, **other.streams}
             },
+            notes={
+                name: note
+                for name, note in self.notes.items()
+                if name in other.notes and other.notes[name] == note
+            },
         )
         return both._of(self.sources + other.sources)
 
@@ -92,8 +100,9 @@ class Provenance:
     def to_dict(self) -> dict[str, Any]:
         """Write the provenance as plain JSON values."""
         plain = {**asdict(self), "dropped": list(self.dropped)}
-        if not self.streams:
-            del plain["streams"]
+        for name in ("streams", "notes"):
+            if not plain[name]:
+                del plain[name]
         return plain
 
     @classmethod
@@ -120,6 +129,9 @@ class Provenance:
         streams = plain.get("streams", {})
         if not isinstance(streams, dict) or not all(type(i) is int for i in streams.values()):
             raise TypeError("streams must have the number of a batch each")
+        notes = plain.get("notes", {})
+        if not isinstance(notes, dict):
+            raise TypeError("notes must be values by name")
         return cls(
             target,
             weight,
@@ -129,4 +141,5 @@ class Provenance:
             None if figures is None else Figures(**figures),
             estimator,
             streams,
+            notes,
         )

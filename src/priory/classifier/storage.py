@@ -52,6 +52,7 @@ from priory.classifier.soundness import (
     check_statistics,
     check_types,
 )
+from priory.data.arrow import release
 from priory.data.schema import Schema
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
@@ -74,6 +75,9 @@ VERSION = 3
 LEAST_MEMORY = 256 * 2**20
 MEMORY_PER_BYTE = 100
 """Tables are dense, classes × keys, so they may take more room than the file, but so much only."""
+
+LARGE = 100_000
+"""Rows of a table beyond which memory is given back in between."""
 
 NOT_KEPT = ("n_threads",)
 """Settings of a machine rather than of a model."""
@@ -127,6 +131,9 @@ def write(path: str | os.PathLike[str], stored: Stored, seals: Seals | None = No
             "sample_size."
         )
     content = parquet(table.replace_schema_metadata(None), text)
+    n_rows = table.num_rows
+    del table  # what is read again is as large
+    _tidy(n_rows)
     _check_readable(content, os.fspath(path))
     try:
         with locked(path):
@@ -241,6 +248,12 @@ def _check_readable(content: bytes, name: str) -> None:
 # Reading
 
 
+def _tidy(n_rows: int) -> None:
+    """Give memory back between the steps of a large table, each of which leaves much behind."""
+    if n_rows > LARGE:
+        release()
+
+
 def _read(content: bytes, allowed: int) -> Stored:
     import pyarrow as pa
 
@@ -252,6 +265,7 @@ def _read(content: bytes, allowed: int) -> Stored:
     table = read_table(pa.BufferReader(content))
     check_types(table.schema)
     table.validate(full=True)
+    _tidy(table.num_rows)
     return _stored(table.combine_chunks(), header, text, allowed)
 
 
@@ -274,6 +288,7 @@ def _stored(table: pa.Table, header: dict[str, Any], text: bytes, allowed: int) 
     check_schema(header)
     check_numbers(table)
     check_entries(table, header, allowed)
+    _tidy(table.num_rows)
     statistics = Statistics.from_arrow(table.replace_schema_metadata({HEADER: text}))
     check_statistics(statistics)
     model = header["model"]

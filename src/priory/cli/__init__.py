@@ -17,6 +17,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from priory.cli.failing import guarded
 
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["mail"]:  # which must not wait for the other commands either
+        from priory.cli.mail import FAILED, run_mail
+
+        failed = FAILED if given[1:2] == ["classify"] else None
+        return guarded(lambda: run_mail(given[1:]), failed)
     return guarded(lambda: _run(given))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,17 +13,33 @@ import typer
 
 from priory import sources
 from priory.base.errors import SchemaError, SettingError, listing
-from priory.base.replacing import locked, replacing
+from priory.base.replacing import locked
 from priory.base.version import __version__
 from priory.classifier.classifier import Classifier, load
 from priory.cli import reports
 from priory.cli.explaining import explain, label_errors, what_if
+from priory.cli.exporting import export
 from priory.cli.failing import BAD_USAGE, INTERRUPTED, say, tell, told
 from priory.cli.inputs import from_stdin
 from priory.cli.judging import judge
-from priory.cli.options import AsJson, Data, Model, NoNewClasses, Opening, Out, opens_source
+from priory.cli.options import (
+    AsJson,
+    Costs,
+    Data,
+    Model,
+    NoNewClasses,
+    Opening,
+    Out,
+    Positive,
+    Prior,
+    Threshold,
+    Unsure,
+    UnsureCost,
+    opens_source,
+)
 from priory.cli.outputs import Output, check_output, dumped
 from priory.cli.reporting import report
+from priory.cli.serving import serve
 from priory.cli.training import train
 from priory.cli.wording import in_options
 from priory.sources.news import News, news, refuse_new_classes
@@ -40,14 +55,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class Target(StrEnum):
-    """The formats of export."""
-
-    JSON = "json"
-    SQL = "sql"
-    ONNX = "onnx"
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -116,26 +123,12 @@ def predict(
         bool, typer.Option("--proba", help="Add the probability of every class.")
     ] = False,
     keep: Annotated[list[str], typer.Option(help="A column of the data to copy.")] = [],
-    costs: Annotated[
-        Path | None,
-        typer.Option(help="A CSV file, true class × decision: decide at the least expected cost."),
-    ] = None,
-    unsure: Annotated[
-        float | None, typer.Option(help="Below this probability the prediction is unsure.")
-    ] = None,
-    unsure_cost: Annotated[
-        float | None, typer.Option(help="What unsure costs; an error costs 1 without --costs.")
-    ] = None,
-    prior: Annotated[
-        str | None,
-        typer.Option(help="The class prior of these rows: uniform, or No=.3,Yes=.7."),
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(help="The least probability of a row to be --positive.")
-    ] = None,
-    positive: Annotated[
-        str | None, typer.Option(help="The class of the threshold; of two the second.")
-    ] = None,
+    costs: Costs = None,
+    unsure: Unsure = None,
+    unsure_cost: UnsureCost = None,
+    prior: Prior = None,
+    threshold: Threshold = None,
+    positive: Positive = None,
     interval: Annotated[
         bool, typer.Option("--interval", help="Add the 90 % interval of the probability.")
     ] = False,
@@ -202,6 +195,7 @@ def evaluate(
 
 
 app.command(epilog="Example: priory report days.priory days.csv -o days.html")(report)
+app.command(epilog="Example: priory serve days.priory --port 8000")(serve)
 
 
 @app.command(epilog="Example: priory drift days.priory december.csv --json")
@@ -373,45 +367,19 @@ def sample(
         out.add(reports.drawn(columns, labels, target, classifier))
 
 
-@app.command(epilog="Example: priory export days.priory --to sql --table days > days.sql")
-def export(
-    model: Model,
-    to: Annotated[Target, typer.Option(help="What to write.")],
-    output: Out = None,
-    table: Annotated[str, typer.Option(help="For SQL: the table to be classified.")] = "data",
-    dialect: Annotated[str, typer.Option(help="For SQL: duckdb, postgres or sqlite.")] = "duckdb",
-    view: Annotated[
-        str | None,
-        typer.Option(help="For SQL: create this view, of class, probability and reasons."),
-    ] = None,
-    reasons: Annotated[
-        int, typer.Option(help="For a view: how many columns that speak for the class.", min=0)
-    ] = 3,
-) -> None:
-    """Write the model for other programs: JSON to read, SQL or ONNX to run."""
-    from priory.export import to_json, to_onnx, to_sql
+app.command(epilog="Example: priory export days.priory --to sql --table days > days.sql")(export)
 
-    if view is not None and to is not Target.SQL:
-        raise SettingError("--view is written in SQL: give --to sql.")
-    check_output(output, files=[model])
-    classifier = load(model)
-    if to is Target.ONNX:
-        if output is None:
-            raise SettingError("ONNX is not text: name a file with -o.")
-        content = to_onnx(classifier)
-    else:
-        sql = to is Target.SQL
-        text = (
-            to_sql(classifier, table, dialect, view, reasons)
-            if sql
-            else dumped(to_json(classifier))
-        )
-        if output is None:
-            tell(text)
-            return
-        content = f"{text}\n".encode()
-    with told(), replacing(output) as made:
-        Path(made).write_bytes(content)
+
+@app.command(
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    epilog="Example: priory mail learn --spam junk.mbox --ham inbox.mbox --model my.priory",
+)
+def mail(context: typer.Context) -> None:
+    """Filter mail: learn, classify, relearn, serve. See priory mail --help."""
+    from priory.cli.mail import run_mail
+
+    raise typer.Exit(run_mail(context.args))
 
 
 def _change(

@@ -16,7 +16,7 @@ from priory.data.columns import Labels
 from priory.sources.counting import read_classes
 from priory.sources.opening import as_reading
 from priory.sources.scoring import rows_of
-from priory.sources.training import count_rows
+from priory.sources.updating import count_rows
 
 __all__ = ["check_certificate", "digests_of", "forget_certified", "write_certificate"]
 

@@ -15,7 +15,7 @@ from priory.classifier.classifier import Classifier
 from priory.cli.inputs import parse_class_prior
 from priory.sources.scoring import rows_of
 
-__all__ = ["Deciding", "drift_of", "parse_costs"]
+__all__ = ["Deciding", "check_has_rows", "decided", "drift_of", "parse_costs"]
 
 
 def parse_costs(path: Path) -> dict[str, dict[str, float]]:
@@ -60,27 +60,16 @@ class Deciding:
         coverage: float | None,
         novelty: bool,
     ) -> None:
-        if prior is not None:
-            classifier = _with_prior(classifier, prior)
-        self.classifier, self.rule = classifier, None
+        asked = (costs, unsure, unsure_cost, prior, threshold, positive)
+        made = decided(classifier, *asked)
+        is_plain = isinstance(made, Classifier)
+        self.classifier: Any = made if is_plain else made.classifier
+        self.rule = None if is_plain else made.rule
         self.interval, self.coverage, self.novelty = interval, coverage, novelty
         drawn = interval is not None and classifier.tuning is not None
         needed = [("--set", coverage is not None), ("--novelty", novelty), ("--interval", drawn)]
         for option, is_asked in needed:
-            if is_asked and not classifier.has_sample:
-                raise SettingError(
-                    f"{option} looks at rows that were learned, and this model holds none of them: "
-                    "train it with --keep-sample, and not with --textbook."
-                )
-        options = {
-            "costs": None if costs is None else parse_costs(costs),
-            "unsure": unsure,
-            "unsure_cost": unsure_cost,
-            "threshold": threshold,
-            "positive": positive,
-        }
-        if any(value is not None for value in options.values()):
-            self.rule = classifier.decide(**options).rule
+            check_has_rows(classifier, option, is_asked)
 
     def predictions(self, X: Any, proba: bool, batch: Any, keep: Sequence[str]) -> dict[str, Any]:
         """Collect the columns of an answer: those kept, the decision, what else is asked for."""
@@ -112,6 +101,38 @@ class Deciding:
             names = classifier.classes
             columns |= {f"P({label})": p[:, k] for k, label in enumerate(names)}
         return columns
+
+
+def decided(
+    classifier: Classifier,
+    costs: Path | None,
+    unsure: float | None,
+    unsure_cost: float | None,
+    prior: str | None,
+    threshold: float | None,
+    positive: str | None,
+) -> Any:
+    """Give the classifier, under the prior asked for; with its rule, if it decides by one."""
+    if prior is not None:
+        classifier = _with_prior(classifier, prior)
+    options = {
+        "costs": None if costs is None else parse_costs(costs),
+        "unsure": unsure,
+        "unsure_cost": unsure_cost,
+        "threshold": threshold,
+        "positive": positive,
+    }
+    is_asked = any(value is not None for value in options.values())
+    return classifier.decide(**options) if is_asked else classifier
+
+
+def check_has_rows(classifier: Classifier, option: str, is_needed: bool) -> None:
+    """Refuse an option that looks at rows learned, where the model holds none of them."""
+    if is_needed and not classifier.has_sample:
+        raise SettingError(
+            f"{option} looks at rows that were learned, and this model holds none of them: "
+            "train it with --keep-sample, and not with --textbook."
+        )
 
 
 def _with_prior(classifier: Classifier, text: str) -> Classifier:

@@ -12,6 +12,7 @@ import typer
 from priory.base.errors import SettingError
 from priory.base.replacing import replacing
 from priory.classifier.classifier import Classifier, load
+from priory.cli.deciding import check_has_rows
 from priory.cli.failing import say, tell, told
 from priory.cli.inputs import from_stdin, parse_pairs, parse_value
 from priory.cli.options import AsJson, Data, Model, Opening, Out, opens_source
@@ -47,6 +48,9 @@ def explain(
     counts: Annotated[
         bool, typer.Option("--counts", help="The counts behind each number, such as 3 of 5.")
     ] = False,
+    interval: Annotated[
+        bool, typer.Option("--interval", help="The 90 % interval of each probability.")
+    ] = False,
     html: Annotated[
         Path | None, typer.Option(help="Write a page here, texts shaded.", show_default=False)
     ] = None,
@@ -62,7 +66,10 @@ def explain(
     for path in (html, plot):
         check_output(path, data, [model])
     classifier = load(model)
-    worked = classifier.explain(_one(classifier, data, row, set_, opening))[0]
+    if interval:
+        check_has_rows(classifier, "--interval", classifier.tuning is not None)
+    X = _one(classifier, data, row, set_, opening)
+    worked = classifier.explain(X, 0.9 if interval else None)[0]
     if html is not None:
         page = PAGE.format(title=escape(f"{worked!r}"[1:-1]), body=worked._repr_html_())
         with told(in_options), replacing(html) as made:

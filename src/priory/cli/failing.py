@@ -20,16 +20,17 @@ _names: dict[str, str] = {}
 BAD_DATA, BAD_USAGE, INTERRUPTED = 1, 2, 130
 
 
-def guarded(run: Callable[[], int]) -> int:
-    """Run a command, and turn whatever it raises into an exit code."""
+def guarded(run: Callable[[], int], failed: int | None = None) -> int:
+    """Run a command, and turn whatever it raises into an exit code, or into the one given."""
+    bad_data = BAD_DATA if failed is None else failed
     try:
         code = run()
         sys.stdout.flush()
         return code
     except SettingError as error:
-        return _failed(error, BAD_USAGE)
+        return _failed(error, BAD_USAGE if failed is None else failed)
     except PrioryError as error:
-        return _failed(error, BAD_DATA)
+        return _failed(error, bad_data)
     except KeyboardInterrupt:
         say("interrupted; nothing was written")
         return INTERRUPTED
@@ -38,15 +39,15 @@ def guarded(run: Callable[[], int]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + getattr(signal, "SIGPIPE", 13)
     except MemoryError:
-        return _failed(MemoryError("there is not enough memory"), BAD_DATA)
+        return _failed(MemoryError("there is not enough memory"), bad_data)
     except OSError as error:
         what = f"{error.filename}: " if error.filename else ""
-        return _failed(OSError(f"{what}{error.strerror or error}"), BAD_DATA)
+        return _failed(OSError(f"{what}{error.strerror or error}"), bad_data)
     except Exception as error:
         if os.environ.get("PRIORY_DEBUG"):
             raise
         text = f"this should not have happened: {type(error).__name__}: {error}. "
-        return _failed(Exception(text + "With PRIORY_DEBUG=1 it shows where."), BAD_DATA)
+        return _failed(Exception(text + "With PRIORY_DEBUG=1 it shows where."), bad_data)
 
 
 def say(text: str) -> None:

@@ -18,7 +18,7 @@ from priory.data.gaps import GAP_WORDS
 from priory.families import family_names
 from priory.families.priors import MEstimate
 from priory.sources.base import Form
-from priory.sources.training import form_of
+from priory.sources.learned_forms import form_of
 from priory.text.analyzer import Analyzer
 
 __all__ = [

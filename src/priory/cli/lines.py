@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from priory.base.errors import InputError, PrioryError
 from priory.classifier.classifier import Classifier, load
+from priory.classifier.json_rows import answers, tidy_row
 from priory.cli.failing import say, tell, told
 
 __all__ = ["Asked", "asked_for", "predict_lines", "predicted"]
@@ -100,13 +101,7 @@ def _answered(classifier: Classifier, lines: Sequence[bytes], number: int, proba
 
 def predicted(classifier: Classifier, X: Any, proba: bool) -> Iterator[dict[str, Any]]:
     """Find the most probable class of each row and its probability; with `proba`, of all."""
-    classes = classifier.classes
-    for p in classifier.predict_proba(X).tolist():
-        best = max(range(len(p)), key=p.__getitem__)
-        answer: dict[str, Any] = {"prediction": classes[best], "probability": p[best]}
-        if proba:
-            answer["probabilities"] = {str(k): value for k, value in zip(classes, p, strict=True)}
-        yield answer
+    return answers(classifier.classes, classifier.predict_proba(X), proba)
 
 
 def _lines(file: Any) -> Iterator[tuple[int, list[bytes]]]:
@@ -128,7 +123,4 @@ def _row(line: bytes, number: int) -> dict[str, Any]:
         raise InputError(f"Line {number} is not JSON: {error}.") from None
     if not isinstance(row, dict):
         raise InputError(f'Line {number} must be an object such as {{"x": 1}}, not {row!r:.40}.')
-    for key, value in row.items():
-        if isinstance(value, str) and (not value or value[0].isspace() or value[-1].isspace()):
-            row[key] = value.strip() or None
-    return row
+    return tidy_row(row)

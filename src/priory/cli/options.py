@@ -12,7 +12,21 @@ import typer
 
 from priory.cli.inputs import parse_pairs
 
-__all__ = ["AsJson", "Data", "Model", "NoNewClasses", "Opening", "Out", "opens_source"]
+__all__ = [
+    "AsJson",
+    "Costs",
+    "Data",
+    "Model",
+    "NoNewClasses",
+    "Opening",
+    "Out",
+    "Positive",
+    "Prior",
+    "Threshold",
+    "Unsure",
+    "UnsureCost",
+    "opens_source",
+]
 
 Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Data = Annotated[
@@ -25,6 +39,25 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Out = Annotated[Path | None, typer.Option("--output", "-o", help="Write here.", show_default=False)]
 NoNewClasses = Annotated[
     bool, typer.Option("--no-new-classes", help="Refuse a class that the model does not know.")
+]
+Costs = Annotated[
+    Path | None,
+    typer.Option(help="A CSV file, true class × decision: decide at the least expected cost."),
+]
+Unsure = Annotated[
+    float | None, typer.Option(help="Below this probability the prediction is unsure.")
+]
+UnsureCost = Annotated[
+    float | None, typer.Option(help="What unsure costs; an error costs 1 without --costs.")
+]
+Prior = Annotated[
+    str | None, typer.Option(help="The class prior of these rows: uniform, or No=.3,Yes=.7.")
+]
+Threshold = Annotated[
+    float | None, typer.Option(help="The least probability of a row to be --positive.")
+]
+Positive = Annotated[
+    str | None, typer.Option(help="The class of the threshold; of two the second.")
 ]
 Opening: TypeAlias = dict[str, Any]
 """How a source is opened, as `priory.sources.open_source` takes it."""

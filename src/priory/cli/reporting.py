@@ -20,7 +20,7 @@ from priory.cli.wording import in_options
 from priory.evaluation.evaluation import Evaluation
 from priory.evaluation.validation import trained
 from priory.sources.scoring import rows_of
-from priory.sources.training import sample_of_learned
+from priory.sources.updating import sample_of_learned
 from priory.statistics.sampling import Sample
 
 __all__ = ["report"]

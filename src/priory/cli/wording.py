@@ -10,6 +10,12 @@ from functools import cache
 
 __all__ = ["in_options"]
 
+OF_DECISIONS = ("costs", "unsure", "unsure_cost", "threshold", "positive", "reasons")
+"""Options of predict and export that have the names of arguments."""
+
+OBJECTS = re.compile(r"a prior, smoothing=\{[^}]*\(\)\}, ")
+"""Advice that the shell cannot follow: it has no prior with parameters of its own."""
+
 LISTED = re.compile(r"\b(na_values)=\[([^\]]*)\]")
 
 
@@ -22,9 +28,12 @@ def in_options(text: str) -> str:
     "If they are gaps: --na-values 'n. a.' --na-values x. Else --decimal ,."
     >>> in_options("structure='tan' has its pairs; pairs=None. Then name it in na_values.")
     '--structure tan has its pairs; --pairs none. Then name it in --na-values.'
+    >>> in_options("threshold must be between 0 and 1, not 3.0.")
+    '--threshold must be between 0 and 1, not 3.0.'
     """
     by_column, value, bare = _patterns()
     text = text.replace("recalibrate(X, y)", "priory train on all rows")
+    text = OBJECTS.sub("", text)
     text = LISTED.sub(_repeated, text)
     text = by_column.sub(lambda m: f"{_option(m[1])} {m[2]}={m[3]}", text)
     text = value.sub(lambda m: f"{_option(m[1])}{_value(m[2] or m[3] or m[4] or '')}", text)
@@ -39,14 +48,19 @@ def _repeated(found: re.Match[str]) -> str:
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Compile patterns of arguments with values by column, with one value, and alone."""
-    from priory.cli.training import train  # which imports this module
+    from priory.cli.serving import serve  # which import this module
+    from priory.cli.training import train
 
-    options = [name for name in inspect.signature(train).parameters if name != "data"]
+    both = {**inspect.signature(train).parameters, **inspect.signature(serve).parameters}
+    options = [name for name in both if name not in ("data", "models")]
+    options += [name for name in OF_DECISIONS if name not in options]
     names, of_words = "|".join(options), "|".join(name for name in options if "_" in name)
     return (
         re.compile(rf"""\b({names})=\{{'([^']+)': '([^']+)'\}}"""),
         re.compile(rf"""\b({names})=(?:'([^']*)'|"([^"]*)"|(\w+))"""),
-        re.compile(rf"\b(?:{of_words})\b|(?:^|(?<=; ))(?:{names})(?= (?:must|names|of column)\b)"),
+        re.compile(
+            rf"\b(?:{of_words})\b|(?:^|(?<=; ))(?:{names})(?= (?:must|names|is|of column)\b)"
+        ),
     )
 
 

@@ -16,7 +16,8 @@ def arrow_values(column: Any, dtype: Any) -> Any:
     Arrow itself would load pandas to do this.
     """
     arrays = [
-        np.frombuffer(chunk.buffers()[1], dtype=dtype)[chunk.offset : chunk.offset + len(chunk)]
+        # A buffer may be longer than its values, and no multiple of them.
+        np.frombuffer(chunk.buffers()[1], dtype, chunk.offset + len(chunk))[chunk.offset :]
         for chunk in _chunks(column)
     ]
     if len(arrays) == 1:

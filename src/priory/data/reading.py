@@ -366,7 +366,8 @@ def _read_block(
     if block.pairing is not None:
         return _read_together(raw, schema, block, block.pairing, names, binned)
     if block.analyzer is not None:
-        return split_by(block.analyzer, texts(raw.get(raw.places[names[0]]), block.columns[0]))
+        values, is_mail = raw.get(raw.places[names[0]]), block.analyzer.unit == "email"
+        return split_by(block.analyzer, texts(values, block.columns[0], is_mail))
     if raw.matrix is not None and block.kind in (Kind.COUNTS, Kind.MOMENTS, Kind.SCATTER):
         whole = raw.matrix
         if tuple(names) != raw.names:

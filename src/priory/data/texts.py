@@ -151,8 +151,13 @@ class Strings(Texts):
         return Strings(values, text_sizes(values)[0], gaps, self.splitter)
 
 
-def texts(values: Any, name: str) -> Texts:
-    """Read a column of texts; Arrow's in place, strings when they are needed."""
+def texts(values: Any, name: str, takes_bytes: bool = False) -> Texts:
+    """Read a column of texts; Arrow's in place, strings when they are needed.
+
+    Bytes are those of messages (`takes_bytes`): what is no UTF-8 of them comes as surrogates.
+    """
+    if takes_bytes:
+        values = _messages(values)
     module = type(values).__module__.partition(".")[0]
     if module == "pandas" and values.dtype == object:
         return _strings(values.to_numpy().tolist(), name)
@@ -170,12 +175,26 @@ def texts(values: Any, name: str) -> Texts:
     return _strings(list(values), name)
 
 
+def _messages(values: Any) -> Any:
+    """Decode the bytes among messages, so that their reader can have them again."""
+    dtype = str(getattr(values, "type", getattr(values, "dtype", "")))
+    if not (isinstance(values, list | tuple) or "binary" in dtype.lower() or dtype == "object"):
+        return values
+    plain = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+    if not any(isinstance(value, bytes) for value in plain):
+        return values
+    decoded = [v.decode("utf-8", "surrogateescape") if isinstance(v, bytes) else v for v in plain]
+    return np.array([*decoded, None], dtype=object)[:-1]
+
+
 def _strings(values: list[Any], name: str) -> Strings:
     try:
         ends, missing = text_sizes(values)
     except TypeError as error:
         value = values[error.args[0]]
-        hint = "decode bytes first" if isinstance(value, bytes) else "turn it into strings"
+        hint = "turn it into strings"
+        if isinstance(value, bytes):
+            hint = "decode bytes first (the analyzer 'email' takes them as they are)"
         raise InputError(
             f"Column {name!r} is read as text, but holds {value!r:.60} in row {error.args[0]}, of "
             f"type {type(value).__name__}; {hint}."

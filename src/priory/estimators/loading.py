@@ -58,8 +58,22 @@ def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Classif
         raise ModelFileError(
             f"{os.fspath(path)} is damaged: its estimator cannot be honoured: {reason:.200}."
         ) from None
+    asked, had = _plain(settings), _plain(found.settings)
+    if asked != had and asked | {"text": had["text"]} == had:
+        _split_as(estimator, found.settings.text)
+        asked = had
     # A classifier that was read again, with other settings, is no longer what these parameters say.
-    return estimator if _plain(settings) == _plain(found.settings) else found
+    return estimator if asked == had else found
+
+
+def _split_as(estimator: NaiveBayes, analyzers: dict[str, Any]) -> None:
+    """Name the analyzers that counted: a file may be of a time when "word" meant other words."""
+    from priory.estimators.text import COLUMN, OPTIONS, TextNB
+
+    if isinstance(estimator, TextNB):
+        estimator.set_params(**OPTIONS, analyzer=analyzers[COLUMN])
+    else:
+        estimator.set_params(text=analyzers)
 
 
 def _plain(settings: Settings) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Self
@@ -152,6 +153,25 @@ class NaiveBayes(Answers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         result = cls(**{**settings.options(), "text": settings.text or None})
         result.adopt(classifier, None, "arrow" if classifier.statistics.schema.named else "array")
         return result
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], max_memory: int | None = None) -> Self:
+        """Load the model of a file as this estimator; see `priory.load`.
+
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.priory"
+        >>> Classifier().update({"x": ["a", "b"]}, [0, 1]).save(path)
+        >>> NaiveBayes.load(path).predict({"x": ["b"]}).tolist()
+        [1]
+        """
+        from priory.estimators.loading import load
+
+        found = load(path, max_memory)
+        if type(found) is cls:
+            return found
+        if isinstance(found, NaiveBayes):
+            found = found._fitted()
+        return cls.from_classifier(found)
 
     @property
     def settings(self) -> Settings:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import Any, Self
 
-from priory.base.errors import InputError, SettingError
+from priory.base.errors import InputError, SettingError, listing
 from priory.base.typing import AnyArray, FloatArray
+from priory.classifier.classifier import Classifier
 from priory.estimators.naive_bayes import NaiveBayes
 from priory.families.words import Words
 from priory.model.information import word_importances
@@ -15,8 +18,8 @@ from priory.tuning.settings import Settings
 __all__ = ["TextNB"]
 
 COLUMN = "text"
-PLAIN = ((1, 1), None, True, None)
-"""The options of an analyzer that nobody asked to change."""
+OPTIONS = {field.name: field.default for field in fields(Analyzer) if field.name != "unit"}
+"""The parameters that are an analyzer's, and their defaults."""
 
 
 class TextNB(NaiveBayes):
@@ -34,10 +37,12 @@ class TextNB(NaiveBayes):
     weights : "auto", "temperature" or None
         Whether to calibrate probabilities by a temperature and a bias for each class: repeated and
         related words make naive Bayes overconfident.
-    analyzer : "auto", "word", "char", "char_wb", "html", "email", a function or an `Analyzer`
-        How texts are split into words; an `Analyzer` includes the four options that follow. "auto"
-        chooses words, words and their pairs, or n-grams of characters on the first texts that are
-        learned, where weights are "auto" and none of the four options is given; else it is "word".
+    analyzer : "auto", "word", "sklearn", "char", "char_wb", "html", "email", a function, `Analyzer`
+        How texts are split into words; an `Analyzer` includes the options `ngram_range`,
+        `stop_words`, `lowercase`, `max_features`, `strip_accents`, `normalize`, `token_pattern`
+        and `symbols`. "auto" chooses words, words and their pairs, or n-grams of characters on the
+        first texts that are learned, where weights are "auto" and none of these options is given;
+        else it is "word".
     ngram_range : tuple of two integers
         The shortest and the longest n-grams of words, or of characters.
     stop_words : None, "english" or a list of words
@@ -55,6 +60,14 @@ class TextNB(NaiveBayes):
         The number of threads; None takes PRIORY_NUM_THREADS, or the available cores.
     sample_size : int
         The largest number of texts used to choose what is "auto".
+    strip_accents : None, "unicode" or "ascii"
+        Whether to remove accents first, of any letters or with whatever is not ASCII.
+    normalize : None or "nfkc"
+        Whether to convert to Unicode's form NFKC first, and to fold the case.
+    token_pattern : None or str
+        A regular expression whose matches are the words.
+    symbols : bool
+        Whether symbols and punctuation are words too, such as `$$$` and `!`.
 
     Examples
     --------
@@ -84,6 +97,10 @@ class TextNB(NaiveBayes):
         missing: Any = "skip",
         n_threads: int | None = None,
         sample_size: int = 50_000,
+        strip_accents: str | None = None,
+        normalize: str | None = None,
+        token_pattern: str | None = None,
+        symbols: bool = False,
     ) -> None:
         self.readout = readout
         self.smoothing = smoothing
@@ -97,6 +114,10 @@ class TextNB(NaiveBayes):
         self.missing = missing
         self.n_threads = n_threads
         self.sample_size = sample_size
+        self.strip_accents = strip_accents
+        self.normalize = normalize
+        self.token_pattern = token_pattern
+        self.symbols = symbols
 
     @classmethod
     def textbook(  # type: ignore[override]
@@ -107,14 +128,45 @@ class TextNB(NaiveBayes):
             P(w | k) = (count_wk + α) / (words_k + α|V|)
 
         `changes` are further parameters. With `readout` "bernoulli" the features are whether each
-        word of the vocabulary occurs.
+        word of the vocabulary occurs. Words are scikit-learn's, so that its results are the same.
 
         >>> model = TextNB.textbook(class_prior="words")
         >>> model = model.fit(["fine day", "fine", "bad day"], [1, 1, 0])
         >>> model.predict_proba(["bad"]).round(4).tolist()  # 2/5 · 2/5 and 3/5 · 1/6, normalised
         [[0.6154, 0.3846]]
         """
-        return cls(readout, smoothing, **{"weights": None, "analyzer": "word", **changes})
+        return cls(readout, smoothing, **{"weights": None, "analyzer": "sklearn", **changes})
+
+    @classmethod
+    def from_classifier(cls, classifier: Classifier) -> Self:
+        """Make a fitted estimator of a classifier that has learned one column of texts, `text`.
+
+        >>> from priory import Classifier, Settings
+        >>> texts = {"text": ["win cash now", "lunch at noon"]}
+        >>> classifier = Classifier(Settings(text=["text"])).update(texts, ["spam", "ham"])
+        >>> TextNB.from_classifier(classifier).predict(["cash"]).tolist()
+        ['spam']
+        """
+        schema, settings = classifier.statistics.schema, classifier.settings
+        block = schema[COLUMN] if tuple(schema.columns) == (COLUMN,) else None
+        if block is None or block.analyzer is None:
+            raise SettingError(
+                f"TextNB reads one column of texts, {COLUMN!r}, and the classifier has "
+                f"{listing(schema.columns)}. Use NaiveBayes.from_classifier."
+            )
+        family = _of_column(settings.families)
+        result = cls(
+            "multinomial" if family == "plain" else family,
+            _of_column(settings.smoothing),
+            settings.weights,
+            block.analyzer,
+            class_prior=settings.class_prior,
+            missing=_of_column(settings.missing),
+            n_threads=settings.n_threads,
+            sample_size=settings.sample_size,
+        )
+        result.adopt(classifier, None, "arrow")
+        return result
 
     @property
     def words_(self) -> AnyArray:
@@ -160,15 +212,17 @@ class TextNB(NaiveBayes):
         return Words(self.readout)
 
     def _analyzer(self) -> Analyzer | str:
-        options = (self.ngram_range, self.stop_words, self.lowercase, self.max_features)
-        if isinstance(self.analyzer, str) and self.analyzer == "auto":
-            return "auto" if options == PLAIN else Analyzer("word", *options)
+        is_plain = all(getattr(self, name) == default for name, default in OPTIONS.items())
+        is_auto = isinstance(self.analyzer, str) and self.analyzer == "auto"
+        if is_auto and is_plain:
+            return "auto"
         if not isinstance(self.analyzer, Analyzer):
-            return Analyzer(self.analyzer, *options)
-        if options != PLAIN:
+            options = {name: getattr(self, name) for name in OPTIONS}
+            return Analyzer("word" if is_auto else self.analyzer, **options)
+        if not is_plain:
             raise SettingError(
-                f"analyzer is {self.analyzer}, which has its own options: give ngram_range, "
-                "stop_words, lowercase and max_features there."
+                f"analyzer is {self.analyzer}, which has its own options: give "
+                f"{', '.join(OPTIONS)} there."
             )
         return self.analyzer
 
@@ -186,6 +240,8 @@ class TextNB(NaiveBayes):
                     "other columns use NaiveBayes."
                 )
             X = X.iloc[:, 0] if hasattr(X, "iloc") else X[:, 0]
+        if isinstance(X, Iterator):
+            X = list(X)
         return {COLUMN: X}
 
     def __sklearn_tags__(self) -> Any:
@@ -197,3 +253,7 @@ class TextNB(NaiveBayes):
         tags.input_tags.categorical = False
         tags.no_validation = True
         return tags
+
+
+def _of_column(setting: Any) -> Any:
+    return setting.get(COLUMN, "auto") if isinstance(setting, Mapping) else setting

@@ -15,6 +15,8 @@ from priory.base.errors import SettingError
 from priory.base.typing import FloatArray
 from priory.base.version import __version__
 from priory.classifier.classifier import Classifier
+from priory.deciding.rules import Rule
+from priory.export.decisions import Exported, labels_of, with_rule
 from priory.export.refusals import grid, no_form, writer
 from priory.families.bernoulli import Bernoulli
 from priory.families.binomial import Binomial
@@ -38,10 +40,10 @@ IMPOSSIBLE = -1e300
 FORMAT, OPSETS = "ONNX", (("", 17), ("ai.onnx.ml", 3))
 
 
-def to_onnx(classifier: Classifier) -> bytes:
-    """Export a model as the bytes of an ONNX file.
+def to_onnx(classifier: Exported) -> bytes:
+    """Export a model as the bytes of an ONNX file; with the rule that it decides by, if it has one.
 
-    >>> from priory import Settings
+    >>> from priory import Classifier, Settings
     >>> classifier = Classifier(Settings.textbook())
     >>> _ = classifier.update({"x": [1.0, 2.0, 4.0]}, ["no", "yes", "yes"])
     >>> len(to_onnx(classifier)) > 500
@@ -51,14 +53,14 @@ def to_onnx(classifier: Classifier) -> bytes:
         import onnx
     except ImportError:
         raise SettingError("Export to ONNX needs onnx: pip install 'priory[onnx]'.") from None
-    return bytes(_Graph(classifier, onnx).model().SerializeToString())
+    return bytes(_Graph(*with_rule(classifier), onnx).model().SerializeToString())
 
 
 class _Graph:
     """A graph under construction; every method returns the name of its output."""
 
-    def __init__(self, classifier: Classifier, onnx: Any) -> None:
-        self._onnx, self._model = onnx, classifier.model
+    def __init__(self, classifier: Classifier, rule: Rule | None, onnx: Any) -> None:
+        self._onnx, self._model, self._rule = onnx, classifier.model, rule
         self._columns = list(classifier.statistics.schema.columns)
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
@@ -83,14 +85,19 @@ class _Graph:
         most = self.node("ReduceMax", score, axes=[1], keepdims=1)
         hopeless = self.node("Less", most, IMPOSSIBLE / 2)
         score = self._settled(self.node("Where", hopeless, log_prior, score))
-        self.node("Softmax", score, axis=1, name="probabilities")
-        best = self.node("ArgMax", score, axis=1, keepdims=0)
-        texts = [isinstance(label, str) for label in classes]
+        labels: list[Any] = list(classes)
+        if self._rule is None:
+            self.node("Softmax", score, axis=1, name="probabilities")
+            best = self.node("ArgMax", score, axis=1, keepdims=0)
+        else:
+            best = self._decided(self._rule, self.node("Softmax", score, axis=1))
+            labels = labels_of(self._rule)
+        texts = [isinstance(label, str) for label in labels]
         if any(texts) and not all(texts):
             raise SettingError("Classes of several types cannot be exported to ONNX.")
-        whole = all(isinstance(label, int) for label in classes)  # booleans become 0 and 1
+        whole = all(isinstance(label, int) for label in labels)  # booleans become 0 and 1
         kind = types.STRING if all(texts) else types.INT64 if whole else types.DOUBLE
-        values = [int(label) if isinstance(label, bool) else label for label in classes]
+        values = [int(label) if isinstance(label, bool) else label for label in labels]
         self.node("Gather", self._labels(values, kind), best, name="label")
         inputs = [self._inputs[c] for c in self._columns if c in self._inputs]
         outputs = [
@@ -107,6 +114,41 @@ class _Graph:
         )
         self._onnx.checker.check_model(model)
         return model
+
+    def _decided(self, rule: Rule, p: str) -> str:
+        """Find the place of the decision; the probabilities are those under the prior wanted."""
+        K = len(rule.classes)
+        if rule.shift is not None:
+            factors = np.exp(rule.shift - np.max(rule.shift))[None, :]
+            shifted = self.node("Mul", p, factors)
+            whole = self.node("MatMul", shifted, np.ones((K, 1)))
+            again = self.node("Div", shifted, self.node("Max", whole, np.full((1, 1), 5e-324)))
+            p = self.node("Where", self.node("Greater", whole, np.zeros((1, 1))), again, p)
+        self.node("Mul", p, np.ones((1, K)), name="probabilities")
+        if rule.costs is None:
+            found = self.node("ArgMax", p, axis=1, keepdims=0)
+        else:
+            slack = 1e-12 * float(np.abs(rule.costs).max(initial=0.0))
+            expected = self.node("MatMul", p, rule.costs)
+            least = self.node("ReduceMin", expected, axes=[1], keepdims=1)
+            most = self.node("Add", least, np.full((1, rule.costs.shape[1]), slack))
+            near = self._doubles(self.node("LessOrEqual", expected, most))
+            found = self.node("ArgMax", near, axis=1, keepdims=0)
+        if rule.threshold is not None and rule.positive is not None:
+            own = np.eye(K)[[rule.positive]]
+            others = self.node("ArgMax", self.node("Sub", p, 2.0 * own), axis=1, keepdims=0)
+            of_positive = self.node("ReduceMax", self.node("Mul", p, own), axes=[1], keepdims=0)
+            high = self.node("GreaterOrEqual", of_positive, np.full(1, rule.threshold))
+            found = self.node("Where", high, np.full(1, rule.positive, dtype=np.int64), others)
+        if rule.least is not None:
+            place = self.node("Min", found, np.full(1, K - 1, dtype=np.int64))
+            own_p = self.node(
+                "GatherElements", p, self.node("Unsqueeze", place, np.array([1])), axis=1
+            )
+            sure = self.node("GreaterOrEqual", own_p, np.full((1, 1), rule.least))
+            unsure = np.full(1, K, dtype=np.int64)
+            found = self.node("Where", self.node("Squeeze", sure, np.array([1])), found, unsure)
+        return found
 
     def _settled(self, score: str) -> str:
         """Make scores that are tied, up to rounding, equal."""

@@ -12,7 +12,7 @@ import numpy as np
 from priory.base.errors import SettingError
 from priory.base.labels import label_token
 from priory.base.typing import Label
-from priory.classifier.classifier import Classifier
+from priory.export.decisions import Exported, rule_to_json, with_rule
 from priory.families.transforms import Identity, LogTransform, Transform
 from priory.families.words import Words
 from priory.model.term import Term
@@ -24,16 +24,17 @@ VERSION = 1
 """Of the schema; it changes whenever readers have to change."""
 
 
-def to_json(classifier: Classifier) -> dict[str, Any]:
+def to_json(classifier: Exported) -> dict[str, Any]:
     """Export a model as JSON values: class priors, and the parameters of each factor by class.
 
         score(k) = log prior[k] + Σ_factors weight · log factor[k] + bias[k]
 
     The bias of a factor is added unless the value is missing or unseen. The posterior is e^score,
     normalised; a row that is impossible under every class has the prior. The documentation of the
-    command line describes "parameters" for each family.
+    command line describes "parameters" for each family. What `classifier.decide` gives has its
+    rule under "decision".
 
-    >>> from priory import Settings
+    >>> from priory import Classifier, Settings
     >>> classifier = Classifier(Settings.textbook())
     >>> classifier = classifier.update({"x": ["a", "b", "b"]}, ["no", "no", "yes"])
     >>> told = to_json(classifier)
@@ -42,7 +43,8 @@ def to_json(classifier: Classifier) -> dict[str, Any]:
     >>> told["factors"][0]["parameters"]["probability"]["no"]
     [0.5, 0.5]
     """
-    model = classifier.model
+    bare, rule = with_rule(classifier)
+    model = bare.model
     by_class = partial(_by_class, _names(model.classes))
     return {
         "format": "priory",
@@ -50,6 +52,7 @@ def to_json(classifier: Classifier) -> dict[str, Any]:
         "classes": list(model.classes),
         "prior": by_class(np.exp(model.log_prior)),
         "factors": [factor_to_json(term, by_class) for term in model.terms],
+        **({} if rule is None else {"decision": rule_to_json(rule)}),
     }
 
 

@@ -20,6 +20,8 @@ from priory.base.errors import SettingError
 from priory.base.typing import Label
 from priory.classifier.classifier import Classifier
 from priory.data.schema import Kind
+from priory.deciding.rules import Rule
+from priory.export.decisions import Exported, decision_levels, labels_of, with_rule
 from priory.export.reasons import reason_levels
 from priory.export.refusals import grid, no_form, writer
 from priory.export.truths import as_numbers, zeros_and_ones
@@ -47,7 +49,7 @@ SMALLEST = -700.0
 
 
 def to_sql(
-    classifier: Classifier,
+    classifier: Exported,
     table: str = "data",
     dialect: str = "duckdb",
     view: str | None = None,
@@ -59,9 +61,10 @@ def to_sql(
     names and types of the training data. `dialect` is that of DuckDB, PostgreSQL or SQLite (3.35
     or newer, with its mathematical functions). With a `view`, it is the statement that creates a
     view of this name, which adds the predicted class, its probability, and as many `reasons`: the
-    columns that speak most for the prediction (`export.reasons`).
+    columns that speak most for the likeliest class (`export.reasons`). What `classifier.decide`
+    gives decides in SQL as it does here: by costs, a threshold, another prior.
 
-    >>> from priory import Settings
+    >>> from priory import Classifier, Settings
     >>> classifier = Classifier(Settings.textbook())
     >>> _ = classifier.update({"x": ["a", "b", "b"]}, ["no", "yes", "yes"])
     >>> to_sql(classifier, "days").split()[:3]
@@ -78,16 +81,18 @@ def to_sql(
         raise SettingError(f"reasons must be an integer of at least 0, not {reasons!r}.")
     lite = dialect == "sqlite"
     told = None if view is None else reasons
+    bare, rule = with_rule(classifier)
     # PostgreSQL would put an expression wherever it is used, level upon level.
-    barrier = " OFFSET 0" if dialect == "postgres" and view is not None else ""
+    is_deep = view is not None or rule is not None
+    barrier = " OFFSET 0" if dialect == "postgres" and is_deep else ""
     join = _materialized if lite else partial(_lateral, barrier=barrier)
-    query = _query(classifier, table, join, told)
+    query = _query(bare, rule, table, join, told)
     if lite:  # it knows no such constants, and keeps NULL where others have NaN
         query = query.replace(" = CAST('NaN' AS DOUBLE)", " IS NULL")
         query = query.replace("Infinity' AS DOUBLE)", "9e999' AS DOUBLE)")
     tree = sqlglot.parse_one(query, read="duckdb")
     if dialect == "postgres":
-        as_numbers(tree, zeros_and_ones(classifier))
+        as_numbers(tree, zeros_and_ones(bare))
     text = str(tree.sql(dialect=dialect, pretty=True))
     return text if view is None else f"CREATE VIEW {_name(view)} AS\n{text}"
 
@@ -97,7 +102,11 @@ Levels: TypeAlias = dict[str, dict[str, str]]
 
 
 def _query(
-    classifier: Classifier, table: str, join: Callable[..., str], reasons: int | None
+    classifier: Classifier,
+    rule: Rule | None,
+    table: str,
+    join: Callable[..., str],
+    reasons: int | None,
 ) -> str:
     model = classifier.model
     n = range(len(model.classes))
@@ -138,15 +147,29 @@ def _query(
     )
     highest = _literal(model.classes[first])
     answers = {"prediction": f"CASE WHEN {impossible} THEN {highest} {cases} END"}
+    shares = [f"{AT}{name} / {AT}total" for name in p]
+    probability = f"{_largest([f'{AT}{name}' for name in p])} / {AT}total"
+    if rule is not None:
+        levels |= decision_levels(rule, shares, AT, _number)
+        answers, shares, probability = _decided(rule)
     if reasons is None:
-        answers |= {
-            f"P({label})": f"{AT}{p[k]} / {AT}total" for k, label in enumerate(model.classes)
-        }
+        answers |= {f"P({label})": shares[k] for k, label in enumerate(model.classes)}
     else:
-        answers["probability"] = f"{_largest([f'{AT}{name}' for name in p])} / {AT}total"
+        answers["probability"] = probability
         answers |= _reasons(levels, terms, len(n), min(reasons, len(terms)), impossible)
     columns = list(dict.fromkeys(c for term in model.terms for c in term.block.columns))
     return join(levels, answers, columns, table)
+
+
+def _decided(rule: Rule) -> tuple[dict[str, str], list[str], str]:
+    """Write the decision, the probability of each class, and that of the class decided for."""
+    labels = " ".join(f"WHEN {d} THEN {_literal(x)}" for d, x in enumerate(labels_of(rule)))
+    answers = {"prediction": f"CASE {AT}place {labels} END"}
+    if rule.costs is not None:
+        answers["expected cost"] = f"{AT}cheapest"
+    shares = [f"{AT}w{k}" for k in range(len(rule.classes))]
+    own = " ".join(f"WHEN {k} THEN {share}" for k, share in enumerate(shares))
+    return answers, shares, f"CASE {AT}place {own} ELSE {_largest(shares)} END"
 
 
 def _reasons(

@@ -41,6 +41,7 @@ FAMILIES: dict[str, tuple[str | type[Family], dict[str, dict[str, Any]]]] = {
     "MultivariateGaussian": ("multivariate_gaussian", {"multivariate-gaussian": {}}),
     "Joint": ("joint", {"joint": {}}),
     "Words": ("words", {"words": {}}),
+    "TellingWords": ("telling_words", {"telling-words": {}}),
     "Conditional": ("conditional", {}),
     "Aode": ("aode", {}),
 }

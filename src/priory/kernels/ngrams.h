@@ -8,52 +8,59 @@
 /* ---- n-grams of words: joined by one space, they lie in a row, and each n-gram is a part of it -- */
 
 typedef struct {
-    uint8_t *bytes; /* the last words, a space after each */
+    uint8_t *bytes; /* the last words, a space after each but before those that are glued to it */
     int64_t bytes_room;
-    int64_t *starts; /* of each of them, and of the next */
-    int64_t starts_room, count;
+    int64_t *places; /* where each of them begins, and ends */
+    int64_t places_room, count;
+    int dropped; /* the last word was left out */
 } word_row;
 
 PRIORY_UNUSED static void word_row_free(word_row *row)
 {
     free_array(row->bytes, row->bytes_room, 1);
-    free_array(row->starts, row->starts_room, sizeof(int64_t));
+    free_array(row->places, row->places_room, sizeof(int64_t));
 }
 
-/* Add words to the row, and write the n-grams of `low` to `high` words that end with each of them,
- * shorter ones first; return how many. */
-PRIORY_UNUSED static ptrdiff_t word_ngrams(word_row *row, const text_word *words, ptrdiff_t n,
-                                           int64_t low, int64_t high, text_word *out)
+/* Add words to the row, and write the n-grams of `low` to `high` words that end with each of them, shorter ones
+ * first; return how many. Words that are glued follow the one before without a space, and are a pair with it even
+ * if `high` is 1, unless the pair is in `stops`. */
+PRIORY_UNUSED static ptrdiff_t word_ngrams(word_row *row, const text_word *words, const uint8_t *glued, ptrdiff_t n,
+                                           int64_t low, int64_t high, const vocabulary *stops, text_word *out)
 {
-    int64_t keep = row->count < high - 1 ? row->count : high - 1, size = n;
+    int64_t longest = high > 1 ? high : 2;
+    int64_t keep = row->count < longest - 1 ? row->count : longest - 1, size = n;
     for (ptrdiff_t i = 0; i < n; i++)
         size += words[i].size;
     if (row->count > keep) { /* only these can still be part of an n-gram */
-        const int64_t *kept = row->starts + row->count - keep;
+        const int64_t *kept = row->places + 2 * (row->count - keep);
         int64_t first = kept[0];
-        memmove(row->bytes, row->bytes + first, (size_t)(kept[keep] - first));
-        for (int64_t i = 0; i <= keep; i++)
-            row->starts[i] = kept[i] - first;
+        memmove(row->bytes, row->bytes + first, (size_t)(kept[2 * keep - 1] - first));
+        for (int64_t i = 0; i < 2 * keep; i++)
+            row->places[i] = kept[i] - first;
         row->count = keep;
     }
-    int64_t end = keep ? row->starts[keep] : 0;
+    int64_t end = keep ? row->places[2 * keep - 1] : 0;
     if (grow_array((void **)&row->bytes, &row->bytes_room, end + size + TEXT_PADDING, 1) < 0
-        || grow_array((void **)&row->starts, &row->starts_room, keep + n + 1, sizeof(int64_t)) < 0)
+        || grow_array((void **)&row->places, &row->places_room, 2 * (keep + n), sizeof(int64_t)) < 0)
         return -1;
-    row->starts[0] = 0;
-    for (ptrdiff_t i = 0; i < n; i++) {
+    for (ptrdiff_t i = 0; i < n; i++, row->count++) {
+        if (row->count > 0 && !glued[i])
+            row->bytes[end++] = ' ';
         memcpy(row->bytes + end, words[i].bytes, words[i].size);
-        end += words[i].size;
-        row->bytes[end++] = ' ';
-        row->starts[++row->count] = end;
+        row->places[2 * row->count] = end;
+        row->places[2 * row->count + 1] = end += words[i].size;
     }
     memset(row->bytes + end, 0, TEXT_PADDING);
     ptrdiff_t written = 0;
-    for (int64_t last = keep + 1; last <= row->count; last++)
-        for (int64_t length = low; length <= high && length <= last; length++) {
-            int64_t start = row->starts[last - length];
-            out[written++] = text_word_of(row->bytes + start, (uint32_t)(row->starts[last] - 1 - start));
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const int64_t *place = row->places + 2 * (keep + i);
+        int is_pair = glued[i] && keep + i > 0;
+        for (int64_t length = low; length <= (is_pair ? longest : high) && length <= keep + i + 1; length++) {
+            int64_t start = place[2 - 2 * length];
+            out[written] = text_word_of(row->bytes + start, (uint32_t)(place[1] - start));
+            written += !(is_pair && length == 2 && stops != NULL && vocabulary_find(stops, out + written) >= 0);
         }
+    }
     return written;
 }
 

@@ -89,6 +89,8 @@ cdef class Lookups:
                 raise ValueError(f"There is no row {np.max(places)} in a table of {log_p.shape[0]}.")
             if codes.ndim != 1 or codes.dtype.kind not in "iub":
                 raise TypeError(f"Codes must be a 1-D array of integers, not {codes.ndim}-D of {codes.dtype}.")
+            if not len(places) and len(codes) and np.max(codes) >= 0:
+                raise ValueError("There are codes, but no places for them.")
             check_length(len(codes), len(codes) if self.n < 0 else self.n, "Every column")
             check_length(log_p.shape[1], log_p.shape[1] if self.n < 0 else self.K, "Every row of a table")
             self.n = len(codes)
@@ -104,7 +106,7 @@ cdef class Lookups:
             t.codes = <const char*> <size_t> codes.ctypes.data
             t.stride = codes.strides[0] if codes.shape[0] else 0
             t.width = codes.itemsize
-            t.places = &places[0]
+            t.places = &places[0] if places.shape[0] else NULL
             t.log_p = &log_p[0, 0] if log_p.shape[0] else NULL
             self.K = log_p.shape[1]
             self.count += 1

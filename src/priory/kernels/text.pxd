@@ -9,7 +9,7 @@ cdef enum:
 
 cdef class Splitter:
     cdef readonly str unit
-    cdef readonly bint lowercase
+    cdef readonly bint lowercase, symbols
     cdef Py_ssize_t low, high  # words or characters of an n-gram
     cdef Vocabulary stops
     cdef int kind  # a number for the unit
@@ -29,6 +29,8 @@ cdef class Reader:
     cdef Py_ssize_t room  # for words of the text itself, before n-grams
     cdef text_word* block
     cdef text_word* ngrams
+    cdef uint8_t* glued  # of each word of the block, whether nothing parts it from the one before
+    cdef uint8_t* marks  # the same, of `words`
     cdef uint8_t* low  # the bytes of the block, or of the whole text's characters
     cdef void* joined  # word_row of text.h, whose tables text.pyx alone fills
     cdef void* characters  # its character_row
@@ -37,6 +39,7 @@ cdef class Reader:
     cdef const uint8_t* end
     cdef int64_t given, skip  # words given of this text; words to leave out, having been given
     cdef bint exact, fresh  # the text is str.lower()'s; nothing of it was read
+    cdef bint again  # the character to go on from was given
     cdef bytes lowered
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil

@@ -1,6 +1,7 @@
 """Split texts into words, or into the n-grams of their words or characters.
 
-Words are those of scikit-learn's CountVectorizer: the matches of (?u)\\b\\w\\w+\\b in text.lower().
+Words are parted where Unicode says (UAX 29), and by all punctuation; scripts without spaces give characters and pairs.
+Those of scikit-learn's CountVectorizer are the matches of (?u)\\b\\w\\w+\\b in text.lower().
 
 Texts come as UTF-8, as utf8.pyx says.
 Bytes that are no UTF-8 part words like a space.
@@ -34,12 +35,21 @@ cdef extern from "ngrams.h" nogil:
         TEXT_SPECIAL
         TEXT_CASED
         TEXT_SPACE
+        TEXT_KIND
         TEXT_FLAGS
         TEXT_SHORT
         TEXT_BLOCK
+        KIND_WORD
+
+    ctypedef struct word_list:
+        text_word* words
+        uint8_t* glued
+        ptrdiff_t n, room
+        int again
 
     ctypedef struct word_row:
         int64_t count
+        int dropped
 
     ctypedef struct character_row:
         const uint8_t* first
@@ -50,52 +60,69 @@ cdef extern from "ngrams.h" nogil:
     uint16_t text_page[]
     int32_t* text_entries
     uint32_t text_short[0x800]
+    const uint32_t TEXT_ODD
+    const uint32_t word_kinds[]
+    const char* WORD_UNICODE
 
     int32_t text_entry(uint32_t)
     int32_t text_shift(int32_t)
     ptrdiff_t text_code_points(const uint8_t*, const uint8_t*, uint32_t*)
-    ptrdiff_t text_split(const uint8_t**, const uint8_t*, int, uint8_t*, text_word*, ptrdiff_t, int*)
+    void text_split(const uint8_t**, const uint8_t*, int, int, int, uint8_t*, word_list*, int*)
     ptrdiff_t text_split_given(const uint8_t**, const uint8_t*, uint8_t*, text_word*, ptrdiff_t)
-    ptrdiff_t drop_words(const vocabulary*, text_word*, ptrdiff_t)
+    ptrdiff_t drop_words(const vocabulary*, text_word*, uint8_t*, ptrdiff_t, int*)
     void word_row_free(word_row*)
-    ptrdiff_t word_ngrams(word_row*, const text_word*, ptrdiff_t, int64_t, int64_t, text_word*)
+    ptrdiff_t word_ngrams(
+        word_row*, const text_word*, const uint8_t*, ptrdiff_t, int64_t, int64_t, const vocabulary*, text_word*
+    )
     ptrdiff_t text_characters(const uint8_t*, const uint8_t*, int, int, uint8_t*, int*)
     ptrdiff_t character_ngrams(character_row*, int, int64_t, int64_t, text_word*, ptrdiff_t)
 
 cdef enum:
     WORD
+    SKLEARN
     CHAR
     CHAR_WB
     GIVEN
 
-UNITS = {"word": WORD, "char": CHAR, "char_wb": CHAR_WB, "given": GIVEN}
+UNITS = {"word": WORD, "sklearn": SKLEARN, "char": CHAR, "char_wb": CHAR_WB, "given": GIVEN}
+WORDY = ("word", "sklearn", "given")
+UNICODE = WORD_UNICODE.decode()
+"""The version of Unicode whose words they are."""
 
 cdef class Splitter:
     """How a text is split: into its words, or n-grams of them, or of its characters.
 
-    unit        "word"     runs of two or more word characters: \\b\\w\\w+\\b
+    unit        "word"     letters and digits that Unicode's word boundaries join, with their marks; format
+                           characters are left out of them. What Unicode joins by punctuation is parted. Of scripts
+                           without spaces every character with its marks, and every two side by side
+                "sklearn"  runs of two or more word characters: \\b\\w\\w+\\b
                 "char"     n-grams of characters; white space longer than one is one space
                 "char_wb"  the same, inside what is between white space, with a space on either side
                 "given"    what is between bytes 0xFF (or others that are no UTF-8), as it is
     lowercase   whether words and characters are those of text.lower()
-    ngrams      (low, high): n-grams of low to high characters, or of words, joined by a space
+    ngrams      (low, high): n-grams of low to high characters, or of words, joined by a space, but not where
+                characters of scripts without spaces are side by side
     stop_words  words to leave out before n-grams are made, as they are after lower-casing
+    symbols     whether symbols and punctuation are words too, of the unit "word": each run of the same one, which
+                is cut to three
 
-    They are those of scikit-learn's CountVectorizer with the same options, in the order of their
+    But for "word" they are those of scikit-learn's CountVectorizer with the same options; in the order of their
     ends, shorter ones first. It never changes, and threads may share it.
     """
 
-    def __init__(self, unit="word", lowercase=True, ngrams=(1, 1), stop_words=None):
+    def __init__(self, unit="word", lowercase=True, ngrams=(1, 1), stop_words=None, symbols=False):
         if unit not in UNITS:
             raise ValueError(f"unit must be one of {', '.join(map(repr, UNITS))}, not {unit!r}.")
         low, high = map(index, ngrams)
         if not 1 <= low <= high < BLOCK:
             raise ValueError(f"ngrams must be (low, high) with 1 ≤ low ≤ high < {BLOCK}, not {ngrams!r}.")
-        if stop_words is not None and unit not in ("word", "given"):
+        if stop_words is not None and unit not in WORDY:
             raise ValueError(f"stop_words are for words, and the unit is {unit!r}.")
         if isinstance(stop_words, str):
             raise TypeError(f"stop_words must be words, not one str: {stop_words!r}.")
-        self.unit, self.kind, self.lowercase = unit, UNITS[unit], lowercase
+        if symbols and unit != "word":
+            raise ValueError(f"symbols are for the unit 'word', and the unit is {unit!r}.")
+        self.unit, self.kind, self.lowercase, self.symbols = unit, UNITS[unit], lowercase, symbols
         self.low, self.high = low, high
         if isinstance(stop_words, Vocabulary):
             self.stops = stop_words.copy()
@@ -113,7 +140,7 @@ cdef class Splitter:
         return None if self.stops is None else tuple(self.stops.words())
 
     def __reduce__(self):
-        return Splitter, (self.unit, self.lowercase, self.ngrams, self.stops)
+        return Splitter, (self.unit, self.lowercase, self.ngrams, self.stops, self.symbols)
 
     def split(self, text):
         """Split a str, or UTF-8 bytes."""
@@ -137,7 +164,7 @@ def character_tables():
     """List what is known of every code point, for the tests.
 
     Its lower case; whether that is a word character; whether the lower case is special; whether
-    the code point itself is a word character; whether it is white space.
+    the code point itself is a word character; whether it is white space; and its kind, by word_kinds.h.
     """
     _prepare()
     lower, flags = np.empty(0x110000, dtype=np.int32), np.empty(0x110000, dtype=np.int32)
@@ -148,7 +175,8 @@ def character_tables():
         entry = text_entry(c)
         flags_[c] = entry & TEXT_FLAGS
         lowered[c] = <int32_t> c + text_shift(entry)
-    return lower, *(flags & flag != 0 for flag in (TEXT_WORD, TEXT_SPECIAL, TEXT_CASED, TEXT_SPACE))
+    known = (flags & flag != 0 for flag in (TEXT_WORD, TEXT_SPECIAL, TEXT_CASED, TEXT_SPACE))
+    return lower, *known, flags >> TEXT_KIND
 
 
 cdef class Reader:
@@ -172,7 +200,8 @@ cdef class Reader:
             self.missing = missing
         splitter = self.splitter
         self.plain = splitter.high == 1 and splitter.stops is None
-        self.room = max(1, BLOCK // (splitter.high - splitter.low + 1))
+        self.room = BLOCK if self.plain else max(1, BLOCK // (max(splitter.high, 2) - splitter.low + 1))
+        self.glued = <uint8_t*> calloc(BLOCK, 1)
         self.block = <text_word*> malloc(BLOCK * sizeof(text_word))
         self.ngrams = <text_word*> malloc(BLOCK * sizeof(text_word))
         self.joined = calloc(1, sizeof(word_row))
@@ -181,7 +210,7 @@ cdef class Reader:
         # three; pages that nothing reaches stay untouched.
         self.low = <uint8_t*> malloc(3 * self._longest() + TEXT_BLOCK + 2 * TEXT_PADDING)
         if (
-            self.block == NULL or self.ngrams == NULL or self.low == NULL
+            self.block == NULL or self.ngrams == NULL or self.low == NULL or self.glued == NULL
             or self.joined == NULL or self.characters == NULL
         ):
             raise MemoryError
@@ -191,6 +220,7 @@ cdef class Reader:
             word_row_free(<word_row*> self.joined)
         free(self.joined)
         free(self.characters)
+        free(self.glued)
         free(self.block)
         free(self.ngrams)
         free(self.low)
@@ -234,25 +264,30 @@ cdef class Reader:
             self.end = &self.data[0] + self.offsets[i + 1]
         self.at = self.start
         self.given = self.skip = 0
-        self.exact, self.fresh = False, True
+        self.exact, self.fresh, self.again = False, True, False
         return True
 
     cdef Py_ssize_t next_words(self) except -1 nogil:
         """Write the next words to self.words, at most BLOCK; return how many, 0 at the end of the text."""
         cdef Py_ssize_t n
         cdef word_row* row = <word_row*> self.joined
+        cdef const vocabulary* stops = NULL
         if self.splitter.kind == CHAR or self.splitter.kind == CHAR_WB:
             return self._next_characters()
         if self.plain:
             return self._next_words()
         if self.fresh:
-            row.count = 0
+            row.count = row.dropped = 0
             self.fresh = False
+        if self.splitter.stops is not None:
+            stops = &self.splitter.stops.words_
         while (n := self._next_words()):
-            if self.splitter.stops is not None:
-                n = drop_words(&self.splitter.stops.words_, self.words, n)
-            if self.splitter.high > 1:
-                n = word_ngrams(row, self.words, n, self.splitter.low, self.splitter.high, self.ngrams)
+            if stops != NULL:
+                n = drop_words(stops, self.words, self.marks, n, &row.dropped)
+            if self.splitter.high > 1 or self.splitter.kind == WORD:
+                n = word_ngrams(
+                    row, self.words, self.marks, n, self.splitter.low, self.splitter.high, stops, self.ngrams
+                )
                 check_memory(n)
                 self.words = self.ngrams
             if n > 0:
@@ -263,15 +298,22 @@ cdef class Reader:
         cdef Py_ssize_t n
         cdef int64_t skip
         cdef int special
-        self.words = self.block
+        cdef word_list found
+        self.words, self.marks = self.block, self.glued
         if self.splitter.kind == GIVEN:
             return text_split_given(&self.at, self.end, self.low, self.block, self.room)
         while True:
             special = 0
-            n = text_split(
-                &self.at, self.end, self.splitter.lowercase, self.low, self.block, self.room,
+            found.words, found.glued, found.n, found.room = self.block, self.glued, 0, self.room
+            found.again = self.again
+            if self.plain:
+                found.glued = NULL
+            text_split(
+                &self.at, self.end, self.splitter.lowercase, self.splitter.kind == SKLEARN, self.splitter.symbols,
+                self.low, &found,
                 NULL if self.exact else &special,
             )
+            n, self.again = found.n, found.again
             if special:
                 # What comes before is as it would be; the rest is read from what str.lower() gives.
                 skip = self.given + n
@@ -286,7 +328,7 @@ cdef class Reader:
             if self.skip >= n:
                 self.skip -= n
                 continue
-            self.words = self.block + self.skip
+            self.words, self.marks = self.block + self.skip, self.glued + self.skip
             n -= self.skip
             self.skip = 0
             self.given += n
@@ -321,7 +363,7 @@ cdef class Reader:
         self.lowered = lowered.encode("utf-8", "surrogatepass")
         self.start = self.at = <const uint8_t*> PyBytes_AS_STRING(self.lowered)
         self.end = self.start + PyBytes_GET_SIZE(self.lowered)
-        self.given, self.exact = 0, True
+        self.given, self.exact, self.again = 0, True, False
         return 0
 
 
@@ -340,7 +382,7 @@ cdef int _fill_pages() except -1:
     """Ask Python about every code point; pages that are equal are kept once."""
     global text_entries
     cdef int32_t entries[256]
-    cdef int page, i
+    cdef int page, i, stretch = 0
     cdef uint32_t c, lower
     cdef dict places = {}
     cdef bytes key, all_entries
@@ -353,6 +395,9 @@ cdef int _fill_pages() except -1:
                 entries[i] |= TEXT_WORD
             if Py_UNICODE_ISALNUM(c) or c == 95:
                 entries[i] |= TEXT_CASED
+            while word_kinds[stretch + 1] >> 3 <= c:
+                stretch += 1
+            entries[i] |= (word_kinds[stretch] & 7) << TEXT_KIND
             if Py_UNICODE_ISSPACE(c):
                 entries[i] |= TEXT_SPACE
             # Σ is ς at a word's end; İ is two code points.
@@ -375,9 +420,9 @@ cdef void _fill_short():
         entry = text_entry(c)
         lower = c + text_shift(entry)
         flags = entry & TEXT_FLAGS
-        if flags & TEXT_SPECIAL or not 0x80 <= lower < 0x800:
-            flags &= ~TEXT_WORD
         text_short[c] = (0xC0 | lower >> 6) | (0x80 | (lower & 0x3F)) << 8 | flags << TEXT_SHORT
+        if flags & TEXT_SPECIAL or not 0x80 <= lower < 0x800:
+            text_short[c] = (c >> 6 | 0xC0) | (0x80 | (c & 0x3F)) << 8 | flags << TEXT_SHORT | TEXT_ODD
 
 
 cdef int _prepare() except -1:

@@ -19,7 +19,7 @@ from priory.data.columns import Column, Counts, Frame, Numbers
 from priory.families.described import FactorParts, Support
 from priory.model.log_odds import log_odds
 from priory.model.model import Model
-from priory.model.row_explanation import BIAS, PRIOR, RowExplanation, RowFactor
+from priory.model.row_explanation import BIAS, PRIOR, Interval, RowExplanation, RowFactor
 from priory.model.term import Term, presence
 from priory.statistics.statistics import Statistics
 
@@ -64,6 +64,8 @@ class Explanation(Sequence[RowExplanation]):
     """What is added to each class beside the factors, rows × classes."""
     statistics: Statistics | None = None
     """The sums behind the model, from which the counts come."""
+    interval: Interval | None = None
+    """How sure the probabilities are, rows × classes, where that was asked for."""
 
     @property
     def classes(self) -> tuple[Label, ...]:
@@ -213,6 +215,7 @@ class Explanation(Sequence[RowExplanation]):
             None if self.bias is None else self.bias[i],
             self._is_score,
             self._prior_support,
+            None if self.interval is None else _interval_of(self.interval, i),
         )
 
     def __iter__(self) -> Iterator[RowExplanation]:
@@ -236,6 +239,7 @@ class Explanation(Sequence[RowExplanation]):
             frame=self.frame.take(rows),
             log_factors=self.log_factors[:, rows],
             bias=None if self.bias is None else self.bias[rows],
+            interval=None if self.interval is None else _interval_of(self.interval, rows),
         )
         return taken
 
@@ -320,6 +324,10 @@ def explain(model: Model, frame: Frame, statistics: Statistics | None = None) ->
     if np.isneginf(said).any():  # a warning of impossible rows should come now, not later
         _ = explanation.posterior
     return explanation
+
+
+def _interval_of(interval: Interval, rows: int | slice) -> Interval:
+    return interval._replace(low=interval.low[rows], high=interval.high[rows])
 
 
 def _says(scores: FloatArray) -> BoolArray:

@@ -37,9 +37,12 @@ def row_html(row: RowExplanation) -> str:
     joint = "= score" if row.is_score else "= P(class, row)"
     table.append((joint, *_numbers(row.log_joint, some), ""))
     table.append(("P(class | row)", *(f"{row.posterior[k]:.4f}" for k in some), ""))
+    bold = range(len(table) - 2, len(table))
+    if (interval := row.interval) is not None:
+        table.append((interval.title, *(interval.shown(k) for k in some), ""))
     head = ("", *(row.classes[k] for k in some), f"for {row.classes[best]}")
     texts = [_shaded(factor, row, best) for factor in row.factors if factor.analyzer is not None]
-    made = html_table(head, table, bold=range(len(table) - 2, len(table)))
+    made = html_table(head, table, bold=bold)
     return html_together(
         f'<div style="overflow-x: auto">{made}</div>', *texts, remarks=row.remarks()
     )

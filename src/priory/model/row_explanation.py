@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from priory.text.analyzer import Analyzer
 
-__all__ = ["BIAS", "PRIOR", "Line", "RowExplanation", "RowFactor", "class_place"]
+__all__ = ["BIAS", "PRIOR", "Interval", "Line", "RowExplanation", "RowFactor", "class_place"]
 
 MOST_CLASSES = 6
 MOST_PARTS = 8
@@ -36,6 +36,24 @@ class Line(NamedTuple):
     left_out: bool = False
     support: Support | None = None
     """The counts that the factors were estimated from."""
+
+
+class Interval(NamedTuple):
+    """The ends of an interval of the probability of each class, its level, and what it is."""
+
+    low: FloatArray
+    high: FloatArray
+    level: float
+    how: str
+
+    @property
+    def title(self) -> str:
+        """Its level, as a line of an explanation is titled."""
+        return f"{100 * self.level:.4g} % interval"
+
+    def shown(self, k: int) -> str:
+        """Write the interval of one class."""
+        return f"{self.low[k]:.3f}–{self.high[k]:.3f}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,6 +172,8 @@ class RowExplanation:
     without a likelihood."""
     prior_support: Support | None = None
     """How many rows of all rows are of each class, where the prior is their share."""
+    interval: Interval | None = None
+    """How sure the posterior is, where that was asked for."""
 
     @property
     def prediction(self) -> Label:
@@ -232,6 +252,8 @@ class RowExplanation:
         title = "= score" if self.is_score else "= P(class, row)"
         rows.append((title, _numbers(self.log_joint, some)))
         rows.append(("P(class | row)", [f"{self.posterior[k]:.4f}" for k in some]))
+        if (interval := self.interval) is not None:
+            rows.append((interval.title, [interval.shown(k) for k in some.tolist()]))
         return rows, self.remarks()
 
     def shown_classes(self) -> IntArray:
@@ -245,6 +267,8 @@ class RowExplanation:
             remarks.append("(impossible under every class: the class prior is used instead)")
         if (more := len(self.classes) - MOST_CLASSES) > 0:
             remarks.append(f"({more} less probable classes are not shown)")
+        if self.interval is not None:
+            remarks.append(f"(the interval: {self.interval.how})")
         return remarks
 
     def __repr__(self) -> str:
@@ -376,6 +400,14 @@ class RowExplanation:
             "is_score": self.is_score,
             "log_joint": by_class(self.log_joint),
             "posterior": by_class(self.posterior),
+            "interval": None
+            if self.interval is None
+            else {
+                "level": self.interval.level,
+                "how": self.interval.how,
+                "low": by_class(self.interval.low),
+                "high": by_class(self.interval.high),
+            },
         }
 
 

@@ -2,11 +2,8 @@
 // The data come from `priory.reporting`; all of what they say is written as text, never as markup.
 "use strict";
 
-(() => {
-  const holder = document.getElementById("priory-data");
-  const form = document.getElementById("priory-form");
-  if (!holder || !form) return;
-  const page = JSON.parse(holder.textContent);
+/** Bring a form to life; `tellRow` is given the row, in the order of the columns, when it changes. */
+priory.startForm = (page, form, tellRow = () => {}) => {
   const model = priory.prepare(page.model);
   const SVG = "http://www.w3.org/2000/svg";
   const FARTHEST = 8, MOST_TICKS = 60, MOST_CLASSES = 10, MOST_WORDS = 24, LETTER = 6.6;
@@ -203,6 +200,7 @@
       const total = sumOf(together.map((factor) => priory.contribution(model, factor, state.row)));
       pairs.textContent = signed(odds(total));
     }
+    tellRow(state.row, p);
   }
 
   const percent = (p) => {
@@ -338,4 +336,11 @@
   layOut();
   take(page.columns.map(({ typical }) => typical ?? null));
   document.documentElement.dataset.ready = "true";
+  return { take };
+};
+
+(() => {
+  const holder = document.getElementById("priory-data");
+  const form = document.getElementById("priory-form");
+  if (holder && form) priory.startForm(JSON.parse(holder.textContent), form);
 })();

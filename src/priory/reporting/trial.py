@@ -13,11 +13,19 @@ from priory.reporting.tables import section
 __all__ = ["trial"]
 
 
-def trial(content: Content, data: PageData) -> Html:
-    """Make the form in which the browser computes, or say why there is none."""
+def trial(
+    content: Content,
+    data: PageData,
+    title: str = "Try it",
+    ending: str = "Nothing is sent anywhere.",
+) -> Html:
+    """Make the form in which the browser computes, or say why there is none.
+
+    `ending` says what happens to what is asked.
+    """
     remark = None if data.remark is None else h("p", data.remark, class_="soft")
     if data.text is None:
-        return section("trial", "Try it", h("p", "The model is not computed on this page."), remark)
+        return section("trial", title, h("p", "The model is not computed on this page."), remark)
     pairs = data.pairs
     names = content.names
     has_typical = any(column["typical"] is not None for column in content.columns)
@@ -54,7 +62,7 @@ def trial(content: Content, data: PageData) -> Html:
     told = (
         "Set the values of a row, or leave them out; the browser computes what the model says. "
         "Each dot stands where the value’s log-odds do, as in a nomogram: the probability follows "
-        "from their sum. Nothing is sent anywhere."
+        "from their sum. "
     )
     form = h(
         "form",
@@ -67,8 +75,8 @@ def trial(content: Content, data: PageData) -> Html:
     )
     return section(
         "trial",
-        "Try it",
-        h("p", told),
+        title,
+        h("p", told, ending),
         remark,
         h("noscript", h("p", "This part needs JavaScript.")),
         form,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,12 @@ from priory.model.log_odds import log_odds
 from priory.model.row_explanation import BIAS, RowExplanation, RowFactor
 from priory.model.shading import spans_of_words
 from priory.reporting.charts import signed_bar
-from priory.reporting.content import Content, Example
+from priory.reporting.content import Content
 from priory.reporting.markup import Html, h
 from priory.reporting.scales import percent, signed
 from priory.reporting.tables import section, table
 
-__all__ = ["examples"]
+__all__ = ["examples", "explained_row"]
 
 MOST_LINES, LONGEST, FAR = 12, 5_000, 99.0
 
@@ -31,12 +32,18 @@ def examples(content: Content) -> Html | None:
         else "Rows drawn from the model, not taken from the data. Each bar begins where the one "
         "above ends; the sum of all gives the probability."
     )
-    cards = [_example(content, i, example) for i, example in enumerate(content.examples)]
+    cards = [
+        explained_row(content.names, example.row, f"Example {i + 1}, {example.title}: ")
+        for i, example in enumerate(content.examples)
+    ]
     return section("examples", "Examples, explained", h("p", told), cards)
 
 
-def _example(content: Content, number: int, example: Example) -> Html:
-    row = example.row
+def explained_row(names: Sequence[str], row: RowExplanation, title: str = "") -> Html:
+    """Draw what each column of a row adds, one bar after the other; texts have their words marked.
+
+    `names` are the classes as they are shown, `title` is what stands before the answer.
+    """
     k = int(np.argmax(row.posterior))
     added = [(name, float(log_odds(scores)[k])) for name, scores in row.by_column().items()]
     added.sort(key=lambda item: -abs(item[1]))
@@ -53,9 +60,9 @@ def _example(content: Content, number: int, example: Example) -> Html:
         (name, value, counted, signed(x, 2), signed_bar(step, most, float(end) - step))
         for (name, value, counted, x), step, end in zip(lines, steps, ends.tolist(), strict=True)
     ]
-    best = content.names[k]
+    best = names[k]
     total = signed(float(ends[-1]), 2)
-    title = f"Example {number + 1}, {example.title}: {best}, {percent(float(row.posterior[k]))}"
+    title = f"{title}{best}, {percent(float(row.posterior[k]))}"
     caption = f"What speaks for {best} (right) and against it (left), in log-odds"
     head = ("", "value", f"of {best}", "adds", "")
     made = table(head, rows, f"{caption}; the sum is {total}", (2, 3))

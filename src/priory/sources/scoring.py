@@ -11,9 +11,9 @@ from priory.classifier.classifier import Classifier
 from priory.data.rawtables import RawTable
 from priory.sources.base import Batch, Form, check_columns
 from priory.sources.fitting import fitted, split_by_fit
+from priory.sources.learned_forms import forms_for, known_features, learned_forms
 from priory.sources.opening import open_source
 from priory.sources.progress import Progress
-from priory.sources.training import forms_for, known_features, learned_forms
 
 __all__ = ["rows_of"]
 

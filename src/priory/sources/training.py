@@ -1,4 +1,4 @@
-"""Train from any source, learn from another, forget one."""
+"""Train from any source."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from priory.base.errors import (
     ForgetError,
     InputError,
     PrioryWarning,
-    SchemaError,
     SettingError,
-    did_you_mean,
     listing,
     warn,
 )
@@ -24,7 +22,7 @@ from priory.base.parallel import at_most
 from priory.classifier.classifier import Classifier
 from priory.classifier.provenance import Figures, Provenance
 from priory.data.arrow import release
-from priory.data.schema import Block, Kind, Schema
+from priory.data.schema import Kind, Schema
 from priory.databases.printing import statements, table_of
 from priory.evaluation.validation import trained
 from priory.sources.base import Batch, Form, Source, check_columns
@@ -36,29 +34,17 @@ from priory.sources.counting import (
     count,
     sample_schema,
 )
-from priory.sources.news import News, refuse_new_classes
+from priory.sources.learned_forms import forms_for
 from priory.sources.opening import open_source
 from priory.sources.planning import count_inside, plan
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
-from priory.statistics.tables import LabelsTable
 from priory.text.analyzer import Analyzer
 from priory.tuning.kinds import declared_kinds
 from priory.tuning.settings import Settings
 from priory.tuning.structure import choose_structure
 
-__all__ = [
-    "forget",
-    "form_of",
-    "forms_for",
-    "known_features",
-    "learned_forms",
-    "print_sql",
-    "sample_of_learned",
-    "train",
-    "train_like",
-    "update",
-]
+__all__ = ["figures_of", "print_sql", "train"]
 
 MANY_CLASSES = 1000
 
@@ -180,7 +166,7 @@ def train(
         classifier.update_statistics(statistics, sample)
         _ = classifier.model  # settings that do not fit the data fail here, not at predict
         provenance = Provenance(target, weight, dropped).with_source(opened.name, statistics.n_rows)
-        metrics = None if sample is None else _metrics(classifier, sample)
+        metrics = None if sample is None else figures_of(classifier, sample)
         classifier.provenance = replace(provenance, figures=metrics)
         return classifier
 
@@ -310,189 +296,7 @@ def _count_together(statistics: Statistics, task: Task, sample: Sample) -> Stati
     return statistics.beside(found)
 
 
-def update(classifier: Classifier, source: Any, *, new_classes: bool = True, **reading: Any) -> int:
-    """Learn the rows of one more source, and count them; see `train` for the options.
-
-    Without `new_classes`, a class that the classifier does not know is refused, and nothing is
-    learned.
-
-    >>> classifier = train("examples/play_tennis.csv", "play")
-    >>> update(classifier, "examples/play_tennis.csv")
-    14
-    """
-    new, sample, name = _count_for(classifier, source, is_new=True, **reading)
-    if not new_classes:
-        refuse_new_classes(classifier.statistics, new, name)
-    classifier.update_statistics(new, sample)
-    classifier.provenance = classifier.provenance.with_source(name, new.n_rows)
-    return new.n_rows
-
-
-def train_like(model: Classifier, source: Any, **reading: Any) -> Classifier:
-    """Learn a source as a model does, but nothing of what the model has learned.
-
-    The result counts the same columns in the same way and has the same settings, so that files that
-    were learned in several places, none of which may share its rows, can be merged.
-
-    >>> first = train("examples/play_tennis.csv", "play", where="outlook = 'Rain'")
-    >>> second = train_like(first, "examples/play_tennis.csv", where="outlook <> 'Rain'")
-    >>> second.statistics.n_rows, (first + second).statistics.n_rows
-    (9, 14)
-    """
-    size = int(model.settings.sample_size)
-    new, sample, name = _count_for(model, source, is_new=True, sample_size=size, **reading)
-    classifier = model.blank()
-    classifier.update_statistics(new, sample)
-    _ = classifier.model  # settings that do not fit the data fail here, not at predict
-    provenance = classifier.provenance.with_source(name, new.n_rows)
-    metrics = None if sample is None else _metrics(classifier, sample)
-    classifier.provenance = replace(provenance, figures=metrics)
-    return classifier
-
-
-def forget(classifier: Classifier, source: Any, **reading: Any) -> int:
-    """Forget the rows of a source that were learned, and count them.
-
-    >>> classifier = train("examples/play_tennis.csv", "play")
-    >>> forget(classifier, "examples/play_tennis.csv", where="outlook = 'Rain'")
-    5
-    """
-    classifier.check_forgettable()
-    new, sample, name = _count_for(classifier, source, **reading)
-    classifier.forget_statistics(new, sample)
-    classifier.provenance = classifier.provenance.with_source(name, -new.n_rows)
-    return new.n_rows
-
-
-def sample_of_learned(classifier: Classifier, source: Any, **reading: Any) -> Sample | None:
-    """Take a sample of a source, if its rows are the very rows that were learned; else None.
-
-    They are if they are counted alike, to the last bit.
-
-    >>> classifier = train("examples/play_tennis.csv", "play")
-    >>> sample_of_learned(classifier, "examples/play_tennis.csv").n_rows
-    14
-    >>> sample_of_learned(classifier, "examples/play_tennis.csv", where="outlook = 'Rain'")
-    """
-    size = int(classifier.settings.sample_size) or Settings().sample_size
-    counted, sample, _ = _count_for(classifier, source, sample_size=size, **reading)
-    return sample if counted == classifier.statistics else None
-
-
-def count_rows(classifier: Classifier, source: Any, **reading: Any) -> Statistics:
-    """Count the rows of a source as a classifier would learn them, which stays as it is.
-
-    >>> classifier = train("examples/play_tennis.csv", "play")
-    >>> count_rows(classifier, "examples/play_tennis.csv") == classifier.statistics
-    True
-    """
-    return _count_for(classifier, source, **reading)[0]
-
-
-def _count_for(
-    classifier: Classifier,
-    source: Any,
-    *,
-    target: str | None = None,
-    weight: str | None = None,
-    progress: bool | None = None,
-    is_new: bool = False,
-    sample_size: int | None = None,
-    **opening: Any,
-) -> tuple[Statistics, Sample | None, str]:
-    """Count a source under the schema of a classifier; the last result is the source's name."""
-    target = target or classifier.provenance.target
-    weight = weight or classifier.provenance.weight
-    if target is None:
-        raise SettingError("The model does not know which column its classes came from; name it.")
-    with at_most(classifier.n_threads), closing(open_source(source, **opening)) as opened:
-        check_columns([target], opened.columns, "The target column")
-        features = known_features(classifier, opened)
-        check_columns([] if weight is None else [weight], opened.columns, "The weight column")
-        statistics, settings = classifier.statistics, classifier.settings
-        roles = {target, weight, *classifier.provenance.dropped, *statistics.schema.columns}
-        strange = [column for column in opened.columns if column not in roles]
-        if strange and is_new:
-            warn(f"{opened.name}: {News(columns=strange).lines()[0]}.", PrioryWarning)
-        kept = int(settings.sample_size) if classifier.has_sample else 0
-        task = Task(
-            *(opened, target, features, weight, settings, forms_for(statistics, opened)),
-            known=classifier.classes,
-            learned=learned_forms(statistics),
-            sample_size=kept if sample_size is None else sample_size,
-            progress=progress,
-        )
-        return *count(task, statistics.schema), opened.name
-
-
-def known_features(classifier: Classifier, source: Source) -> tuple[str, ...]:
-    """List the columns that a classifier uses; those that a source does not have are missing.
-
-    What is misspelt must not count as missing, and something must be there.
-    """
-    schema = classifier.statistics.schema
-    needed = [c for block in schema if block.kind is not Kind.IDENTIFIER for c in block.columns]
-    absent = [column for column in dict.fromkeys(needed) if column not in source.columns]
-    if not absent:
-        return tuple(c for c in schema.columns if c in source.columns)
-    strange = [c for c in source.columns if c not in schema.known]
-    for column in strange:
-        if column != classifier.provenance.target and (hint := did_you_mean(column, absent)):
-            raise SchemaError(
-                f"Column {column!r} was not there when the model learned.{hint} A column that is "
-                "missing on purpose has no similar name."
-            )
-    if len(absent) == len(set(needed)):
-        raise SchemaError(
-            f"No column that the model learned was found in {source.name}: it learned "
-            f"{listing(needed, 10)}, and there is {listing(source.columns, 10)}."
-        )
-    warn(
-        f"{source.name} has no column {listing(absent)}: missing in every row.",
-        PrioryWarning,
-    )
-    known = {*source.columns, *absent}
-    return tuple(c for c in schema.columns if c in known)
-
-
-def forms_for(statistics: Statistics, source: Source) -> Mapping[str, Form]:
-    """Find the form of each column of a source in which its values have the types learned."""
-    if not source.is_text:
-        return source.forms()
-    learned = learned_forms(statistics)
-    empty = {c for b in statistics.schema if b.kind is Kind.EMPTY for c in b.columns}
-    found = source.forms() if empty else {}  # whatever they turn out to be
-    return {
-        column: found[column] if column in empty else learned.get(column, Form.TEXT)
-        for column in source.columns
-    }
-
-
-def learned_forms(statistics: Statistics) -> dict[str, Form]:
-    """Find the form of each column that was learned, but for empty ones."""
-    return {
-        column: form_of(block, statistics.tables.get(block.name), i)
-        for block in statistics.schema
-        if block.pairing is None and block.kind is not Kind.EMPTY  # pairs have their own blocks
-        for i, column in enumerate(block.columns)
-    }
-
-
-def form_of(block: Block, table: Any, place: int) -> Form:
-    """Find the form of the values that a table has counted."""
-    if isinstance(table, LabelsTable):
-        labels = [v[place] if isinstance(v, tuple) else v for v in table.labels]
-        if any(isinstance(label, str) for label in labels):
-            return Form.TEXT
-        booleans = bool(labels) and all(isinstance(label, bool) for label in labels)
-        return Form.BOOLEAN if booleans else Form.NUMBER
-    if block.kind is Kind.NUMBERS and block.why.startswith("date"):
-        return Form.DATE
-    numbers = (Kind.NUMBERS, Kind.MOMENTS, Kind.COUNTS, Kind.SCATTER, Kind.EMPTY)
-    return Form.NUMBER if block.kind in numbers else Form.TEXT
-
-
-def _metrics(classifier: Classifier, sample: Sample) -> Figures | None:
+def figures_of(classifier: Classifier, sample: Sample) -> Figures | None:
     """Compute metrics of rows left out on a sample; None if rows cannot be subtracted."""
     try:
         found = trained(classifier, sample)

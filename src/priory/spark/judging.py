@@ -13,7 +13,7 @@ from priory.data.columns import Labels
 from priory.evaluation import Evaluation
 from priory.sources.base import Reading, check_columns, row_number
 from priory.sources.counting import read_classes
-from priory.sources.training import known_features
+from priory.sources.learned_forms import known_features
 from priory.spark.carrying import carried, loaded, opened_model
 from priory.spark.counting import PartSource, as_tables
 from priory.spark.executing import on_executors

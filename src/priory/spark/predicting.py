@@ -14,7 +14,7 @@ from priory.data.rawtables import RawTable
 from priory.model.explanation import Explanation
 from priory.sources.base import Batch, Reading, row_number
 from priory.sources.fitting import fitted, not_fitting
-from priory.sources.training import known_features, learned_forms
+from priory.sources.learned_forms import known_features, learned_forms
 from priory.spark.carrying import carried, loaded, opened_model
 from priory.spark.counting import PartSource, as_tables
 from priory.spark.executing import on_executors

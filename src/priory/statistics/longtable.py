@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ import numpy as np
 
 from priory.base.errors import InputError
 from priory.base.labels import label_token
-from priory.base.typing import CodeArray, FloatArray, IntArray, Key
+from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray, Key
 from priory.data.arrow import arrow_nulls, arrow_values
 from priory.statistics.doubledouble import DoubleDouble
 
@@ -125,19 +125,24 @@ class BlockParts(dict[str, Part]):
 
 
 def write(
-    header: Mapping[str, Any], classes: Sequence[str], blocks: Mapping[str | None, Sequence[Part]]
+    header: Mapping[str, Any], classes: Sequence[str], parts: Iterable[tuple[str | None, Part]]
 ) -> pa.Table:
-    """Write the parts of all blocks as a long table, the header as JSON in its metadata."""
+    """Write the parts of all blocks as a long table, the header as JSON in its metadata.
+
+    A part is let go as soon as its rows are written, and columns of zeros share one array: a table
+    of millions of sums would otherwise be held four times.
+    """
     import pyarrow as pa
 
-    chunks = [_rows(block, part, classes) for block, parts in blocks.items() for part in parts]
-    table = pa.concat_tables(chunks).unify_dictionaries().combine_chunks()
+    zeros = _Zeros()
+    table = pa.concat_tables([_rows(block, part, classes, zeros) for block, part in parts])
+    table = table.unify_dictionaries()
     header = {"version": VERSION, "classes": list(classes), **header}
     return table.replace_schema_metadata({b"priory": json.dumps(header).encode()})
 
 
-def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, list[Part]]]:
-    """Read the header, and the parts of each block."""
+def read(table: pa.Table) -> tuple[dict[str, Any], Callable[[str | None], list[Part]]]:
+    """Read the header, and give a function that reads the parts of a block."""
     metadata = table.schema.metadata or {}
     if b"priory" not in metadata or tuple(table.column_names) != COLUMNS + SUMS:
         raise InputError(
@@ -157,21 +162,25 @@ def read(table: pa.Table) -> tuple[dict[str, Any], dict[str | None, list[Part]]]
     numbers = [arrow_values(table[name], np.float64) for name in SUMS]
     sums = [DoubleDouble(hi, lo) for hi, lo in zip(numbers[::2], numbers[1::2], strict=True)]
     group = (blocks.astype(np.int64) + 1) * len(part_names) + parts
-    order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    found: dict[str | None, list[Part]] = defaultdict(list)
-    for some in np.split(order, starts)[1:]:
-        block, part = int(blocks[some[0]]), part_names[parts[some[0]]]
+    where: dict[str | None, list[tuple[int, Any]]] = defaultdict(list)
+    for first, some in _runs(group):
+        block = int(blocks[first])
+        where[None if block < 0 else block_names[block]].append((first, some))
+
+    def of_block(name: str | None) -> list[Part]:
+        return [part(part_names[parts[first]], some) for first, some in where.get(name, ())]
+
+    def part(name: str, some: Any) -> Part:
         codes, tokens = _used(classes, some)
         unknown = [token for token in tokens if token not in class_codes]
         if unknown:
-            raise InputError(f"the {part} name a class {unknown[0]} that the header lacks")
+            raise InputError(f"the {name} name a class {unknown[0]} that the header lacks")
         places = np.array([class_codes[token] for token in tokens], dtype=np.int32)
         key_codes, key_tokens = _used(keys, some)
         entries = (places[codes], key_codes, rows[some], *(s[some] for s in sums))
-        name = None if block < 0 else block_names[block]
-        found[name].append(Part(part, tuple(key_tokens), *entries))
-    return header, dict(found)
+        return Part(name, tuple(key_tokens), *entries)
+
+    return header, of_block
 
 
 def coded(column: Any) -> tuple[CodeArray, Any]:
@@ -217,12 +226,24 @@ def _add_up(sums: DoubleDouble, places: IntArray, size: int) -> DoubleDouble:
     return total
 
 
-def _rows(block: str | None, part: Part, classes: Sequence[str]) -> pa.Table:
+class _Zeros:
+    """Zeros of any number, of one array that all share."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Any, AnyArray] = {}
+
+    def __call__(self, dtype: Any, n: int) -> AnyArray:
+        if len(self._kept.get(dtype, ())) < n:
+            self._kept[dtype] = np.zeros(n, dtype)
+        return self._kept[dtype][:n] if n else np.zeros(0, dtype)
+
+
+def _rows(block: str | None, part: Part, classes: Sequence[str], zeros: _Zeros) -> pa.Table:
     """Write one part as rows of the long table."""
     import pyarrow as pa
 
     n = len(part.rows)
-    zero, null = pa.array(np.zeros(n, dtype=np.int32)), pa.nulls(n, pa.int32())
+    zero, null = pa.array(zeros(np.int32, n)), pa.nulls(n, pa.int32())
 
     def dictionary(codes: Any, values: Sequence[str]) -> pa.DictionaryArray:
         return pa.DictionaryArray.from_arrays(codes, pa.array(values, pa.string()))
@@ -234,11 +255,24 @@ def _rows(block: str | None, part: Part, classes: Sequence[str]) -> pa.Table:
         dictionary(pa.array(part.keys), list(part.tokens)),
         pa.array(part.rows),
     ]
-    columns += [pa.array(a) for s in (part.weight, part.s1, part.s2) for a in (s.hi, s.lo)]
+    sums = [a for s in (part.weight, part.s1, part.s2) for a in (s.hi, s.lo)]
+    columns += [pa.array(a if a.any() else zeros(np.float64, n)) for a in sums]
     return pa.table(columns, names=[*COLUMNS, *SUMS])
 
 
-def _used(column: tuple[CodeArray, list[str]], some: IntArray) -> tuple[CodeArray, list[str]]:
+def _runs(group: IntArray) -> Iterator[tuple[int, Any]]:
+    """Give the first row of each group and all of its rows; as a slice, where they stand together.
+
+    They do in every file: what is read is then no copy.
+    """
+    order = None if (group[1:] >= group[:-1]).all() else np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group if order is None else group[order], prepend=-1))
+    for start, end in pairwise([*starts.tolist(), len(group)]):
+        some = slice(start, end) if order is None else order[start:end]
+        yield int(start if order is None else order[start]), some
+
+
+def _used(column: tuple[CodeArray, list[str]], some: Any) -> tuple[CodeArray, list[str]]:
     """Code some rows of a column anew, by the strings alone that they have."""
     codes, strings = column[0][some], column[1]
     seen = np.zeros(len(strings), dtype=np.bool_)

@@ -13,7 +13,7 @@ ones may appear at any time: both sides are aligned by label before they are add
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -238,26 +238,28 @@ class Statistics:
 
     def to_arrow(self) -> pa.Table:
         """Write the statistics as one long table; see `longtable` for its columns."""
-        blocks: dict[str | None, list[Part]] = {
-            None: [Part.of_classes("classes", self.rows, self.weight)]
-        }
-        blocks |= {name: table.parts(self.schema[name]) for name, table in self.tables.items()}
         header = {
             "schema": self.schema.to_dict(),
             "tables": {name: table.header() for name, table in self.tables.items()},
         }
-        return longtable.write(header, [label_token(label) for label in self.classes], blocks)
+        return longtable.write(header, list(map(label_token, self.classes)), self._parts())
+
+    def _parts(self) -> Iterator[tuple[str | None, Part]]:
+        yield None, Part.of_classes("classes", self.rows, self.weight)
+        for name, table in self.tables.items():
+            for part in table.parts(self.schema[name]):
+                yield name, part
 
     @classmethod
     def from_arrow(cls, table: pa.Table) -> Statistics:
         """Read the statistics that such a long table holds."""
-        header, blocks = longtable.read(table)
+        header, parts_of = longtable.read(table)
         schema = Schema.from_dict(header["schema"])
         classes = tuple(token_label(token) for token in header["classes"])
-        rows, weight = BlockParts(parts=blocks.get(None, ()))["classes"].by_class(len(classes))
+        rows, weight = BlockParts(parts=parts_of(None))["classes"].by_class(len(classes))
         tables = {}
         for block in schema.counted:
-            parts = BlockParts(header["tables"][block.name], blocks.get(block.name, ()))
+            parts = BlockParts(header["tables"][block.name], parts_of(block.name))
             tables[block.name] = table_type(block.kind).from_parts(block, len(classes), parts)
         return cls(schema, classes, rows, weight, tables)
 

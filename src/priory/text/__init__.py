@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING
 from priory.base.lazy import importer
 
 if TYPE_CHECKING:
-    from priory.text.analyzer import Analyzer
+    from priory.text.analyzer import Analyzer, register_analyzer
     from priory.text.markup import html_text
     from priory.text.messages import email_words
 
-__all__ = ["Analyzer", "email_words", "html_text"]
+__all__ = ["Analyzer", "email_words", "html_text", "register_analyzer"]
 
 __getattr__ = importer(
-    globals(), {"Analyzer": "analyzer", "email_words": "messages", "html_text": "markup"}
+    globals(),
+    {
+        "Analyzer": "analyzer",
+        "email_words": "messages",
+        "html_text": "markup",
+        "register_analyzer": "analyzer",
+    },
 )

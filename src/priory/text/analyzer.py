@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,10 +15,14 @@ from priory.base.errors import InputError, SchemaError, SettingError
 from priory.base.typing import AnyArray, BoolArray
 from priory.kernels.text import Splitter
 from priory.kernels.utf8 import encode_texts, encode_tokens
+from priory.text.normalising import nfkc, strip_accents
 
-__all__ = ["Analyzer", "as_analyzer"]
+__all__ = ["Analyzer", "as_analyzer", "register_analyzer"]
 
-UNITS = ("word", "char", "char_wb", "html", "email")
+UNITS = ("word", "sklearn", "char", "char_wb", "html", "email")
+
+SKLEARN_PATTERN = r"(?u)\b\w\w+\b"
+"""scikit-learn's words, as a pattern."""
 
 Encoded = tuple[AnyArray, AnyArray, "BoolArray | None"]
 """UTF-8 bytes, the offsets of the texts in them, and which texts are missing."""
@@ -25,16 +30,19 @@ Encoded = tuple[AnyArray, AnyArray, "BoolArray | None"]
 
 @dataclass(frozen=True)
 class Analyzer:
-    r"""Split texts into words; the default is that of scikit-learn's CountVectorizer.
+    r"""Split texts into words, of every script.
 
-        words = matches of \b\w\w+\b in text.lower()
+    Words are parted where Unicode's word boundaries are (UAX 29), and by all punctuation; marks
+    belong to their letters. Scripts without spaces (Chinese, Japanese, Thai, Khmer, Lao, Burmese)
+    give each character, with its marks, and each two that are side by side.
 
     Parameters
     ----------
-    unit : "word", "char", "char_wb", "html", "email" or a function
-        "char" and "char_wb" take character n-grams, across words or within them; "html" the words
-        of the visible text of a page; "email" those of a message, with tagged headers
-        (`subject:free`) and whole addresses and links. A function returns the words of a text.
+    unit : "word", "sklearn", "char", "char_wb", "html", "email" or a function
+        "sklearn" takes the words of scikit-learn's CountVectorizer, `\b\w\w+\b`; "char" and
+        "char_wb" take character n-grams, across words or within them; "html" the words of the
+        visible text of a page; "email" those of a message, with tagged headers (`subject:free`)
+        and whole addresses and links. A function returns the words of a text.
     ngram_range : tuple of two integers
         The shortest and the longest n-grams of words, or of characters.
     stop_words : None, "english" or a list of words
@@ -44,9 +52,21 @@ class Analyzer:
     max_features : int or None
         The size of the vocabulary: only about so many words, the most frequent, are kept, in
         bounded memory.
+    strip_accents : None, "unicode" or "ascii"
+        Whether to remove accents first, of any letters or with whatever is not ASCII.
+    normalize : None or "nfkc"
+        Whether to convert to Unicode's form NFKC first, which makes fullwidth and other forms of
+        letters alike, remove characters that no reader sees, and fold the case.
+    token_pattern : None or str
+        A regular expression whose matches are the words, or its group, if it has one.
+    symbols : bool
+        Whether symbols and punctuation are words too: `$$$`, `!`; more than three in a row are
+        three.
 
     >>> Analyzer(ngram_range=(1, 2)).split("To be, or not")
     ['to', 'be', 'to be', 'or', 'be or', 'not', 'or not']
+    >>> Analyzer().split("हिन्दी l'été 日本語"), Analyzer(symbols=True).split("FREE!!!")
+    (['हिन्दी', 'l', 'été', '日', '本', '日本', '語', '本語'], ['free', '!!!'])
     """
 
     unit: str | Callable[[str], Iterable[str]] = "word"
@@ -54,6 +74,10 @@ class Analyzer:
     stop_words: tuple[str, ...] | None = None
     lowercase: bool = True
     max_features: int | None = None
+    strip_accents: str | None = None
+    normalize: str | None = None
+    token_pattern: str | None = None
+    symbols: bool = False
 
     def __post_init__(self) -> None:
         if not (callable(self.unit) or self.unit in UNITS):
@@ -65,13 +89,53 @@ class Analyzer:
         object.__setattr__(self, "stop_words", _stop_words(self.stop_words))
         if self.stop_words is not None and self.unit in ("char", "char_wb"):
             raise SettingError(f"stop_words must be None for {self.unit!r}, which has no words.")
-        if not isinstance(self.lowercase, bool | np.bool_):
-            raise SettingError(f"lowercase must be True or False, not {self.lowercase!r}.")
+        for name in ("lowercase", "symbols"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise SettingError(f"{name} must be True or False, not {getattr(self, name)!r}.")
         most = self.max_features
         if most is not None and not _is_count(most):
             raise SettingError(
                 f"max_features must be None or an integer of at least 1, not {most!r}."
             )
+        self._check_preparing()
+
+    def _check_preparing(self) -> None:
+        for name, allowed in (("strip_accents", ("unicode", "ascii")), ("normalize", ("nfkc",))):
+            if getattr(self, name) not in (None, *allowed):
+                raise SettingError(
+                    f"{name} must be None or one of {', '.join(map(repr, allowed))}, not "
+                    f"{getattr(self, name)!r}."
+                )
+        if self.token_pattern is not None:
+            _ = self._pattern
+        given = [name for name in PREPARING if getattr(self, name)]
+        if given and callable(self.unit):
+            raise SettingError(f"{given[0]} must be left out: the words are a function's.")
+        wordless = self.unit in ("char", "char_wb")
+        if self.token_pattern is not None and (wordless or self.unit == "sklearn"):
+            raise SettingError(f"token_pattern must be None for {self.unit!r}, which has its own.")
+        if self.symbols and (self.token_pattern is not None or wordless or self.unit == "sklearn"):
+            raise SettingError(
+                "symbols must be False with a token_pattern, and for 'sklearn', 'char' and "
+                "'char_wb'."
+            )
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        given: Any = self.token_pattern
+        try:
+            pattern: re.Pattern[str] = re.compile(given)
+            pattern.findall("")  # refuses bytes
+        except (re.error, TypeError) as error:
+            raise SettingError(
+                f"token_pattern must be a regular expression, not {given!r}: {error}."
+            ) from None
+        if pattern.groups > 1:
+            raise SettingError(
+                f"token_pattern must have one group at most, and {self.token_pattern!r} has "
+                f"{pattern.groups}: write the others as (?:...)."
+            )
+        return pattern
 
     def split(self, text: str) -> list[str]:
         """Split a text into words and n-grams."""
@@ -81,20 +145,44 @@ class Analyzer:
     @cached_property
     def splitter(self) -> Splitter:
         """The kernel that splits encoded texts."""
-        unit: Any = self.unit if self.unit in ("char", "char_wb") else "word"
+        unit: Any = self.unit if self.unit in ("sklearn", "char", "char_wb") else "word"
         if self._makes_words:
             # A function's words are kept unchanged; e-mail is in lower case already.
             return Splitter("given", False, self.ngram_range, self.stop_words)
-        return Splitter(unit, self.lowercase, self.ngram_range, self.stop_words)
+        lower = self.lowercase and not self._is_prepared
+        return Splitter(unit, lower, self.ngram_range, self.stop_words, self.symbols)
 
     @property
     def _makes_words(self) -> bool:
-        return callable(self.unit) or self.unit == "email"
+        return callable(self.unit) or self.unit == "email" or self.token_pattern is not None
+
+    @property
+    def _is_prepared(self) -> bool:
+        """Whether texts are changed before they are split, their case with them."""
+        return any(getattr(self, name) is not None for name in PREPARING[:3])
 
     @property
     def takes_texts_as_they_are(self) -> bool:
         """Whether `encode` changes nothing."""
-        return self.unit in ("word", "char", "char_wb")
+        return self.unit in ("word", "sklearn", "char", "char_wb") and not self._is_prepared
+
+    def prepare(self, text: str) -> str:
+        """Convert a text as asked: case, forms, accents."""
+        if self.normalize is not None:
+            text = nfkc(text, self.lowercase)
+        elif self.lowercase:
+            text = text.lower()
+        return text if self.strip_accents is None else strip_accents(text, self.strip_accents)
+
+    def plain_words(self, text: str) -> list[str]:
+        """Split a text that is neither a page nor a message into words, without n-grams."""
+        if self._is_prepared:
+            text = self.prepare(text)
+            if self.token_pattern is not None:
+                return self._pattern.findall(text)
+        unit: Any = "sklearn" if self.unit == "sklearn" else "word"
+        lower = self.lowercase and not self._is_prepared
+        return Splitter(unit, lower, symbols=self.symbols).split(text)
 
     def encode(self, data: AnyArray, offsets: AnyArray, missing: BoolArray | None) -> Encoded:
         """Prepare texts for `splitter`: extract those of pages and messages, call functions."""
@@ -102,11 +190,13 @@ class Analyzer:
             return data, offsets, missing
         texts = _decoded(data, offsets, missing)
         if self.unit == "html":
-            from priory.text.messages import (
-                html_text,  # large, and rarely needed
-            )
+            from priory.text.markup import html_text  # large, and rarely needed
 
-            return encode_texts([None if text is None else html_text(text) for text in texts])
+            texts = [None if text is None else html_text(text) for text in texts]
+        if not self._makes_words:
+            if self._is_prepared:
+                texts = [None if text is None else self.prepare(text) for text in texts]
+            return encode_texts(texts)
         words = [None if text is None else self._words(text) for text in texts]
         try:
             return encode_tokens(words)
@@ -121,8 +211,10 @@ class Analyzer:
         if self.unit == "email":
             from priory.text.messages import email_words
 
-            return email_words(text, Splitter("word", self.lowercase).split)
-        found = self.unit(text)  # type: ignore[operator]
+            return email_words(text, self.plain_words)
+        if not callable(self.unit):
+            return self.plain_words(text)
+        found = self.unit(text)
         if isinstance(found, str) or not isinstance(found, Iterable):
             raise InputError(
                 f"The analyzer {self._name} must return a list of strings for a text, not "
@@ -134,7 +226,7 @@ class Analyzer:
     def _name(self) -> str:
         if isinstance(self.unit, LostFunction):
             return self.unit.name
-        return str(getattr(self.unit, "__qualname__", self.unit))
+        return _function_name(self.unit)
 
     def join(self, other: Analyzer, column: str) -> Analyzer:
         """Merge with another analyzer, which must be equal."""
@@ -151,35 +243,66 @@ class Analyzer:
 
     def __str__(self) -> str:
         parts = [repr(self._name) if callable(self.unit) else repr(self.unit)]
-        for name, default in (("ngram_range", (1, 1)), ("lowercase", True), ("max_features", None)):
-            if getattr(self, name) != default:
-                parts.append(f"{name}={getattr(self, name)!r}")
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name not in ("unit", "stop_words") and value != field.default:
+                parts.append(f"{field.name}={value!r}")
         if self.stop_words is not None:
             parts.append(f"{len(self.stop_words)} stop words")
         return f"Analyzer({', '.join(parts)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Convert the options to plain JSON values; of a function only its name."""
-        plain = {
-            "unit": "function" if callable(self.unit) else self.unit,
-            "ngram_range": list(self.ngram_range),
-            "stop_words": None if self.stop_words is None else list(self.stop_words),
-            "lowercase": self.lowercase,
-            "max_features": self.max_features,
-        }
-        return plain | ({"function": self._name} if callable(self.unit) else {})
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain["ngram_range"] = list(self.ngram_range)
+        plain["stop_words"] = None if self.stop_words is None else list(self.stop_words)
+        if callable(self.unit):
+            plain |= {"unit": "function", "function": self._name}
+        return plain
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Analyzer:
-        """Restore an analyzer from plain JSON values."""
-        unit = LostFunction(plain["function"]) if plain["unit"] == "function" else plain["unit"]
-        return cls(
-            unit,
-            tuple(plain["ngram_range"]),
-            plain["stop_words"],
-            plain["lowercase"],
-            plain["max_features"],
-        )
+        """Restore an analyzer from plain JSON values; a function must be registered."""
+        options = {field.name: plain[field.name] for field in fields(cls) if field.name in plain}
+        if plain["unit"] == "function":
+            name = plain["function"]
+            options["unit"] = REGISTERED.get(name) or LostFunction(name)
+        elif "symbols" not in plain:  # a file of the time when all words were scikit-learn's
+            if plain["unit"] == "word":
+                options["unit"] = "sklearn"
+            elif plain["unit"] in ("html", "email"):
+                options["token_pattern"] = SKLEARN_PATTERN
+        return cls(**options)
+
+
+PREPARING = ("strip_accents", "normalize", "token_pattern", "symbols")
+REGISTERED: dict[str, Callable[[str], Iterable[str]]] = {}
+Function = TypeVar("Function", bound=Callable[[str], Iterable[str]])
+
+
+def register_analyzer(function: Function) -> Function:
+    """Let models whose analyzer is a function find it again when they are loaded.
+
+    A model file holds the function's name, never its code. What it may name is what the program
+    has registered; so this decorator belongs to the function's definition.
+
+    >>> @register_analyzer
+    ... def halves(text):
+    ...     return [text[: len(text) // 2], text[len(text) // 2 :]]
+    >>> Analyzer.from_dict(Analyzer(halves).to_dict()).split("abcd")
+    ['ab', 'cd']
+    """
+    if not callable(function):
+        raise SettingError(f"An analyzer must be a function, not {function!r:.60}.")
+    name = _function_name(function)
+    if "<lambda>" in name or "<" in name.split(".")[-1]:
+        raise SettingError(f"An analyzer must have a name of its own to be registered, not {name}.")
+    REGISTERED[name] = function
+    return function
+
+
+def _function_name(function: Any) -> str:
+    return str(getattr(function, "__qualname__", function))
 
 
 @dataclass(frozen=True)
@@ -192,7 +315,8 @@ class LostFunction:
         """Refuse to split: the function is not available."""
         raise SchemaError(
             f"The analyzer of these words is the function {self.name!r}, which is not stored "
-            "with them. Merge them into a model that has the function as its analyzer."
+            "with them. Register it before the model is loaded (priory.text.register_analyzer), or "
+            "merge them into a model that has the function as its analyzer."
         )
 
 

@@ -8,8 +8,11 @@ bounded number of times: patterns are possessive, and a failed search is not rep
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-__all__ = ["html_text", "read_html"]
+from priory.text.hiding import Sight
+
+__all__ = ["Page", "html_text", "read_html"]
 
 _BLOCKS = frozenset(
     re.findall(
@@ -27,77 +30,114 @@ _UNSEEN = frozenset(["script", "style", "title", "template", "noframes"])
 
 _TEXTS = frozenset(["alt", "title"])
 _LINKS = frozenset(["href", "src", "action", "background"])
+_LOOKS = frozenset(["style", "hidden", "bgcolor", "color", "text", "background"])
 
 _TAG = re.compile(
-    r"""</?([a-z][^\s/>]*+)(?:[^>"'=]++|=\s*+(?:"[^"]*+"|'[^']*+'|)|["'])*+>""", re.IGNORECASE
+    r"""([^<]*+)<(/?)([a-zA-Z][^\s/>]*+)((?:[^>"'=]++|=\s*+(?:"[^"]*+"|'[^']*+'|)|["'])*+)>"""
 )
-"""A tag; a ">" in a quoted value does not end it."""
+"""Text, and the tag behind it; a ">" in a quoted value does not end it."""
 
-_SHORT_TAG = re.compile(r"</?([a-z][^\s/>]*+)[^>]*+>", re.IGNORECASE)
+_SHORT_TAG = re.compile(r"([^<]*+)<(/?)([a-zA-Z][^\s/>]*+)([^>]*+)>")
+_NAME = re.compile(r"</?[a-zA-Z]")
+_SPEAKS = re.compile("href|src|alt|title|action|style|hidden|color|background|text", re.IGNORECASE)
+_NO_LOOKS: dict[str, str] = {}
 _ATTRIBUTE = re.compile(r"""([^\s/>=]++)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s>]*+))?""")
 _CLOSE = {name: re.compile(rf"</{name}[\s/>]", re.IGNORECASE) for name in _UNSEEN}
 
 _LEADING_ZEROS = re.compile(r"&#([xX]?)0++(?=[0-9a-fA-F])")
 _DIGITS = re.compile(r"&#([0-9]{8})[0-9]++")
-_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))  # soft hyphens and the like
+_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]++")  # soft hyphens and the like
 
 
 def html_text(html: str) -> str:
     """Extract the visible text of HTML, with alt and title texts, on one line.
 
-    Scripts, styles and the title are left out, character references decoded. Block tags separate
-    words, others do not. Broken markup is never an error.
+    Scripts, styles, the title and what a style hides are left out, character references decoded.
+    Block tags separate words, others do not. Broken markup is never an error.
 
     >>> html_text("<style>p {}</style><p>Fr<b>ee</b> caf&eacute;<br>now <img alt='a cup'>")
     'Free café now a cup'
     """
-    return read_html(html)[0]
+    text = read_html(html).text
+    return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
-def read_html(html: str) -> tuple[str, list[str]]:
+class Page(NamedTuple):
+    """What a page of HTML shows, where it leads, and how it hides text."""
+
+    text: str
+    links: list[str]
+    hidden: list[str]
+
+
+def read_html(html: str) -> Page:
     """Extract the visible text of HTML, and the addresses that it links to or loads.
 
+    Text is not visible by display:none, visibility:hidden, the attribute `hidden`, letters of no
+    size or no opacity, or the colour of its background; how it was hidden is told. Only styles of
+    elements are looked at, not sheets.
+
     >>> read_html('<a href="http://example.com/?a&amp;b">here</a> <!-- <a href="no"> -->')
-    ('here', ['http://example.com/?a&b'])
+    Page(text='here', links=['http://example.com/?a&b'], hidden=[])
+    >>> read_html('Buy <i style="font-size:0">meeting agenda</i>now')
+    Page(text='Buy now', links=[], hidden=['size'])
     """
     texts: list[str] = []
     links: list[str] = []
+    sight = Sight()
     last, last_comment = html.rfind(">"), html.rfind("-->")
     tag, start = _TAG, 0
     while True:
-        at = html.find("<", start)
-        if at < 0 or at > last:  # no tag is closed any more: the rest is text
-            texts.append(_unescape(html[start:]))
-            break
-        texts.append(_unescape(html[start:at]))
-        if html.startswith("<!--", at):
-            start = _end_of_comment(html, at, last_comment)
-            continue
-        first = html[at + 2 : at + 3] if html.startswith("/", at + 1) else html[at + 1 : at + 2]
-        if not (first.isascii() and first.isalpha()):
-            if html[at + 1] in "!?/":  # a declaration, or what browsers treat as a comment
+        found = tag.match(html, start)
+        if found is None:
+            at = html.find("<", start)
+            if at < 0 or at > last:  # no tag is closed any more: the rest is text
+                _show(html[start:], sight, texts)
+                break
+            if _NAME.match(html, at):  # quotes hide every ">" that is left: ignore them from here
+                tag = _SHORT_TAG
+                continue
+            _show(html[start:at], sight, texts)
+            if html.startswith("<!--", at):
+                start = _end_of_comment(html, at, last_comment)
+            elif html[at + 1] in "!?/":  # a declaration, or what browsers treat as a comment
                 start = html.index(">", at) + 1
             else:
                 texts.append("<")
                 start = at + 1
             continue
-        found = tag.match(html, at)
-        if found is None:  # quotes hide every ">" that is left: ignore quotes from here on
-            tag = _SHORT_TAG
-            found = tag.match(html, at)
-            assert found is not None  # `last` lies behind
-        name, start = found[1].lower(), found.end()
+        text, slash, name, rest = found.groups()
+        start = found.end()
+        if text:
+            if "&" in text or sight.is_at_work:
+                _show(text, sight, texts)
+            else:
+                texts.append(text)
+        name = name.lower()
         if name in _BLOCKS:
             texts.append(" ")
-        if html[at + 1] != "/":
-            if "=" in found[0]:
-                _read_attributes(found[0], 1 + len(name), texts, links)
-            if name in _UNSEEN and not found[0].endswith("/>"):
-                close = _CLOSE[name].search(html, start)
-                if close is None:
-                    break  # browsers display nothing of the rest
-                start = close.start()
-    return " ".join("".join(texts).translate(_INVISIBLE).split()), links
+        if slash:
+            if sight.is_at_work:
+                sight.close(name)
+            continue
+        looks = _NO_LOOKS
+        if rest and _SPEAKS.search(rest):
+            looks = _read_attributes(rest, sight, texts, links)
+        if looks or sight.is_at_work:
+            sight.open(name, looks)
+        if name in _UNSEEN and not rest.endswith("/"):
+            close = _CLOSE[name].search(html, start)
+            if close is None:
+                break  # browsers display nothing of the rest
+            start = close.start()
+    return Page(" ".join("".join(texts).split()), links, list(sight.found))
+
+
+def _show(text: str, sight: Sight, texts: list[str]) -> None:
+    """Take text that is seen; white space always parts words."""
+    if sight.is_at_work and text.strip() and sight.hides():
+        return
+    texts.append(_unescape(text))
 
 
 def _end_of_comment(html: str, at: int, last_comment: int) -> int:
@@ -109,16 +149,24 @@ def _end_of_comment(html: str, at: int, last_comment: int) -> int:
     return html.index(">", at) + 1
 
 
-def _read_attributes(tag: str, start: int, texts: list[str], links: list[str]) -> None:
-    for attribute in _ATTRIBUTE.finditer(tag, start):
-        name, value = attribute[1].lower(), attribute[2]
-        if not value or (name not in _TEXTS and name not in _LINKS):
+def _read_attributes(tag: str, sight: Sight, texts: list[str], links: list[str]) -> dict[str, str]:
+    """Take the texts and links of a tag, and give those attributes that may hide an element."""
+    looks: dict[str, str] = {}
+    for attribute in _ATTRIBUTE.finditer(tag):
+        name, value = attribute[1].lower(), attribute[2] or ""
+        if name not in _TEXTS and name not in _LINKS and name not in _LOOKS:
             continue
-        value = _unescape(value[1:-1] if value[0] in "\"'" and value[-1] == value[0] else value)
+        value = _unescape(value[1:-1] if value[:1] in "\"'" and value[-1:] == value[:1] else value)
+        if name in _LOOKS:
+            looks[name] = value
+        if not value:
+            continue
         if name in _TEXTS:
-            texts += [" ", value, " "]
-        elif value := value.strip():
+            if not (sight.is_at_work and sight.hides()):
+                texts += [" ", value, " "]
+        elif name in _LINKS and (value := value.strip()):
             links.append(value)
+    return looks
 
 
 def _unescape(text: str) -> str:

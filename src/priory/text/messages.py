@@ -8,29 +8,27 @@ from __future__ import annotations
 import re
 from binascii import Error as Base64Error
 from binascii import a2b_base64, a2b_qp
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import TypeAlias
 
 from priory.base.errors import InputError
 from priory.text.charsets import decode
+from priory.text.disguise import undisguised
 from priory.text.markup import html_text, read_html
-
-if TYPE_CHECKING:  # at run time email is imported when first used: it takes 40 ms
-    from email.message import Message
-    from email.policy import Policy
+from priory.text.mime import Field, Part, read_fields, read_parts
 
 __all__ = ["email_words", "html_text"]
 
 Split: TypeAlias = Callable[[str], list[str]]
 
-# The headers that are used. Not used are those of time and route (Date, Received, Delivered-To,
-# Message-ID, List-*): in a corpus they reveal where it was collected. Nor are the verdicts of other
-# filters (X-Spam-*, X-Bogosity, Authentication-Results): they leak the target, and are absent when
-# a prediction is needed.
-_PEOPLE = ("from", "reply-to", "to", "cc")
+# The headers that are used. Not used are those of time (Date, Message-ID) and of lists (List-*,
+# Delivered-To): in a corpus they reveal where it was collected. Nor are the verdicts of filters
+# (X-Spam-*, X-Bogosity, X-Priory, Authentication-Results): they leak the target, and are absent
+# when a prediction is needed.
+_PEOPLE = frozenset(["from", "reply-to", "to", "cc"])
 _WORDED = {"subject": "subject", "x-mailer": "x-mailer", "user-agent": "x-mailer"}
-_VALUED = ("content-transfer-encoding", "x-priority", "importance")
+_VALUED = frozenset(["content-transfer-encoding", "x-priority", "importance"])
 _PRESENT = ("in-reply-to", "references", "organization", "mime-version")
 _EXPECTED = ("from", "to", "subject")  # their absence is a feature
 
@@ -39,26 +37,26 @@ _TELLTALE = frozenset(
 )
 """A text without any of these headers is not a message, and is read as plain text."""
 
-_LONGEST_HEADER = 10_000
-_MOST_BOUNDARIES = 40
-"""More than messages have: parsing is quadratic in the former, linear in the latter per line."""
+_MOST_RELAYS = 8
+"""So many Received fields are read: those above were written last, by servers one trusts."""
 
 _ENCODED_WORD = re.compile(
     r"=\?([^?*\s]*+)(?:\*[^?\s]*+)?\?([bBqQ])\?([^?]*+)\?="
 )  # RFC 2047, 2231
 _BETWEEN_ENCODED = re.compile(r"(?<=\?=)\s++(?==\?)")
-_CHARSET_NAME = re.compile(r"(?:^|(?<=[;\s]))charset(?=[\s*=])", re.IGNORECASE)
-_CHARSET = re.compile(r"x-charset\s*+=\s*+[\"']?([\w.:-]{1,40})", re.ASCII)
-_KIND = re.compile(r"[\w.+-]++/[\w.+-]++", re.ASCII)
-_STATUS = re.compile(rb"message/delivery-status", re.IGNORECASE)
-_BOUNDARY = re.compile(rb"boundary\s*+=", re.IGNORECASE)
+_RELAY = re.compile(rb"\s*+from\s++([^\s;()]{1,255})(?:\s++\(([^()]{0,500})\))?", re.IGNORECASE)
+_NUMBERS = re.compile(r"\b(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.\d{1,3}\b")
+_HOST = re.compile(r"[a-z0-9_-]++(?:\.[a-z0-9_-]++)+", re.IGNORECASE)
 _LOOKS_HTML = re.compile(r"\s*+(?:<!doctype html|<html|<head|<body)", re.IGNORECASE)
 
 # The lookbehinds let a match begin only at the start of a run, so that no run is read twice.
 _ADDRESS = re.compile(r"(?<![\w.+%'-])[\w.+%'-]++@[\w.-]++")
-_LINK = re.compile(
-    r"(?:\b(?:https?|ftp)://|(?<![\w.@/-])www\.)[^\s<>\"]++|" + _ADDRESS.pattern, re.IGNORECASE
-)
+_MARKS = tuple(map(re.compile, ("://", "@", r"www\.", r"WWW\.", r"Www\.")))
+_URL = re.compile(r"(?:https?|ftp)://[^\s<>\"]|www\.[^\s<>\"]", re.IGNORECASE)
+_SCHEME = re.compile(r"\b(?:https?|ftp)\Z", re.IGNORECASE)
+_LINK_REST = re.compile(r"[^\s<>\"]++")
+_AFTER_AT = re.compile(r"@[\w.-]++")
+_PATH = re.compile(r"[/?#\\]")
 
 
 def email_words(message: str | bytes, split: Split) -> list[str]:
@@ -67,15 +65,19 @@ def email_words(message: str | bytes, split: Split) -> list[str]:
     ========================  ====================================================================
     from: reply-to: to: cc:   whole addresses, their domains, the words of the names
     subject: x-mailer:        words
+    received: return-path:    domains and networks of the relays; whether it differs from From
     url:                      hosts and their domains, words of the path; in text and HTML links
     mail:                     addresses in the text, and their domains
     content-type: charset:    of each part
     attachment:               names and suffixes of attached files, without their content
     header: missing:          headers that are present (In-Reply-To), or absent (Subject)
+    hidden: disguise:         text that HTML does not show; letters that are not what they seem
     ========================  ====================================================================
 
     `split` splits plain text into words. A str may be the message as text, or its bytes decoded
-    as Latin-1 or with surrogateescape. No word contains white space, unless those of `split` do.
+    as Latin-1 or with surrogateescape. Of alternatives (plain and HTML) all are read, and a word
+    counts as often as in the one that has it most. No word contains white space, unless those of
+    `split` do.
 
     >>> message = "From: Al <al@example.com>\nSubject: =?utf-8?q?caf=C3=A9?=\n\nSee www.example.org"
     >>> for word in email_words(message, re.compile(r"\w+").findall):
@@ -91,26 +93,36 @@ def email_words(message: str | bytes, split: Split) -> list[str]:
     url:example.org
     """
     data, is_text = _message_bytes(message)
-    data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
-    # Delivery reports are read as text: email would make a message of each blank line.
-    data = _STATUS.sub(b"text/delivery-status", data)
-    try:
-        if len(_BOUNDARY.findall(data)) > _MOST_BOUNDARIES:
-            raise ValueError
-        root = _parse(data)
-        headers = [(name.lower(), value) for name, value in root.raw_items()]
-        parts = list(_leaves(root))
-    except Exception:  # the standard library's parser fails on some messages
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    data = data.lstrip(b"\n")
+    if data.startswith(b"From "):  # the line between messages of an mbox
+        data = data.partition(b"\n")[2]
+    fields, body = read_fields(data)
+    if _TELLTALE.isdisjoint([name for name, _ in fields]):
         return _text_words(decode(data), split)
-    if _TELLTALE.isdisjoint(name for name, _ in headers):
-        return _text_words(decode(data), split)
-    words = list(_header_words(headers, split))
-    for part in parts:
-        try:
-            words += _part_words(part, is_text, split)
-        except Exception:  # as do its accessors: the other parts are still read
-            continue
+    words = _header_words(fields, split)
+    before: dict[int, dict[str, int]] = {}
+    for part in read_parts(fields, body):
+        found = _part_words(part, is_text, split)
+        if part.alternative >= 0:
+            found = _not_said(found, before.setdefault(part.alternative, {}))
+        words += found
     return words
+
+
+def _not_said(words: list[str], said: dict[str, int]) -> list[str]:
+    """Leave out what an alternative repeats, and note what has now been said how often."""
+    times: dict[str, int] = {}
+    new = []
+    for word in words:
+        times[word] = times.get(word, 0) + 1
+        if times[word] > said.get(word, 0):
+            new.append(word)
+    for word in new:
+        said[word] = times[word]
+    return new
 
 
 def _message_bytes(message: str | bytes) -> tuple[bytes, bool]:
@@ -134,173 +146,199 @@ def _message_bytes(message: str | bytes) -> tuple[bytes, bool]:
         return message.encode("utf-8", "replace"), True
 
 
-def _parse(data: bytes) -> Message:
-    from email import message_from_bytes
-
-    return message_from_bytes(data, policy=_policy())
-
-
-@cache
-def _policy() -> Policy[Any]:
-    """Make a policy that keeps raw headers, shortened.
-
-    policy.default parses headers in quadratic time and raises on broken addresses; its objects and
-    their folding are not needed. The charset is hidden from email, which would decode with any
-    codec of Python's, slow or unsafe.
-    """
-    from email.policy import Compat32
-
-    class Raw(Compat32):
-        def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
-            name, value = super().header_source_parse(sourcelines)
-            return name, value[:_LONGEST_HEADER]
-
-        def header_fetch_parse(self, name: str, value: str) -> str:
-            if name.lower() == "content-type":
-                return _CHARSET_NAME.sub("x-charset", value)
-            return value
-
-    return Raw()
-
-
-def _leaves(part: Message) -> Iterator[Message]:
-    """Iterate over the parts that have no parts; of alternatives, the plain one.
-
-    Alternatives repeat the same text: counting both would double every word. The plain one has no
-    markup, which would mark everyone who writes HTML. It is skipped if it is blank, as senders of
-    HTML often leave it.
-    """
-    if not part.is_multipart():
-        yield part
-        return
-    children: Any = part.get_payload()
-    if part.get_content_type() == "multipart/alternative":
-        plain = [p for p in children if p.get_content_type() == "text/plain" and _has_text(p)]
-        children = plain[:1] or children
-    for child in children:
-        yield from _leaves(child)
-
-
-def _has_text(part: Message) -> bool:
-    payload: Any = part.get_payload(decode=True)
-    return bool(payload and payload.strip())
-
-
-def _header_words(headers: Iterable[tuple[str, str]], split: Split) -> Iterator[str]:
+def _header_words(fields: Iterable[Field], split: Split) -> list[str]:
     names = set()
-    for name, value in headers:
+    words: list[str] = []
+    relays = 0
+    domains: dict[str, str] = {}
+    for name, value in fields:
         names.add(name)
         if name in _PEOPLE:
             text = _header_text(value)
             for address in _ADDRESS.findall(text):
-                yield from _address_words(name, address)
-            yield from _tagged(name, split(_ADDRESS.sub(" ", text)))
+                words += _address_words(name, address)
+                domains.setdefault(name, _owner(address))
+            words += _worded(name, _ADDRESS.sub(" ", text), split)
         elif name in _WORDED:
-            yield from _tagged(_WORDED[name], split(_header_text(value)))
+            words += _worded(_WORDED[name], _header_text(value), split)
         elif name in _VALUED:
-            yield from _tagged(name, _header_text(value).lower().split()[:1])
-    yield from _tagged("header", (name for name in _PRESENT if name in names))
-    yield from _tagged("missing", (name for name in _EXPECTED if name not in names))
+            words += [f"{name}:{word}" for word in _header_text(value).lower().split()[:1]]
+        elif name == "received":
+            relays += 1
+            if relays <= _MOST_RELAYS:
+                words += _relay_words(value)
+        elif name == "return-path":
+            for address in _ADDRESS.findall(_header_text(value))[:1]:
+                words += _domains(name, address.rpartition("@")[2])
+                domains.setdefault(name, _owner(address))
+    if domains.get("return-path", domains.get("from")) != domains.get("from"):
+        words.append("return-path:differs")
+    words += [f"header:{name}" for name in _PRESENT if name in names]
+    words += [f"missing:{name}" for name in _EXPECTED if name not in names]
+    return words
 
 
-def _part_words(part: Message, is_text: bool, split: Split) -> list[str]:
-    kind = part.get_content_type()
-    kind = kind if _KIND.fullmatch(kind) else "text/plain"
-    declared = _CHARSET.search(part.get("content-type", ""))
-    charset = declared[1].lower() if declared else None
+def _worded(tag: str, text: str, split: Split) -> list[str]:
+    text, disguises = undisguised(text)
+    return [f"{tag}:{word}" for word in split(text)] + [f"disguise:{how}" for how in disguises]
+
+
+def _owner(address: str) -> str:
+    """Take the last two labels of the domain of an address."""
+    return ".".join(address.lower().rstrip(".").rsplit("@", 1)[-1].rsplit(".", 2)[-2:])
+
+
+def _relay_words(value: bytes) -> list[str]:
+    """List whom a server says it got the message from: domains, networks.
+
+    >>> _relay_words(b" from mail (mx.example.org [192.0.2.7]) by here; today")
+    ['received:example.org', 'received:192.0.2', 'received:192.0']
+    """
+    found = _RELAY.match(value)
+    if not found:
+        return []
+    return [*_relay(b" ".join([found[1], found[2] or b""]))]
+
+
+@lru_cache(10_000)
+def _relay(said: bytes) -> tuple[str, ...]:
+    words: list[str] = []
+    text = said.decode("latin-1").lower()
+    for a, b, c in _NUMBERS.findall(text):
+        words += [f"received:{a}.{b}.{c}", f"received:{a}.{b}"]
+    for host in _HOST.findall(_NUMBERS.sub(" ", text)):
+        labels = host.rsplit(".", 2)
+        if not labels[-1].isdigit():
+            words.insert(0, f"received:{'.'.join(labels[-2:])}")
+    return tuple(dict.fromkeys(words))
+
+
+def _part_words(part: Part, is_text: bool, split: Split) -> list[str]:
+    kind, charset = part.kind, part.charset
     words = [f"content-type:{kind}"] + ([f"charset:{charset}"] if charset else [])
-    attached = part.get("content-disposition", "").strip().lower().startswith("attachment")
-    if attached or not kind.startswith(("text/", "multipart/")):
-        names = _header_text(part.get_filename("")).lower().rstrip(". ").split()
+    if part.is_attached or not kind.startswith(("text/", "multipart/", "message/")):
+        names = _header_text(part.name).lower().rstrip(". ").split()
         suffixes = [name.rpartition(".")[2] for name in names[-1:] if "." in name]
-        return words + list(_tagged("attachment", names + suffixes))
-    encoding = part.get("content-transfer-encoding", "").strip().lower()
-    data: Any = part.get_payload(decode=True)
-    as_text = is_text and encoding not in ("base64", "quoted-printable")
-    text = decode(data, *(("utf-8", charset) if as_text else (charset,)))
+        return words + [f"attachment:{name}" for name in names + suffixes]
+    as_text = is_text and part.encoding not in ("base64", "quoted-printable")
+    text = decode(part.content(), *(("utf-8", charset) if as_text else (charset,)))
     # A multipart that still has text is one whose boundary was not found.
     if kind in ("text/html", "text/enriched") or _LOOKS_HTML.match(text):
-        text, links = read_html(text)
-        text = " ".join([text, *map(_link_text, links)])
+        page = read_html(text)
+        words += [f"hidden:{how}" for how in page.hidden]
+        words += _text_words(page.text, split)
+        for link in page.links:
+            words += _link_words(link, split)
+        return words
     return words + _text_words(text, split)
 
 
-def _link_text(link: str) -> str:
-    """Normalise a link of a page; empty if it leads nowhere else.
+def _link_words(link: str, split: Split) -> list[str]:
+    """Read a link of a page; nothing if it leads nowhere else.
 
-    >>> [_link_text(s) for s in ["//example.com/a b", "mailto:a@example.com", "p.gif", "cid:7"]]
-    ['http://example.com/ab', 'a@example.com', '', '']
+    >>> [_link_words(s, str.split) for s in ["//example.com/a b", "mailto:a@b.example", "p.gif"]]
+    [['url:example.com', 'url:/ab'], ['mail:a@b.example', 'mail:b.example'], []]
     """
     link = "".join(link.split())
     if link.startswith("//"):
-        return f"http:{link}"
-    if link[:7].lower() == "mailto:":
-        return link[7:]
-    return link if _LINK.match(link) else ""
+        link = f"http:{link}"
+    elif link[:7].lower() == "mailto:":
+        found = _ADDRESS.match(link, 7)
+        return _address_words("mail", found[0]) if found else []
+    return _url_words(link, split) if _URL.match(link) else []
 
 
 def _text_words(text: str, split: Split) -> list[str]:
-    words: list[str] = []
+    text, disguises = undisguised(text)
+    words = [f"disguise:{how}" for how in disguises]
+    pieces: list[str] = []
+    end = 0
+    for at in _marks(text):
+        if at < end:
+            continue  # in what was taken already
+        if text[at] == "@":
+            start = _start_of_address(text, at, end)
+            found = _AFTER_AT.match(text, at) if start < at else None
+            if found is None:
+                continue
+            words += _address_words("mail", text[start : found.end()])
+        else:
+            start = _start_of_link(text, at, end)
+            found = (
+                _LINK_REST.match(text, at + (3 if text[at] == ":" else 4)) if start >= 0 else None
+            )
+            if found is None:
+                continue
+            words += _url_words(text[start : found.end()], split)
+        pieces += [text[end:start], " "]
+        end = found.end()
+    if end:
+        text = "".join([*pieces, text[end:]])
+    # A colon is the mark of a tag: no word of a text may look like one.
+    return split(text.replace(":", " ")) + words
 
-    def take(found: re.Match[str]) -> str:
-        link = found[0]
-        words.extend(
-            _address_words("mail", link) if _ADDRESS.fullmatch(link) else _url_words(link, split)
-        )
-        return " "
 
-    text = _LINK.sub(take, text)
-    return split(text) + words
+def _marks(text: str) -> list[int]:
+    """Find what links and addresses have, each by a search of its own: these are quick."""
+    return sorted(found.start() for mark in _MARKS for found in mark.finditer(text))
 
 
-def _url_words(url: str, split: Split) -> Iterator[str]:
+def _start_of_address(text: str, at: int, end: int) -> int:
+    """Go back from an @ to where the address begins, not beyond `end`."""
+    while at > end and (text[at - 1].isalnum() or text[at - 1] in "_.+%'-"):
+        at -= 1
+    return at
+
+
+def _start_of_link(text: str, at: int, end: int) -> int:
+    """Find where the link begins that has its mark, :// or www., at a place; −1 for none."""
+    if text[at] == ":":
+        found = _SCHEME.search(text, max(end, at - 6), at)
+        return found.start() if found else -1
+    before = text[at - 1 : at]
+    return at if not before or not (before.isalnum() or before in "_.@/-") else -1
+
+
+def _url_words(url: str, split: Split) -> list[str]:
     """Split a URL into its host, its domains and the words of the rest.
 
-    >>> list(_url_words("http://me@www.example.com:80/buy?now", str.split))
+    >>> _url_words("http://me@www.example.com:80/buy?now", str.split)
     ['url:www.example.com', 'url:example.com', 'url:/buy?now']
     """
     _, _, rest = url.rpartition("://") if "://" in url[:8] else ("", "", url)
-    end = re.search(r"[/?#\\]", rest)
+    end = _PATH.search(rest)
     site, path = (rest[: end.start()], rest[end.start() :]) if end else (rest, "")
-    yield from _domains("url", site.rpartition("@")[2].partition(":")[0])
-    yield from _tagged("url", split(path))
+    words = [*_domains("url", site.rpartition("@")[2].partition(":")[0])]
+    return words + [f"url:{word}" for word in split(path)] if len(path) > 1 else words
 
 
-def _address_words(tag: str, address: str) -> Iterator[str]:
+def _address_words(tag: str, address: str) -> list[str]:
     address = address.lower().strip(".'-")
-    yield f"{tag}:{address}"
-    yield from _domains(tag, address.rpartition("@")[2])
+    return [f"{tag}:{address}", *_domains(tag, address.rpartition("@")[2])]
 
 
-def _domains(tag: str, host: str) -> Iterator[str]:
+@lru_cache(10_000)
+def _domains(tag: str, host: str) -> tuple[str, ...]:
     """List a host, and the last three and two of its labels, which identify its owner.
 
-    >>> list(_domains("url", "Shop.News.Example.co.uk")), list(_domains("url", "10.0.0.1"))
-    (['url:shop.news.example.co.uk', 'url:example.co.uk', 'url:co.uk'], ['url:10.0.0.1'])
+    >>> _domains("url", "Shop.News.Example.co.uk"), _domains("url", "10.0.0.1")
+    (('url:shop.news.example.co.uk', 'url:example.co.uk', 'url:co.uk'), ('url:10.0.0.1',))
     """
     host = host.lower().strip(".,;:!?)]}'-")
     if not host:
-        return
-    yield f"{tag}:{host}"
+        return ()
     labels = host.rsplit(".", 3)
-    if labels[-1].isdigit():
-        return
-    for n in (3, 2):
-        if len(labels) > n:
-            yield f"{tag}:{'.'.join(labels[-n:])}"
+    owners = () if labels[-1].isdigit() else [n for n in (3, 2) if len(labels) > n]
+    return (f"{tag}:{host}", *(f"{tag}:{'.'.join(labels[-n:])}" for n in owners))
 
 
-def _tagged(tag: str, words: Iterable[str]) -> Iterator[str]:
-    return (f"{tag}:{word}" for word in words)
-
-
-def _header_text(value: str) -> str:
+def _header_text(value: bytes) -> str:
     """Decode a header: encoded words (RFC 2047), and bytes in the likeliest charset.
 
-    >>> _header_text("=?iso-8859-1?q?gr=FC=DF?= =?utf-8?b?w6kh?= you")
+    >>> _header_text(b"=?iso-8859-1?q?gr=FC=DF?= =?utf-8?b?w6kh?= you")
     'grüßé! you'
     """
-    text = decode(value.encode("utf-8", "surrogateescape"))
+    text = value.decode("ascii") if value.isascii() else decode(value)
     if "=?" not in text:
         return text
     pieces: list[str] = []

@@ -1,0 +1,92 @@
+"""Messages from where people keep them: mbox files, Maildirs, folders, single files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from priory.base.errors import InputError
+from priory.sources.files import Location, read_bytes, unreadable
+from priory.sources.mbox import mbox_messages
+
+__all__ = ["is_single", "read_mail", "split_mbox"]
+
+_BETWEEN = re.compile(rb"\r?\n\r?\n(?=From [^\r\n]*\d{4})")
+_QUOTED = re.compile(rb"^>(?=>*+From )", re.MULTILINE)
+_MAILDIR = ("cur", "new")
+
+
+def read_mail(path: Location) -> Iterator[tuple[str, bytes]]:
+    r"""Iterate over the messages at a path, with a name for each, as bytes.
+
+    A file that begins with "From " is an mbox; any other file is one message. Of a Maildir those in
+    `cur` and `new` are read, of another folder all files at any depth but hidden ones, by name.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "1.eml").write_bytes(b"To: a\n\nHi")
+    ...     [(Path(name).name, data) for name, data in read_mail(folder)]
+    [('1.eml', b'To: a\n\nHi')]
+    """
+    place = Path(path)
+    if not place.exists():
+        raise InputError(f"No such file or folder: {str(place)!r}.")
+    if not place.is_dir():
+        yield from _file(place)
+        return
+    if all((place / name).is_dir() for name in _MAILDIR):
+        for name in _MAILDIR:
+            yield from _folder(place / name)
+        return
+    yield from _folder(place)
+
+
+def is_single(path: Location) -> bool:
+    """Tell whether a path is a file that holds one message."""
+    place = Path(path)
+    if place.is_dir():
+        return False
+    try:
+        with place.open("rb") as file:
+            return file.read(5) != b"From "
+    except OSError as error:
+        raise unreadable(place, error) from None
+
+
+def split_mbox(data: bytes) -> list[bytes]:
+    r"""Cut what came through a pipe into messages: an mbox, or a single message.
+
+    >>> split_mbox(b"From a Mon Jan 1 00:00:00 2001\nTo: b\n\nx\n\nFrom c Mon 2001\nTo: d\n\ny\n")
+    [b'To: b\n\nx', b'To: d\n\ny\n']
+    """
+    if not data.startswith(b"From "):
+        return [data] if data.strip() else []
+    pieces = [piece.partition(b"\n")[2] for piece in _BETWEEN.split(data)]
+    return [_QUOTED.sub(b"", piece) if b">From " in piece else piece for piece in pieces]
+
+
+def _folder(place: Path) -> Iterator[tuple[str, bytes]]:
+    try:
+        entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+    except OSError as error:
+        raise unreadable(place, error) from None
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir():
+            if not entry.is_symlink():  # which may lead back here
+                yield from _folder(Path(entry.path))
+        elif entry.is_file():
+            yield from _file(Path(entry.path))
+
+
+def _file(place: Path) -> Iterator[tuple[str, bytes]]:
+    if is_single(place):
+        data = read_bytes(place)
+        if data.strip():
+            yield str(place), data
+        return
+    for number, data in enumerate(mbox_messages(place), 1):
+        yield f"{place}:{number}", data

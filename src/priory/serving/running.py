@@ -1,0 +1,72 @@
+"""Run a server: one process, or several that read the same model files."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from importlib.util import find_spec
+from typing import Any
+
+from priory.base.errors import PrioryWarning, SettingError
+from priory.serving.configuration import LOOPBACK, Configuration
+from priory.serving.gate import Gate, make_app
+
+__all__ = ["check_address", "run", "worker_app"]
+
+VARIABLE = "PRIORY_SERVING"
+"""How workers, which are processes of their own, are told of the configuration."""
+
+KEEP_ALIVE = 30
+CONNECTIONS = 1_000
+
+
+def check_address(host: str, configuration: Configuration) -> None:
+    """Refuse to listen where others can reach it, unless whoever asks must have a token.
+
+    >>> check_address("0.0.0.0", Configuration({"days": "days.priory"}))
+    Traceback (most recent call last):
+    priory.base.errors.SettingError: host='0.0.0.0' can be reached from other machines: give
+    token_file, so that whoever asks needs a token.
+    """
+    if host not in LOOPBACK and configuration.token_file is None:
+        raise SettingError(
+            f"host={host!r} can be reached from other machines: give token_file, so that whoever "
+            "asks needs a token."
+        )
+
+
+def run(configuration: Configuration, host: str, port: int, workers: int = 1) -> None:
+    """Serve until interrupted."""
+    check_address(host, configuration)
+    if find_spec("fastapi") is None or find_spec("uvicorn") is None:
+        raise SettingError("priory serve needs FastAPI and uvicorn: pip install 'priory[web]'.")
+    import uvicorn
+
+    how: dict[str, Any] = {
+        "host": host,
+        "port": port,
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "timeout_keep_alive": KEEP_ALIVE,
+        "limit_concurrency": CONNECTIONS,
+        "timeout_graceful_shutdown": 5,
+        "ws": "none",
+    }
+    if workers == 1:
+        _quiet()
+        uvicorn.run(make_app(configuration), **how)
+        return
+    os.environ[VARIABLE] = configuration.to_json()
+    uvicorn.run("priory.serving.running:worker_app", factory=True, workers=workers, **how)
+
+
+def worker_app() -> Gate:
+    """Make the application of one worker."""
+    _quiet()
+    return make_app(Configuration.from_json(os.environ[VARIABLE]))
+
+
+def _quiet() -> None:
+    """Leave warnings out of the log: they hold values of rows."""
+    warnings.simplefilter("ignore", PrioryWarning)

@@ -1,0 +1,239 @@
+// The served page. Views are markup that the server makes of the report's components; a form is
+// computed here by scoring.js, and worked out by the server when it rests.
+"use strict";
+
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const view = $("view"), notice = $("notice"), title = $("title"), chooser = $("model");
+  const REST = 250; // milliseconds without a change, after which the server is asked
+  const state = { token: sessionStorage.getItem("token"), schema: null, row: {}, history: [] };
+  const SVG = "http://www.w3.org/2000/svg";
+
+  const made = (name, attributes = {}, ...children) => {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.append(...children);
+    return element;
+  };
+  const drawn = (name, attributes) => {
+    const element = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    return element;
+  };
+  const percent = (p) => `${(100 * p).toFixed(1)}\u00a0%`;
+
+  function tell(text, wrong = false) {
+    notice.textContent = text;
+    notice.classList.toggle("wrong", wrong);
+  }
+
+  async function ask(path, body, method = body === undefined ? "GET" : "POST", kind = "application/json") {
+    const headers = {};
+    if (state.token) headers.Authorization = `Bearer ${state.token}`;
+    if (body !== undefined) headers["Content-Type"] = kind;
+    const sent = body === undefined || kind !== "application/json" ? body : JSON.stringify(body);
+    const answer = await fetch(path, { method, headers, body: sent });
+    if (answer.status === 401 || answer.status === 403) $("key").hidden = false;
+    if (!answer.ok) {
+      const told = await answer.json().catch(() => ({}));
+      throw new Error(told.error ? told.error.message : `The server answered ${answer.status}.`);
+    }
+    return answer;
+  }
+  const asJson = async (...given) => (await ask(...given)).json();
+
+  /** Put markup of the server's own components into an element; scripts in it would not run. */
+  const put = (element, html) => {
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    element.replaceChildren(template.content);
+  };
+
+  // Views
+
+  const at = () => `/page/${encodeURIComponent(chooser.value)}`;
+  const by = () => `/v1/models/${encodeURIComponent(chooser.value)}`;
+
+  const views = {
+    async overview() {
+      const found = await asJson(`${at()}/overview`);
+      title.textContent = found.title;
+      put(view, found.html);
+    },
+
+    async ask() {
+      title.textContent = `Ask about ${state.schema.target ?? "a row"}`;
+      const found = await asJson(`${at()}/ask`);
+      put(view, found.html);
+      const worked = made("div", { id: "explained", "aria-busy": "true" });
+      view.append(worked);
+      const form = $("priory-form");
+      if (!form || !found.data) return;
+      let waiting = null, last = 0;
+      priory.startForm(found.data, form, (row, p) => {
+        state.row = asRow(found.data.columns, row);
+        worked.dataset.computed = JSON.stringify(p);
+        clearTimeout(waiting);
+        waiting = setTimeout(async () => {
+          const turn = ++last;
+          worked.setAttribute("aria-busy", "true");
+          try {
+            const answer = await asJson(`${at()}/explain`, { row: state.row });
+            if (turn !== last || !worked.isConnected) return;
+            put(worked, answer.html);
+            worked.dataset.answered = JSON.stringify(Object.values(answer.probabilities));
+            tell("");
+          } catch (error) {
+            tell(error.message, true);
+          }
+          worked.setAttribute("aria-busy", "false");
+        }, REST);
+      });
+    },
+
+    async quality() {
+      title.textContent = "Quality";
+      const found = await asJson(`${at()}/quality`);
+      put(view, found.html);
+      if (found.curves.length) view.append(thresholds(found.curves));
+    },
+  };
+
+  /** The row of a form as the API takes it: by name, without what is missing. */
+  function asRow(columns, values) {
+    const row = {};
+    columns.forEach(({ name, kind, names }, j) => {
+      const value = values[j];
+      if (value === null) return;
+      if (value === priory.OTHER) row[name] = "– another value –";
+      else if (names) row[name] = names[value];
+      else if (kind === "date") row[name] = new Date(value * 1000).toISOString().slice(0, 10);
+      else row[name] = value;
+    });
+    return row;
+  }
+
+  // Quality: a threshold by hand, or by what errors cost
+
+  function thresholds(curves) {
+    const which = made("select", { id: "which" });
+    curves.forEach((curve, i) => which.append(made("option", { value: i }, curve.class)));
+    which.value = curves.length === 2 ? 1 : 0;
+    const slider = made("input", { type: "range", id: "threshold", min: 0, step: 1 });
+    const cost = made("input", { type: "range", id: "cost", min: -50, max: 50, step: 1, value: 0 });
+    const picture = made("div"), told = made("div", { role: "status" });
+    const costs = () => 10 ** (Number(cost.value) / 25);
+
+    function pick(curve) {
+      const ratio = costs();
+      const spent = curve.true.map((hit, i) =>
+        ratio * (1 - hit) * curve.positive + curve.false[i] * curve.negative);
+      slider.value = curve.true.length - 1 - spent.indexOf(Math.min(...spent));
+    }
+    function show() {
+      const curve = curves[Number(which.value)], last = curve.true.length - 1;
+      const i = last - Number(slider.value), ratio = costs();
+      const hit = curve.true[i], alarm = curve.false[i];
+      const rows = (x) => x.toLocaleString("en", { maximumFractionDigits: 0 });
+      const missed = (1 - hit) * curve.positive, wrong = alarm * curve.negative;
+      const svg = drawn("svg", { viewBox: "-34 -8 250 246", role: "img",
+        "aria-label": `ROC curve of ${curve.class}: ${percent(hit)} found at ${percent(alarm)} false alarms` });
+      svg.append(drawn("rect", { class: "frame", width: 200, height: 200 }),
+        drawn("line", { class: "diagonal", x1: 0, y1: 200, x2: 200, y2: 0 }),
+        drawn("polyline", { class: "roc", points: curve.true.map((y, j) => `${200 * curve.false[j]},${200 - 200 * y}`).join(" ") }),
+        drawn("circle", { class: "at", cx: 200 * alarm, cy: 200 - 200 * hit, r: 6 }));
+      for (const [x, y, text, anchor] of [[0, 216, "0", "middle"], [200, 216, "1", "middle"], [-6, 204, "0", "end"],
+        [-6, 6, "1", "end"], [100, 232, "share of the others called so", "middle"]]) {
+        const label = drawn("text", { x, y, "text-anchor": anchor });
+        label.textContent = text;
+        svg.append(label);
+      }
+      const side = drawn("text", { transform: "translate(-20 100) rotate(-90)", "text-anchor": "middle" });
+      side.textContent = "share found";
+      svg.append(side);
+      picture.replaceChildren(svg);
+      slider.setAttribute("aria-valuetext", `probability ${curve.thresholds[i].toFixed(3)}`);
+      cost.setAttribute("aria-valuetext", `${ratio.toPrecision(2)} times`);
+      told.replaceChildren(
+        made("p", {}, `A row is called ${curve.class} from a probability of `, made("strong", {}, curve.thresholds[i].toFixed(3)), " on."),
+        made("p", {}, `${percent(hit)} of ${rows(curve.positive)} are found and ${rows(missed)} missed; ` +
+          `${percent(alarm)} of ${rows(curve.negative)} others are called so too: ${rows(wrong)} false alarms.`),
+        made("p", {}, `If a miss costs ${ratio.toPrecision(2)} and a false alarm 1, that is ${rows(ratio * missed + wrong)} in all.`));
+    }
+    which.addEventListener("change", () => { begin(); });
+    slider.addEventListener("input", show);
+    cost.addEventListener("input", () => { pick(curves[Number(which.value)]); show(); });
+    function begin() {
+      const curve = curves[Number(which.value)];
+      slider.max = curve.true.length - 1;
+      pick(curve);
+      show();
+    }
+    begin();
+    return made("section", { id: "thresholds", "aria-labelledby": "thresholds-title" },
+      made("h2", { id: "thresholds-title" }, "A threshold, and what errors cost"),
+      made("div", { class: "threshold" }, picture,
+        made("div", {}, made("label", { for: "which" }, "The class"), which,
+          made("label", { for: "threshold" }, "Threshold"), slider,
+          made("label", { for: "cost" }, "What a miss costs, in false alarms (chooses the best threshold)"), cost, told)));
+  }
+
+  // Moving about
+
+  async function show() {
+    const name = views[location.hash.slice(1)] ? location.hash.slice(1) : "overview";
+    for (const link of document.querySelectorAll("nav a")) {
+      if (link.hash === `#${name}`) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    tell("");
+    view.setAttribute("aria-busy", "true");
+    try {
+      await views[name]();
+      document.title = `${title.textContent} – priory`;
+    } catch (error) {
+      view.replaceChildren();
+      tell(error.message, true);
+    }
+    view.setAttribute("aria-busy", "false");
+    document.documentElement.dataset.view = name;
+  }
+
+  async function load() {
+    state.schema = await asJson(`${by()}/schema`);
+    const { rows, state: how, learns } = state.schema;
+    $("about").textContent = `${chooser.value}: ${rows.toLocaleString("en")} rows, ${how}`;
+    for (const link of document.querySelectorAll('nav a[href="#learn"]')) link.parentElement.hidden = !learns;
+  }
+
+  async function begin() {
+    try {
+      const found = await asJson("/v1/models");
+      chooser.replaceChildren(...found.models.map(({ name }) => made("option", { value: name }, name)));
+      chooser.value = found.first;
+      chooser.parentElement.hidden = found.models.length < 2;
+      await load();
+      await show();
+    } catch (error) {
+      tell(error.message, true);
+      view.setAttribute("aria-busy", "false");
+    }
+  }
+
+  $("key").addEventListener("submit", (event) => {
+    event.preventDefault();
+    state.token = $("token").value.trim();
+    sessionStorage.setItem("token", state.token);
+    $("token").value = "";
+    $("key").hidden = true;
+    begin();
+  });
+  chooser.addEventListener("change", async () => { await load(); await show(); });
+  window.addEventListener("hashchange", async () => {
+    if (location.hash === "#main") return;
+    await show();
+    $("main").focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+  });
+  begin();
+})();
