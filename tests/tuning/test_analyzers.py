@@ -119,8 +119,8 @@ def test_what_is_given_is_kept():
         ({"readout": "multinomial"}, Analyzer()),
     ):
         assert analyzer_of(TextNB(**options).fit(texts, y)) == expected
-    assert analyzer_of(TextNB.textbook().fit(texts, y)) == Analyzer()
-    assert TextNB.textbook().analyzer == "word"
+    assert analyzer_of(TextNB.textbook().fit(texts, y)) == Analyzer("sklearn")
+    assert TextNB.textbook().analyzer == "sklearn"
 
 
 def test_few_texts_keep_words():

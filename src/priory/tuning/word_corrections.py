@@ -174,7 +174,6 @@ def correct_words(
         others = problem.with_evidence(rows.evidence(choice.alpha, without=g), trust)
         return others, others.fit(np.flatnonzero(rows.group != g), choice.ridge)
 
-    _ = problem.looked_at  # once for all threads
     tasks = [partial(learned, g) for g in (None, *range(GROUPS))]
     (_, whole), *without = in_parallel(tasks, thread_count())
     scores = np.array(offset, dtype=np.float64)
@@ -250,51 +249,61 @@ class WordProblem:
     def with_evidence(self, evidence: AnyArray, trust: float) -> WordProblem:
         """Make the same problem with other evidence, whose weight in the offset is given.
 
-        A text looks at the same classes as before. What it is judged by stays as it was: those that
-        are left out have the same evidence in both.
+        The classes that a text looks at are found anew: which they are would tell of the texts that
+        are left out.
         """
-        own, offset, before, *rest = self.looked_at
-        if self.is_sparse:
-            evidence = np.take_along_axis(evidence, rest[1], axis=1)
         found = object.__new__(WordProblem)
-        found.__dict__ |= self.__dict__
-        moved = offset + np.float32(trust) * (evidence - before)
-        found.__dict__["looked_at"] = (own, _float32(moved), _float32(evidence), *rest)
+        made = ("looked_at", "_sorted", "keys")
+        found.__dict__ |= {k: v for k, v in self.__dict__.items() if k not in made}
+        found.offset = _float32(self.offset)
+        found.offset += np.float32(trust) * (evidence - self.evidence)
+        found.evidence = evidence
         return found
 
     @cached_property
     def looked_at(self) -> tuple[Any, ...]:
         """What each text looks at: (own, offset, evidence, rest, active, slots)."""
         n, S = self.offset.shape
-        top = self.offset.max(axis=1, keepdims=True) if S > 1 else np.zeros((n, 1))
         if not self.is_sparse:
+            top = self.offset.max(axis=1, keepdims=True) if S > 1 else np.zeros((n, 1))
             rest = _float32(np.tile([-np.inf, 0.0], (n, 1)))
             return self.y, _float32(self.offset - top), _float32(self.evidence), rest, None, None
         active = np.empty((n, ACTIVE), dtype=np.int32)
-        scores, evidence = (np.empty((n, ACTIVE), dtype=np.float32) for _ in range(2))
-        rest, own = np.empty((n, 2), dtype=np.float32), np.empty(n, dtype=np.int32)
-        height = max(1, 2_000_000 // S)
-        for first in range(0, n, height):
-            some = slice(first, first + height)
-            given = self.offset[some] - top[some]
+        for some in self._stretches():
+            given, y = self.offset[some], self.y[some]
             likeliest = np.argpartition(-given, ACTIVE - 1, axis=1)[:, :ACTIVE]
-            likeliest.sort(axis=1)
-            missed = ~(likeliest == self.y[some, None]).any(axis=1)
-            values = np.take_along_axis(given, likeliest, axis=1)
-            least = values.argmin(axis=1)
-            likeliest[missed, least[missed]] = self.y[some][missed]
-            values = np.take_along_axis(given, likeliest, axis=1)
-            others = np.exp(given)
-            np.put_along_axis(others, likeliest, 0.0, axis=1)
-            total = np.maximum(others.sum(axis=1), np.finfo(np.float32).tiny)
-            mean = (others * self.evidence[some]).sum(axis=1) / total
-            active[some], scores[some] = likeliest, values
-            rest[some] = np.stack([np.log(total), mean], axis=1)
-            evidence[some] = np.take_along_axis(self.evidence[some], likeliest, axis=1)
-            own[some] = (likeliest == self.y[some, None]).argmax(axis=1)
+            missed = ~(likeliest == y[:, None]).any(axis=1)
+            least = np.take_along_axis(given, likeliest, axis=1).argmin(axis=1)
+            likeliest[missed, least[missed]] = y[missed]
+            active[some] = np.sort(likeliest, axis=1)
+        own = (active == self.y[:, None]).argmax(axis=1).astype(np.int32)
         slots = np.empty((len(self.words), ACTIVE), dtype=np.int32)
         self.keys = pair_slots(self.rows.indptr, self.words, active, slots)
-        return own, scores, evidence, rest, active, slots
+        return own, *self._at(active), active, slots
+
+    def _at(self, active: CodeArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+        """Give the offsets and the evidence of active classes, and what all others add up to.
+
+        Of those that is log Σ e^offset, and their mean evidence.
+        """
+        scores, evidence = (np.empty(active.shape, dtype=np.float32) for _ in range(2))
+        rest = np.empty((len(active), 2), dtype=np.float32)
+        for some in self._stretches():
+            given, S = self.offset[some].astype(np.float32), self.evidence[some]
+            given -= given.max(axis=1, keepdims=True)
+            scores[some] = np.take_along_axis(given, active[some], axis=1)
+            evidence[some] = np.take_along_axis(S, active[some], axis=1)
+            others = np.exp(given, out=given)
+            np.put_along_axis(others, active[some], np.float32(0.0), axis=1)
+            total = np.maximum(others.sum(axis=1), np.finfo(np.float32).tiny)
+            rest[some] = np.stack([np.log(total), (others * S).sum(axis=1) / total], axis=1)
+        return scores, evidence, rest
+
+    def _stretches(self) -> list[slice]:
+        """Part the texts, so that not too many scores are worked on at once."""
+        n, S = self.offset.shape
+        height = max(1, 1_000_000 // S)
+        return [slice(first, min(first + height, n)) for first in range(0, n, height)]
 
     def fit(self, learned: IntArray, ridge: float) -> _Learned:
         """Learn some of the texts."""
