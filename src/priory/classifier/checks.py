@@ -43,5 +43,7 @@ def check_size(frame: Frame, schema: Schema, name_row: bool) -> None:
 
 def _has_large(values: AnyArray) -> bool:
     """Say whether a number is infinite or too large to be squared; NaN is neither."""
+    if values.size == 1:  # a single row should not pay for two reductions
+        return bool(abs(values.item()) > LARGEST)
     least, most = (f.reduce(values, axis=None, initial=0.0) for f in (np.fmin, np.fmax))
     return max(-float(least), float(most)) > LARGEST

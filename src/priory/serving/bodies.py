@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
 from priory.base.typing import FloatArray
 from priory.classifier.json_rows import answers, tidy_row
 from priory.serving.refusals import Refusal
@@ -169,7 +171,7 @@ def _arrow(classes: Any, p: FloatArray) -> bytes:
     table = pa.table(
         {
             "prediction": pa.DictionaryArray.from_arrays(best.astype("int32"), names),
-            "probability": p[range(len(p)), best] if len(p) else p[:, 0],
+            "probability": p[np.arange(len(p)), best],
             **{f"P({name})": p[:, k] for k, name in enumerate(names)},
         }
     )

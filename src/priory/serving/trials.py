@@ -8,6 +8,7 @@ import secrets
 import tempfile
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,10 @@ class Trial:
 
     def told(self) -> dict[str, Any]:
         """Say how far it is, and what is known so far."""
-        share = None
-        if self._opened is not None and self.stage == "training":
-            share = self._opened.fraction_done()
+        share, opened = None, self._opened
+        if opened is not None and self.stage == "training":
+            with suppress(Exception):  # another thread may close it just now
+                share = opened.fraction_done()
         return {
             "stage": self.stage,
             "progress": share,
