@@ -58,7 +58,13 @@ QUICK, ENOUGH, MOST = 5_000, 0.01, 1_000
 PYTHON = {
     "pairs.take_pairs": "NumPy's indexing of six arrays, beside the type it belongs to",
     "utf8.Borrowed": "holds what borrow_texts gives",
+    "adagrad.learn_words": "steps from text to text, in float32; a loop of Python in the tests",
+    "adagrad.add_pairs_csr": "a sparse product with a table for each group of rows, in float32",
+    "adagrad.take_groups": "takes texts out of sums, beside what reads them",
+    "adagrad.known_words": "marks words, beside what reads them",
+    "adagrad.pair_slots": "numbers pairs as they come, for learn_words",
     "text.character_tables": "shows the tests what is known of every code point",
+    "text.character_stretches": "tells a page in a browser what is a word",
 }
 """What is among the kernels and replaces nothing."""
 

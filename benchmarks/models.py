@@ -16,7 +16,8 @@ from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -26,6 +27,7 @@ from sklearn.preprocessing import (
     OrdinalEncoder,
     StandardScaler,
 )
+from sklearn.svm import LinearSVC
 
 import priory
 
@@ -33,7 +35,10 @@ __all__ = [
     "DEFAULT",
     "MOST_TERMS",
     "NAIVE",
+    "ONE_WORD",
     "PEERS",
+    "SVM",
+    "TUNED",
     "Make",
     "absent",
     "lightgbm",
@@ -46,6 +51,10 @@ Make = Callable[[], Any]
 
 DEFAULT, NAIVE = "priory", "priory, pairs=None"
 """The models that stand for priory where few are shown."""
+
+ONE_WORD, SVM = "priory, single words", "linear SVM, tuned"
+TUNED = "logistic regression, tuned"
+"""Models of texts that see the same words."""
 
 OURS: Mapping[str, Make] = {
     DEFAULT: lambda: priory.NaiveBayes(),
@@ -90,10 +99,16 @@ def tables(terms: int = 1) -> dict[str, Make]:
 
 
 def texts() -> dict[str, Make]:
-    """Return the models of texts."""
+    """Return the models of texts; those with C or alpha choose it, and min_df, by three folds."""
     return {
         DEFAULT: lambda: priory.TextNB(),
+        ONE_WORD: lambda: priory.TextNB(analyzer="sklearn"),
         "priory textbook": lambda: priory.TextNB.textbook(),
+        SVM: lambda: _tuned(LinearSVC(), {"C": [0.1, 1.0, 10.0]}),
+        TUNED: lambda: _tuned(LogisticRegression(max_iter=300), {"C": [1.0, 10.0, 100.0, 1000.0]}),
+        "SGD, tuned": lambda: _tuned(
+            SGDClassifier(loss="log_loss", random_state=0), {"alpha": [1e-5, 1e-4, 1e-3]}
+        ),
         "MultinomialNB": lambda: make_pipeline(CountVectorizer(), MultinomialNB()),
         "BernoulliNB": lambda: make_pipeline(CountVectorizer(), BernoulliNB()),
         "ComplementNB": lambda: make_pipeline(CountVectorizer(), ComplementNB()),
@@ -101,6 +116,36 @@ def texts() -> dict[str, Make]:
             TfidfVectorizer(sublinear_tf=True), LogisticRegression(max_iter=1000)
         ),
     }
+
+
+def _tuned(model: Any, options: Mapping[str, list[float]]) -> Any:
+    """Return tf-idf of single words and a linear model, its strength and min_df chosen."""
+    pipe = make_pipeline(TfidfVectorizer(sublinear_tf=True), model)
+    name = type(model).__name__.lower()
+    grid = {f"{name}__{option}": values for option, values in options.items()}
+    grid["tfidfvectorizer__min_df"] = [1, 2]
+    scoring = "neg_log_loss" if hasattr(model, "predict_log_proba") else "accuracy"
+    return Labelled(GridSearchCV(pipe, grid, cv=3, scoring=scoring))
+
+
+class Labelled:
+    """A model that may give no probabilities: then its label has almost all of it."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def fit(self, X: Any, y: np.ndarray) -> Labelled:
+        """Learn texts."""
+        self.model.fit(X, y)
+        self.classes_ = self.model.classes_
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the classes; log-losses of labels mean nothing."""
+        if hasattr(self.model, "predict_proba"):
+            return np.asarray(self.model.predict_proba(X))
+        hits = self.model.predict(X)[:, None] == self.classes_
+        return np.where(hits, 1.0 - 1e-6, 1e-6 / max(len(self.classes_) - 1, 1))
 
 
 def absent() -> dict[str, str]:

@@ -36,8 +36,14 @@ SCRIPTS = {
     "ASCII": "abcdefghijklmnopqrstuvwxyz",
     "accents": "abcdefghijklmnopqrstuvwxyzàâäçéèêëîïôöùûüÿñãõå",
     "Cyrillic": "абвгдежзийклмнопрстуфхцчшщъыьэюя",
+    "Devanagari": "अआइकखगचजटडतदनपबमयरलवशसह\u093e\u093f\u0940\u0941\u0947\u094d\u0902",
     "CJK": "的一是不了人我在有他这中大来上国个到说们为子和你地出道也时年",
 }
+
+
+RATES = {"CJK": 0.25}
+"""What part of ASCII's rate is wanted, by bytes, else ⅔: every character of Chinese is a word, and
+every pair, so that it has four times as many words."""
 
 
 def zipf_texts(n_bytes: int, n_words: int, script: str = "ASCII") -> tuple[list[str], np.ndarray]:
@@ -96,13 +102,13 @@ def texts(sizes: Sizes) -> Iterator[Work]:
         yield Work(
             f"TextNB fit, {script}",
             f"{_megabytes(other):.0f} MB",
-            functools.partial(TEXT_FITS["priory"](), other, other_y),
+            functools.partial(_fit_words, other, other_y),
             [
                 Peer(
                     "priory, ASCII",
-                    functools.partial(TEXT_FITS["priory"](), ascii_texts, labels),
+                    functools.partial(_fit_words, ascii_texts, labels),
                     None,
-                    0.5 / scale,  # per byte: at least half the rate
+                    RATES.get(script, 2 / 3) / scale,
                 )
             ],
         )
@@ -111,6 +117,44 @@ def texts(sizes: Sizes) -> Iterator[Work]:
         real, y = table["text"].tolist(), table["target"].to_numpy()
         data = f"newsgroups20, {_megabytes(real):.0f} MB, {CLASSES} classes"
         yield from _fit_and_predict("TextNB", real, y, data, [])
+        yield from _tuned_fits(real, y, data)
+    short, y = short_texts(300 * max(1, sizes.text_bytes // 400_000), 20)
+    yield _tuned_fit(f"{len(short):,} short texts, 20 classes", short, y, {}, 2)
+    many, y = short_texts(50 * max(1, sizes.text_bytes // 400_000), 1000)
+    yield _tuned_fit(f"{len(many):,} short texts, 1,000 classes", many, y, {}, None)
+
+
+def short_texts(n: int, classes: int) -> tuple[list[str], np.ndarray]:
+    """Draw texts of ten words, four of them the class's own on average."""
+    rng = np.random.default_rng(SEED)
+    y, own = rng.integers(0, classes, n), rng.integers(0, 20_000, (classes, 30))
+    common = (rng.random((n, 10)) ** 3 * 20_000).astype(np.int64)
+    telling = own[y[:, None], rng.integers(0, 30, (n, 10))]
+    words = np.where(rng.random((n, 10)) < 0.4, telling, common)
+    return [" ".join(f"w{word}" for word in row) for row in words.tolist()], y
+
+
+def _tuned_fits(X: list[str], y: np.ndarray, data: str) -> Iterator[Work]:
+    """Fit the default: with the analyzer given, and with everything chosen."""
+    yield _tuned_fit(f"{data}, analyzer given", X, y, {"analyzer": "word"}, 3)
+    yield _tuned_fit(f"{data}, everything chosen", X, y, {}, 1)
+
+
+def _tuned_fit(
+    data: str, X: list[str], y: np.ndarray, options: dict[str, Any], ratio: float | None
+) -> Work:
+    def fit() -> Any:
+        return priory.TextNB(**options).fit(X, y).model_
+
+    theirs = TEXT_FITS[SKLEARN]()
+    return Work(
+        "TextNB() fit, tuned", data, fit, [Peer(SKLEARN, lambda: theirs(X, y), None, ratio)]
+    )
+
+
+def _fit_words(X: list[str], y: np.ndarray) -> priory.TextNB:
+    """Fit words of every script."""
+    return priory.TextNB.textbook(analyzer="word").fit(X, y)
 
 
 def _fit_and_predict(

@@ -11,12 +11,12 @@ import pytest
 from sklearn.base import clone
 
 from priory import Classifier, NaiveBayes, Settings, TextNB, load
-from priory.base.errors import ModelFileError, SchemaError
+from priory.base.errors import ModelFileError, SchemaError, SettingError
 from priory.classifier import classifier as classifiers
 from priory.classifier.layout import parquet
 from priory.families import Gaussian, Words
 from priory.families.priors import Laplace
-from priory.text import Analyzer
+from priory.text import Analyzer, register_analyzer
 
 X = pd.DataFrame(
     {"word": ["red", "blue", "red", "green"] * 6, "n": np.arange(24.0), "m": np.arange(24.0) % 5}
@@ -76,8 +76,10 @@ def test_naive_bayes(path, model):
         TextNB.textbook(smoothing=0.5),
         TextNB(Words("complement"), ngram_range=(1, 2), stop_words=["at"], class_prior="words"),
         TextNB(analyzer=Analyzer("char", (1, 3), max_features=50), lowercase=True),
+        TextNB(symbols=True, normalize="nfkc", strip_accents="unicode"),
+        TextNB(token_pattern="[a-z]+"),
     ],
-    ids=range(4),
+    ids=range(6),
 )
 def test_texts(path, model):
     model.fit(TEXTS, MAIL).save(path)
@@ -88,6 +90,55 @@ def test_texts(path, model):
     assert again.score(TEXTS, MAIL) == model.score(TEXTS, MAIL)
     np.testing.assert_allclose(again.predict_proba(TEXTS), model.predict_proba(TEXTS), rtol=1e-12)
     assert sorted(again.words_) == sorted(model.words_)
+    assert type(TextNB.load(path)) is TextNB
+    assert TextNB.load(path).get_params() == again.get_params()
+    beneath = TextNB.from_classifier(again.classifier_)
+    np.testing.assert_array_equal(beneath.predict_proba(TEXTS), again.predict_proba(TEXTS))
+    beneath.save(path)
+    np.testing.assert_array_equal(load(path).predict(TEXTS), beneath.predict(TEXTS))
+
+
+def test_files_of_the_time_of_scikit_learns_words(path):
+    """Such a file says less of its analyzer, and its "word" is scikit-learn's."""
+    model = TextNB.textbook(smoothing=0.5).fit([*TEXTS, "a b"], [*MAIL, "ham"])
+    model.save(path)
+
+    def old(header):
+        text = json.dumps(header).replace('"sklearn"', '"word"')
+        for name in ("strip_accents", "normalize", "token_pattern"):
+            text = text.replace(f', "{name}": null', "")
+        return json.loads(text.replace(', "symbols": false', ""))
+
+    table = pq.read_table(path)
+    header = old(json.loads(pq.read_metadata(path).metadata[b"priory"]))
+    assert "symbols" not in json.dumps(header)
+    path.write_bytes(parquet(table.replace_schema_metadata(None), json.dumps(header).encode()))
+    again = load(path)
+    assert type(again) is TextNB and again.smoothing == 0.5
+    assert again.analyzer == Analyzer("sklearn")
+    np.testing.assert_allclose(again.predict_proba(TEXTS), model.predict_proba(TEXTS), rtol=1e-12)
+    again.partial_fit(["c d"], ["ham"])
+    assert "c" not in again.words_
+
+
+def test_a_classifier_of_other_columns_is_no_text_classifier(path):
+    NaiveBayes(text=["word"]).fit(X, Y).save(path)
+    with pytest.raises(SettingError, match="TextNB reads one column of texts, 'text', and the"):
+        TextNB.load(path)
+    assert type(NaiveBayes.load(path)) is NaiveBayes
+
+
+@register_analyzer
+def letters(text):
+    return list(text)
+
+
+def test_registered_functions_are_found_again(path):
+    model = TextNB(analyzer=letters).fit(TEXTS, MAIL)
+    model.save(path)
+    np.testing.assert_allclose(
+        load(path).predict_proba(TEXTS), model.predict_proba(TEXTS), rtol=1e-12
+    )
 
 
 def test_functions_are_kept_by_name(path):

@@ -441,6 +441,40 @@ def test_the_explanation_shows_the_words():
     assert "n! / Π x! = 12 orders" in str(row)  # 4! / 2!
 
 
+def test_the_explanation_lists_unknown_words_and_ngrams():
+    model = plain("multinomial", 1.0, analyzer="word", ngram_range=(1, 2)).fit(TEXTS, Y)
+    row = model.explain(["prize zebra at noon"])[0]
+    factor = row.factors[0]
+    assert {part.name for part in factor.parts} == {"prize", "at", "noon", "at noon"}
+    assert factor.unknown == ("zebra", "prize zebra", "zebra at")
+    assert "not in the vocabulary, skipped: zebra, prize zebra, zebra at" in str(row)
+    assert row.to_dict()["factors"][0]["unknown"] == list(factor.unknown)
+    nothing = str(model.explain(["zebra quux"])[0])
+    assert "P(text" not in nothing and "skipped: zebra, quux, zebra quux" in nothing
+
+
+def test_texts_may_come_one_by_one_and_with_gaps():
+    texts = [*TEXTS[:4], None, float("nan"), pd.NA, TEXTS[7]]
+    model = plain("multinomial", 1.0).fit((text for text in texts), Y)
+    assert model.predict(iter(NEW)).tolist() == model.predict(NEW).tolist()
+    kept = [0, 1, 2, 3, 7]
+    alone = plain("multinomial", 1.0).fit([texts[i] for i in kept], Y[kept])
+    assert words_and_counts(model).keys() == words_and_counts(alone).keys()
+
+
+def test_messages_may_be_bytes():
+    mails = [b"Subject: free\n\ncash caf\xe9", b"Subject: lunch\n\nnoon"] * 3
+    model = plain("multinomial", 1.0, analyzer="email").fit(mails, [1, 0] * 3)
+    latin = plain("multinomial", 1.0, analyzer="email").fit(
+        [mail.decode("latin-1") for mail in mails], [1, 0] * 3
+    )
+    assert sorted(model.words_) == sorted(latin.words_)
+    for some in (mails, pa.array(mails), pd.Series(mails), [*mails[:-1], None]):
+        assert model.predict(some)[:2].tolist() == [1, 0]
+    with pytest.raises(InputError, match="decode bytes first"):
+        plain().fit(mails, [1, 0] * 3)
+
+
 def test_top_features_have_counts_and_log_odds():
     model = plain("multinomial", 1.0).fit(TEXTS, Y)
     best = model.top_features(3)

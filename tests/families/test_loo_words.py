@@ -38,6 +38,8 @@ READOUTS = [
     Words("complement", norm=True),
     Words("complement", term="log", idf=True, norm=True),
     Words("bernoulli"),
+    Words("evidence"),
+    Words("evidence", term="log"),
 ]
 PRIORS = [Laplace(1.0), Laplace(0.01), MEstimate(2.0), MEstimate(3.0, "marginal")]
 
@@ -126,6 +128,7 @@ def test_a_closed_form_is_there_for_what_is_asked_for_most():
     for family, prior in product(READOUTS, PRIORS):
         marginal = prior == MEstimate(3.0, "marginal")
         read_anew = family.norm or (marginal and (family.idf or family.readout == "bernoulli"))
+        read_anew |= family.readout == "evidence" and not isinstance(prior, Laplace)
         assert closed(family, prior) == (not read_anew)
     assert closed(Words(), Laplace(0.0))
     assert closed(Words(), MEstimate(0.0))

@@ -5,6 +5,7 @@ import contextlib
 import numpy as np
 
 from priory.kernels import (
+    adagrad,
     additive,
     counts,
     cuts,
@@ -26,8 +27,8 @@ from priory.kernels import (
 
 N, D, K = 5, 3, 2
 MODULES = (
-    additive, counts, cuts, hashes, labels, loo_rows, loo_words, numbers, pairs, score, screening,
-    strings, text, utf8, vocabulary, word_scores, words,
+    adagrad, additive, counts, cuts, hashes, labels, loo_rows, loo_words, numbers, pairs, score,
+    screening, strings, text, utf8, vocabulary, word_scores, words,
 )  # fmt: skip
 
 
@@ -49,6 +50,14 @@ def sums(n):
 
 def csr():
     return [f8(4), np.array([0, 1, 2, 0], np.int32), np.array([0, 1, 2, 3, 3, 4])]
+
+
+def word_rows(n=4):
+    return [np.arange(n + 1), np.array([0, 1, -1, 0], np.int32)]
+
+
+def f4(*shape):
+    return np.ones(shape, dtype=np.float32)
 
 
 def texts():
@@ -88,6 +97,25 @@ SOUND = {
     ),
     "count_csr": lambda: (
         counts.count_csr, [*csr(), i4(N), f8(N), i8(K, D), f8(K, D), f8(K, D)]
+    ),
+    "add_pairs_csr": lambda: (
+        adagrad.add_pairs_csr,
+        [*word_rows(), f4(4), i4(4), np.array([0, 1, 2]), i4(2), f4(1, 2), f4(4, K)],
+    ),
+    "take_groups": lambda: (
+        adagrad.take_groups,
+        [*word_rows(), i4(4), i4(4), f8(4), i4(4), np.array([0, 1, 2]), i4(2), f8(1, 2), f8(1, 2)],
+    ),
+    "known_words": lambda: (
+        adagrad.known_words, [*word_rows(), i4(4), i4(4), np.ones((1, 2), np.uint8), f4(4)]
+    ),
+    "pair_slots": lambda: (adagrad.pair_slots, [*word_rows(), i4(4, 3), i4(4, 3)]),
+    "learn_words": lambda: (
+        adagrad.learn_words,
+        [
+            i4(3), *word_rows(), f4(4), i4(4), f4(4), f4(4, 3), f4(4, 3), f4(4, 2), i4(4, 3),
+            i4(4, 3), f4(2, 2, 1), f4(2), f8(2, 3), f8(2), 0.5, 0.1, 0.1,
+        ],
     ),
     "add_cells": lambda: (additive.add_cells, [i4(N, D), f8(K, 2), f8(N, 2)]),
     "sum_cells": lambda: (additive.sum_cells, [i4(N, D), f8(N, 2), f8(K, 2)]),
@@ -146,6 +174,7 @@ SOUND = {
     "Borrowed": lambda: (utf8.Borrowed, [np.array(["a", None], dtype=object)]),
     "Splitter": lambda: (text.Splitter().split, ["a text"]),
     "character_tables": lambda: (text.character_tables, []),
+    "character_stretches": lambda: (text.character_stretches, []),
     "Vocabulary": lambda: (
         vocabulary.Vocabulary.from_buffers, [np.frombuffer(b"ab", np.uint8), np.array([0, 1, 2])]
     ),

@@ -8,7 +8,9 @@ from priory.kernels.strings import encode_fixed_strings
 
 from .calls import SOUND, kernels, wrong_calls
 
-INNER = {"Pairs", "WordCounts", "LooTexts", "Reader", "Key", "Arrays", "Tally", "Scored"}
+INNER = {
+    *("Pairs", "WordCounts", "LooTexts", "Reader", "Key", "Arrays", "Tally", "Scored", "PairTable")
+}
 """Tuples, and what the others use."""
 
 
@@ -40,6 +42,7 @@ ANY_WIDTH = {
     "mdl_cuts",
     *("pack_codes", "log_normalize", "softmax", "argmax_rows"),
     *("add_cells", "sum_cells", "log_loss_residuals"),
+    *("add_pairs_csr", "known_words", "learn_words"),
 }
 EXACT = {"count_dense", "count_labels", "class_moments", "add_gaussian", "softmax", "add_up"}
 

@@ -238,12 +238,17 @@ def test_html_escapes_whatever_comes(unit):
 
 @settings(max_examples=30, deadline=None)
 @given(
-    words=st.lists(st.sampled_from(["Red", "sea", "the", "blue,", "x", "(rose)"]), max_size=12),
+    words=st.lists(
+        st.sampled_from(["Red", "sea", "the", "blue,", "x", "(rose)", "हिन्दी", "日本の", "ไทย!!"]),
+        max_size=12,
+    ),
     longest=st.integers(1, 3),
-    stops=st.sampled_from([None, ("the",)]),
+    stops=st.sampled_from([None, ("the", "本")]),
+    options=st.sampled_from([{}, {"symbols": True}, {"normalize": "nfkc"}]),
 )
-def test_shades_add_up_to_what_the_words_say(words, longest, stops):
-    analyzer, text = Analyzer(ngram_range=(1, longest), stop_words=stops), " ".join(words)
+def test_shades_add_up_to_what_the_words_say(words, longest, stops, options):
+    analyzer = Analyzer(ngram_range=(1, longest), stop_words=stops, **options)
+    text = " ".join(words)
     said = {gram: float(len(gram)) for gram in analyzer.split(text)}
     spans = spans_of_words(text, said, dict.fromkeys(said, "?"), analyzer)
     assert sum(value for _, _, value, _ in spans) == pytest.approx(sum(said.values()))

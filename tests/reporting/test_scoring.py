@@ -11,6 +11,7 @@ from priory import Classifier, NaiveBayes, Settings, TextNB
 from priory.base.errors import ImpossibleEvidenceWarning
 from priory.families import Binomial, Categorical, Gaussian
 from priory.families.priors import MEstimate
+from priory.kernels.text import character_stretches
 from priory.reporting.page_model import page_model, page_value
 from priory.text import Analyzer
 
@@ -112,7 +113,9 @@ def test_texts(page, readout, smoothing):
 
 
 ANALYZERS = [
-    Analyzer(ngram_range=(1, 2), stop_words=["and", "red"]),
+    Analyzer(ngram_range=(1, 2), stop_words=["and", "red", "字", "漢漢"]),
+    Analyzer(symbols=True),
+    Analyzer("sklearn"),
     Analyzer("char", (1, 3)),
     Analyzer("char_wb", (2, 4), lowercase=False),
 ]
@@ -121,13 +124,14 @@ ANALYZERS = [
 @pytest.mark.parametrize("analyzer", ANALYZERS, ids=str)
 def test_texts_are_split_alike(page, analyzer):
     rng = np.random.default_rng(3)
-    alphabet = list("abc  \t\nÄß_9'-é\u00a0\u0301\u200b漢字Σς\U0001f600\U0001d400")
+    alphabet = list("abc  \t\nÄß_9'-é\u00a0\u0301\u200b漢字Σς\U0001f600\U0001d400ไน้\u0e33\xad!!हि")
     texts = ["".join(rng.choice(alphabet, 30)) for _ in range(1000)]
     y = rng.integers(0, 2, 1000)
     hold(page, TextNB(analyzer=analyzer, weights=None).fit(texts, y).classifier_, {"text": texts})
     script = "return given[1].map((text) => priory.split(given[0], text, new Set(given[2])));"
     stopped = list(analyzer.stop_words or ())
-    found = run(page, script, analyzer.to_dict(), texts, stopped)
+    splitting = analyzer.to_dict() | {"kinds": character_stretches()}
+    found = run(page, script, splitting, texts, stopped)
     assert [sorted(words) for words in found] == [sorted(analyzer.split(t)) for t in texts]
 
 

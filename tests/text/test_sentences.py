@@ -10,10 +10,12 @@ from priory.base.errors import IdentifierWarning
 from priory.data.reading import infer
 from priory.data.schema import Kind
 from priory.text import Analyzer
-from priory.text.sentences import CHARACTERS, as_text, text_setting
+from priory.text.sentences import as_text, text_setting
 
 WORDS = ["free", "money", "see", "you", "tomorrow", "now", "lunch", "cash"]
 CHINESE = list("我喜欢吃苹果和香蕉因为很好今天气")
+THAI = list("กขคงจฉชซญดตถทธนบปผพ")
+JAPANESE = list("あいうえお日本語カタナのはがを")
 
 
 def drawn(words, length, between, n=200):
@@ -30,9 +32,10 @@ def test_words_between_any_white_space(between, length):
 
 
 @pytest.mark.parametrize("length", [6, 20])
-def test_texts_without_blanks(length):
-    block = infer({"x": drawn(CHINESE, length, "")})["x"]
-    assert block.kind is Kind.WORDS and block.analyzer == CHARACTERS
+@pytest.mark.parametrize("letters", [CHINESE, THAI, JAPANESE], ids=["Chinese", "Thai", "Japanese"])
+def test_texts_without_blanks(length, letters):
+    block = infer({"x": drawn(letters, length, "")})["x"]
+    assert block.kind is Kind.WORDS and block.analyzer == Analyzer()
     assert block.why.startswith(f"strings of {length} letters")
 
 
@@ -62,7 +65,7 @@ def test_names_are_no_texts(strings):
 
 def test_what_looks_like_text_may_be_declared():
     assert text_setting("x", ["a good one", "not so good"]) == "text=['x']"
-    assert text_setting("x", ["我喜欢吃", "很好今天"]) == "text={'x': Analyzer('char', (1, 2))}"
+    assert text_setting("x", ["我喜欢吃", "很好今天"]) == "text=['x']"
     assert text_setting("x", ["2020 17", "2020 18"]) is None
 
 

@@ -6,9 +6,11 @@ Columns that are modelled together have tuples of labels.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import islice, repeat
+from json.encoder import encode_basestring
 from operator import lt
 from typing import Any
 
@@ -113,7 +115,12 @@ def label_token(label: Key) -> str:
     >>> label_token("Sunny"), label_token(1), label_token(True), label_token(("a", 1))
     ('"Sunny"', '1', 'true', '["a", 1]')
     """
-    token = json.dumps(label, ensure_ascii=False)
+    if type(label) is str:  # a vocabulary has very many
+        token = encode_basestring(label)
+        if token.isascii():
+            return token
+    else:
+        token = json.dumps(label, ensure_ascii=False)
     try:
         token.encode()
     except UnicodeEncodeError:
@@ -131,12 +138,18 @@ def token_label(token: str) -> Any:
     return tuple(label) if isinstance(label, list) else label
 
 
+_PLAIN_STRINGS = re.compile(r'"[^"\\\x00-\x1f]*+"(?:\n"[^"\\\x00-\x1f]*+")*+')
+"""Tokens of strings, one a line, that are what stands between the quotes."""
+
+
 def token_labels(tokens: Sequence[str]) -> list[Any]:
     """Decode many tokens, at once where they are plain values.
 
     >>> token_labels(['"a"', "1", "true"]), token_labels(['["a", 1]'])
     (['a', 1, True], [('a', 1)])
     """
+    if _PLAIN_STRINGS.fullmatch("\n".join(tokens)):
+        return [token[1:-1] for token in tokens]
     joined = ",".join(tokens)
     if "[" not in joined and joined.count(",") == len(tokens) - 1:  # which only strings may hold
         with suppress(ValueError):

@@ -79,6 +79,10 @@ class Counter:
         else:
             schema = infer_empty(raw, self.schema)
         frame = self._read(raw, schema)
+        if self.schema is None and "auto" in self._settings.text.values():
+            from priory.tuning.analyzers import with_analyzers  # few tables are texts
+
+            schema, frame = with_analyzers(self._settings, schema, frame, labels)
         statistics = self._count(frame, labels, weight, schema)
         if self.schema is None:
             statistics = self._with_structure(statistics, frame, labels, weight)

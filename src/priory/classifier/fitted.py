@@ -158,9 +158,10 @@ class Fitted(Answers):
             if term.about != "correction" or len(term.block.columns) > 1
         }
         corrected = [term.block for term in model.terms if term.about == "correction"]
-        for block in corrected:
-            if len(block.columns) == 1 and block.name in families:
-                families[block.name] += ", corrected"
+        by_words = [] if self.tuning is None else list(self.tuning.words)
+        for name in [*by_words, *(b.name for b in corrected if len(b.columns) == 1)]:
+            if name in families:
+                families[name] += ", corrected"
         covered = settings.covered(schema)
         left_out = {
             b.name: f"in {covered[b.name]}" if b.name in covered else "left out"

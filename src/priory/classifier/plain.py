@@ -12,10 +12,13 @@ import numpy as np
 from priory import families
 from priory.base.errors import SettingError, UnknownFamilyError, did_you_mean, listing
 from priory.base.labels import label_key
+from priory.classifier.packing import packed, unpacked
 from priory.data.pairing import Pairing
 from priory.data.schema import Block, Kind, Schema
 from priory.families.correction import CorrectionParameters
 from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
+from priory.families.word_correction import WordCorrection
+from priory.kernels.vocabulary import Vocabulary
 from priory.model.term import Choice
 from priory.text.analyzer import Analyzer
 from priory.tuning.tuned import Tuning
@@ -113,6 +116,7 @@ def tuning_to_plain(tuning: Tuning) -> dict[str, Any]:
             }
             for block, p in tuning.corrections
         ],
+        "words": {name: _plain_words(found) for name, found in tuning.words.items()},
         "temperature": float(tuning.temperature),
         "classes": list(tuning.classes),
         "bias": [float(b) for b in tuning.bias],
@@ -163,7 +167,41 @@ def tuning_from_plain(plain: Any, schema: Schema) -> Tuning:
         int(_finite(plain["n_rows"], "the number of rows", least=0.0)),
         plain["how"],
         corrections=corrections,
+        words={
+            name: _word_correction(one, name, schema, len(classes))
+            for name, one in plain.get("words", {}).items()
+        },
     )
+
+
+def _plain_words(found: WordCorrection) -> dict[str, Any]:
+    data, offsets = found.vocabulary.buffers()
+    return {
+        "bytes": packed(data, "|u1"),
+        "offsets": packed(offsets, "<i8"),
+        "word": packed(found.word, "<i4"),
+        "label": packed(found.label, "<i4"),
+        "value": packed(found.value, "<f4"),
+    }
+
+
+def _word_correction(plain: Any, name: str, schema: Schema, n_classes: int) -> WordCorrection:
+    """Read the correction of the words of a column of texts."""
+    block, of = schema.by_name.get(name), f"the words of {name!r:.60}"
+    if block is None or block.kind is not Kind.WORDS:
+        raise SettingError(f"a correction of words is for {name!r:.60}, which holds none")
+    data, offsets = unpacked(plain["bytes"], "|u1", of=of), unpacked(plain["offsets"], "<i8", of=of)
+    vocabulary = Vocabulary.from_buffers(data, offsets)
+    value = unpacked(plain["value"], "<f4", of=of)
+    word, label = (unpacked(plain[part], "<i4", len(value), of) for part in ("word", "label"))
+    for codes, size in ((word, len(vocabulary)), (label, n_classes)):
+        if len(codes) and not 0 <= codes.min() <= codes.max() < size:
+            raise SettingError(f"a code in the correction of {of} stands for nothing")
+    if not np.isfinite(value).all():
+        raise SettingError(f"a number in the correction of {of} is not finite")
+    if (np.diff(word.astype(np.int64) * n_classes + label) <= 0).any():
+        raise SettingError(f"the correction of {of} names a pair twice")
+    return WordCorrection(vocabulary, word, label, value)
 
 
 def _correction(plain: Any, schema: Schema, n_classes: int) -> tuple[Block, CorrectionParameters]:

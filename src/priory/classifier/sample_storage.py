@@ -1,12 +1,7 @@
-"""The sample of rows in a model file, where its owner asked to keep it: plain arrays in JSON.
-
-A file is not to be trusted: every array has a known type, and no more bytes than it says.
-"""
+"""The sample of rows in a model file, where its owner asked to keep it: plain arrays in JSON."""
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,14 +10,13 @@ import numpy as np
 from priory.base.errors import SettingError
 from priory.base.labels import label_token, token_label
 from priory.base.typing import AnyArray, Label
+from priory.classifier.packing import packed, unpacked
 from priory.data.columns import Column, Combined, Counts, Frame, Labels, Numbers, SparseRows, Texts
 from priory.data.schema import Block, Kind, Schema
 from priory.statistics.hashing import row_hashes
 from priory.statistics.sampling import Sample
 
 __all__ = ["sample_from_plain", "sample_to_plain"]
-
-MOST_BYTES = 1 << 30
 
 
 def sample_to_plain(sample: Sample) -> dict[str, Any]:
@@ -31,9 +25,9 @@ def sample_to_plain(sample: Sample) -> dict[str, Any]:
         "size": int(sample.size),
         "classes": _labels(sample.y),
         "bounds": [int(bound) for bound in sample.bounds],
-        "rows": _array(sample.rows, "<i8"),
-        "weight": _array(sample.weight, "<f8"),
-        "squares": _array(sample.squares, "<f8"),
+        "rows": packed(sample.rows, "<i8"),
+        "weight": packed(sample.weight, "<f8"),
+        "squares": packed(sample.squares, "<f8"),
         "columns": {name: _column(column) for name, column in sample.frame.columns.items()},
     }
 
@@ -42,10 +36,10 @@ def sample_from_plain(plain: Any, schema: Schema, classes: tuple[Label, ...]) ->
     """Read the sample of JSON values; it must be of columns and classes that are counted."""
     if not isinstance(plain, dict):
         raise SettingError(f"{plain!r:.60} is no sample")
-    rows = _values(plain["rows"], "<i8")
+    rows = unpacked(plain["rows"], "<i8")
     n = len(rows)
     y = _read_labels(plain["classes"], n)
-    weight, squares = (_values(plain[name], "<f8", n) for name in ("weight", "squares"))
+    weight, squares = (unpacked(plain[name], "<f8", n) for name in ("weight", "squares"))
     if n and (rows.min() < 1 or not (np.isfinite(weight).all() and weight.min() > 0)):
         raise SettingError("its sample has rows that are none")
     if not (np.isfinite(squares).all() and (squares >= 0).all() and (y.codes >= 0).all()):
@@ -63,32 +57,15 @@ def sample_from_plain(plain: Any, schema: Schema, classes: tuple[Label, ...]) ->
     return Sample(frame, y, row_hashes(frame, y), rows, weight, squares, size, bounds).in_order()
 
 
-def _array(values: AnyArray, dtype: str) -> dict[str, Any]:
-    packed = zlib.compress(np.ascontiguousarray(values, dtype=dtype).tobytes(), 1)
-    return {"size": int(np.size(values)), "data": base64.b64encode(packed).decode("ascii")}
-
-
-def _values(plain: Mapping[str, Any], dtype: str, size: int | None = None) -> AnyArray:
-    wanted = int(plain["size"])
-    n_bytes = wanted * np.dtype(dtype).itemsize
-    if wanted < 0 or n_bytes > MOST_BYTES or (size is not None and wanted != size):
-        raise SettingError(f"an array of its sample has {wanted} entries")
-    unpacking = zlib.decompressobj()
-    data = unpacking.decompress(base64.b64decode(plain["data"], validate=True), n_bytes + 1)
-    if len(data) != n_bytes:
-        raise SettingError("an array of its sample is not as long as it says")
-    return np.frombuffer(data, dtype=dtype).astype(dtype[1:])
-
-
 def _labels(column: Labels) -> dict[str, Any]:
     return {
         "labels": [label_token(label) for label in column.labels],
-        "codes": _array(column.codes, "<i4"),
+        "codes": packed(column.codes, "<i4"),
     }
 
 
 def _read_labels(plain: Mapping[str, Any], n: int) -> Labels:
-    labels, codes = tuple(map(token_label, plain["labels"])), _values(plain["codes"], "<i4", n)
+    labels, codes = tuple(map(token_label, plain["labels"])), unpacked(plain["codes"], "<i4", n)
     if n and (codes.min() < -1 or codes.max() >= len(labels)):
         raise SettingError("a code of its sample stands for nothing")
     return Labels(codes, labels)
@@ -98,21 +75,21 @@ def _column(column: Column) -> dict[str, Any]:
     if isinstance(column, Labels):
         return _labels(column)
     if isinstance(column, Numbers):
-        return {"values": _array(column.values, "<f8")}
+        return {"values": packed(column.values, "<f8")}
     if isinstance(column, Texts):
         first, last = int(column.offsets[0]), int(column.offsets[-1])
         return {
-            "offsets": _array(column.offsets - first, "<i8"),
-            "bytes": _array(column.data[first:last], "|u1"),
-            "gaps": _array(column.missing, "|u1"),
+            "offsets": packed(column.offsets - first, "<i8"),
+            "bytes": packed(column.data[first:last], "|u1"),
+            "gaps": packed(column.missing, "|u1"),
         }
     if isinstance(column, Combined):
         return {"parts": [_labels(part) for part in column.parts]}
     sparse = _sparse(column.matrix)
     return {
-        "offsets": _array(sparse.indptr, "<i8"),
-        "places": _array(sparse.indices, "<i4"),
-        "counts": _array(sparse.data, "<f8"),
+        "offsets": packed(sparse.indptr, "<i8"),
+        "places": packed(sparse.indices, "<i4"),
+        "counts": packed(sparse.data, "<f8"),
     }
 
 
@@ -133,17 +110,17 @@ def _read_column(plain: Mapping[str, Any], block: Block, n: int) -> Column:
     if block.kind is Kind.LABELS:
         return _read_labels(plain, n)
     if block.kind in (Kind.NUMBERS, Kind.MOMENTS, Kind.SCATTER):
-        return Numbers(_values(plain["values"], "<f8", n * d).reshape(n, d))
+        return Numbers(unpacked(plain["values"], "<f8", n * d).reshape(n, d))
     if block.kind is Kind.JOINT:
         if len(plain["parts"]) != d:
             raise SettingError(f"its sample has other columns than block {block.name!r:.60}")
         return Combined(tuple(_read_labels(part, n) for part in plain["parts"]))
-    offsets = _values(plain["offsets"], "<i8", n + 1)
+    offsets = unpacked(plain["offsets"], "<i8", n + 1)
     if block.kind is Kind.WORDS and block.analyzer is not None:
-        data, gaps = _values(plain["bytes"], "|u1"), _values(plain["gaps"], "|u1", n)
+        data, gaps = unpacked(plain["bytes"], "|u1"), unpacked(plain["gaps"], "|u1", n)
         _check_offsets(offsets, len(data))
         return Texts(data, offsets, gaps != 0, block.analyzer.splitter)
-    places, counts = _values(plain["places"], "<i4"), _values(plain["counts"], "<f8")
+    places, counts = unpacked(plain["places"], "<i4"), unpacked(plain["counts"], "<f8")
     _check_offsets(offsets, len(places))
     if len(places) != len(counts) or (len(places) and not 0 <= places.min() <= places.max() < d):
         raise SettingError("a count of its sample stands in no column")

@@ -59,7 +59,8 @@ def train(
     ] = [],
     drop: Annotated[list[str], typer.Option(help="A column to leave out.")] = [],
     text: Annotated[
-        list[str], typer.Option(help="A column of text; COLUMN=html, email or char splits it so.")
+        list[str],
+        typer.Option(help="A column of text; COLUMN=html, email, sklearn or char splits it so."),
     ] = [],
     weight: Annotated[str | None, typer.Option(help="A column of weights.")] = None,
     smoothing: Annotated[

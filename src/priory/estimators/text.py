@@ -37,10 +37,12 @@ class TextNB(NaiveBayes):
     weights : "auto", "temperature" or None
         Whether to calibrate probabilities by a temperature and a bias for each class: repeated and
         related words make naive Bayes overconfident.
-    analyzer : "word", "sklearn", "char", "char_wb", "html", "email", a function or an `Analyzer`
+    analyzer : "auto", "word", "sklearn", "char", "char_wb", "html", "email", a function, `Analyzer`
         How texts are split into words; an `Analyzer` includes the options `ngram_range`,
         `stop_words`, `lowercase`, `max_features`, `strip_accents`, `normalize`, `token_pattern`
-        and `symbols`.
+        and `symbols`. "auto" chooses words, words and their pairs, or n-grams of characters on the
+        first texts that are learned, where weights are "auto" and none of the options is given;
+        else it is "word".
     ngram_range : tuple of two integers
         The shortest and the longest n-grams of words, or of characters.
     stop_words : None, "english" or a list of words
@@ -86,7 +88,7 @@ class TextNB(NaiveBayes):
         readout: Any = "auto",
         smoothing: Any = "auto",
         weights: Any = "auto",
-        analyzer: Any = "word",
+        analyzer: Any = "auto",
         ngram_range: tuple[int, int] = (1, 1),
         stop_words: Any = None,
         lowercase: bool = True,
@@ -209,10 +211,13 @@ class TextNB(NaiveBayes):
             return "auto"
         return Words(self.readout)
 
-    def _analyzer(self) -> Analyzer:
+    def _analyzer(self) -> Analyzer | str:
+        options = {name: getattr(self, name) for name in OPTIONS}
+        if isinstance(self.analyzer, str) and self.analyzer == "auto":
+            return "auto" if options == OPTIONS else Analyzer("word", **options)
         if not isinstance(self.analyzer, Analyzer):
-            return Analyzer(self.analyzer, **{name: getattr(self, name) for name in OPTIONS})
-        if any(getattr(self, name) != default for name, default in OPTIONS.items()):
+            return Analyzer(self.analyzer, **options)
+        if options != OPTIONS:
             raise SettingError(
                 f"analyzer is {self.analyzer}, which has its own options: give "
                 f"{', '.join(OPTIONS)} there."

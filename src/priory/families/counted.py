@@ -17,10 +17,11 @@ from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Counts, SparseRows
 from priory.data.schema import Block, Kind
 from priory.families.base import Adder, EstimateTables, Rng, draw_counts, log_gamma
-from priory.families.described import FactorPart, FactorParts, Support
+from priory.families.described import FactorPart, FactorParts, Support, listed
 from priory.families.evidence import log_dirichlet_evidence
 from priory.families.loo import LooRows, brute_force_loo, loo_table
 from priory.families.loo_counts import CountedPairs, Scores, loo_shares
+from priory.families.loo_evidence import loo_evidence
 from priory.families.priors import DiscretePrior
 from priory.families.protocols import (
     ClosedFormLoo,
@@ -30,7 +31,7 @@ from priory.families.protocols import (
     LinearFamily,
     Parametric,
 )
-from priory.families.readouts import complement, multinomial
+from priory.families.readouts import complement, evidence, multinomial
 from priory.families.sums import Sums
 from priory.families.weights import Weights
 from priory.kernels.score import add_counts_csr, add_counts_dense
@@ -66,7 +67,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
     noun: ClassVar[str] = "columns"
 
     readout: Any
-    """Which weights: multinomial or complement; of words also bernoulli."""
+    """Which weights: multinomial or complement; of words also bernoulli and evidence."""
     term: Any = "count"
     idf: bool = False
     norm: bool = False
@@ -78,8 +79,10 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         return CountedParameters(self.weigh(sums, prior), length)
 
     def weigh(self, sums: Sums, prior: DiscretePrior, idf: FloatArray | None = None) -> Weights:
-        """Take log P(w | k), or −log P(w | not k), from n_wk."""
+        """Take log P(w | k), −log P(w | not k) or log(1 + n_wk / (α π_k)) from n_wk."""
         pseudo = sums.pseudo_counts(prior)
+        if self.readout == "evidence":
+            return evidence(sums, pseudo, idf)
         if self.readout == "complement":
             return complement(sums, pseudo, idf, self.norm)
         return multinomial(sums, pseudo, idf)
@@ -100,8 +103,8 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         """Name all words that the parameters (or a table) know, or some of them."""
         return block.columns if words is None else [block.columns[w] for w in words.tolist()]
 
-    def part_notes(self, row: Any, names: Sequence[str]) -> list[str]:
-        """Remark what of a row the words of these names leave out."""
+    def unknown(self, row: Any, names: Sequence[str]) -> list[str]:
+        """List what a row has beside the words of these names."""
         return []
 
     def adder(self, column: Any, parameters: Any) -> Adder:
@@ -132,13 +135,21 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
 
     def loo_scores(self, loo: LooRows, table: Any, prior: Any) -> Scores | None:
         """Give the scores of rows that are left out in closed form, where there is one."""
+        if self.readout == "evidence":
+            return None if self.idf else loo_evidence(self.pairs(table), self.sums(table), prior)
         given = (self.pairs(table), self.sums(table), self.readout, prior)
         return loo_shares(*given, self.idf, self.norm)
 
     @property
     def is_likelihood(self) -> bool:
         """Whether the score is a probability of the row."""
-        return self.readout != "complement" and self.term == "count" and not self.idf
+        is_share = self.readout not in ("complement", "evidence")
+        return is_share and self.term == "count" and not self.idf
+
+    @property
+    def weighs_by_shares(self) -> bool:
+        """Whether a word's weight is the logarithm of a probability, or of its inverse."""
+        return not (self.idf or self.norm or self.readout == "evidence")
 
     def check_likelihood(self) -> None:
         """Refuse what needs a probability of the row."""
@@ -147,6 +158,12 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
                 "complement scores a class by the counts of the other classes: that is no "
                 "probability of a row, so there is no evidence and nothing to sample. Use "
                 "'multinomial' for those."
+            )
+        if self.readout == "evidence":
+            raise NoLikelihoodError(
+                "evidence scores a class by how much likelier its words are than unseen ones: that "
+                "is no probability of a text, so there is nothing to sample. Use 'multinomial' "
+                "for that."
             )
         if not self.is_likelihood:
             raise NoLikelihoodError(
@@ -217,9 +234,11 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         """Write a line for each word that one row has."""
         some, weights = self.rows(row, parameters), parameters.weights
         names = self.names(block, parameters, some.indices)
-        notes = self.part_notes(row, names)
+        unknown = self.unknown(row, names)
+        notes = [f"not in the vocabulary, skipped: {listed(unknown)}"] if unknown else []
         if self.readout == "bernoulli":
-            return presence_parts(weights, some.indices, names, notes, self.noun)
+            parts = presence_parts(weights, some.indices, names, notes, self.noun)
+            return parts._replace(unknown=unknown)
         x = np.log1p(some.data) if self.term == "log" else some.data
         if self.term == "log":
             x = x / max(float(np.sqrt((x**2).sum())), np.finfo(float).tiny)
@@ -228,13 +247,13 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         title, sign = "P({} | class)", 1.0
         if self.readout == "complement":
             title, sign = "P({} | not class)", -1.0
-        if self.idf or self.norm:  # then a word's weight is no logarithm of a probability
+        if not self.weighs_by_shares:
             title, sign = "e^weight of {}", 1.0
         each = [
             FactorPart(title.format(name), times * weight, sign * times, name)
             for name, times, weight in zip(names, x, weights.of(some.indices), strict=True)
         ]
-        return FactorParts(each, notes=notes, noun=self.noun)
+        return FactorParts(each, notes=notes, noun=self.noun, unknown=unknown)
 
     def support(self, column: Any, table: Any, parameters: Any) -> Support | None:
         """Count nothing for a row as a whole: each of its words has counts."""
@@ -260,7 +279,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
             both = np.stack([np.maximum(table.documents_weight[:, None] - on, 0.0), on], axis=2)
             log_on, _ = parameters.weights.log_presence(np.flatnonzero(sums.kept))
             yield there_or_not(f"P({unit} is there | class)", values, log_on, both, prior, columns)
-        elif self.idf or self.norm:
+        elif not self.weighs_by_shares:
             total = np.broadcast_to(counts.sum(axis=0), counts.shape)
             table_of = (parameters.table, counts, total, columns)
             yield Estimates(f"weight of a {unit}", values, *table_of)

@@ -70,6 +70,8 @@ class FactorParts(NamedTuple):
     notes: Sequence[str] = ()
     """What adds nothing, and why."""
     noun: str = "columns"
+    unknown: Sequence[str] = ()
+    """The words of a text that were never learned."""
 
 
 def column_parts(family: Family, block: Block, row: Numbers, parameters: Any) -> FactorParts | None:

@@ -1,8 +1,9 @@
-"""Multinomial, complement and Bernoulli as weights of words, derived from n_wk.
+"""Multinomial, complement, Bernoulli and evidence as weights of words, derived from n_wk.
 
     multinomial   log P(w | k) = log (n_wk + a_w) / (n_k + Σa)
     complement   −log P(w | not k) = −log (N_w − n_wk + a_w) / Σ_w (N_w − n_wk + a_w)
     bernoulli     log p_wk / (1 − p_wk), p_wk = (n_wk + a_1) / (rows of k + a_0 + a_1)
+    evidence      log(1 + n_wk / (a_w π_k)), π_k = n_k / Σ n
 
 A class that never had a word differs from another such class only in its size. So the weight of a
 word and a class that were never seen together is a sum of two, and pairs that were seen are enough:
@@ -17,6 +18,7 @@ from functools import partial
 
 import numpy as np
 
+from priory.base.errors import SettingError
 from priory.base.parallel import in_parallel, stretches, thread_count
 from priory.base.typing import BoolArray, CodeArray, FloatArray
 from priory.families.base import log_shares
@@ -25,7 +27,14 @@ from priory.families.weights import Weights
 from priory.kernels.pairs import log_plus
 from priory.kernels.score import log_shares as fast_log_shares
 
-__all__ = ["bernoulli", "complement", "log_presence", "multinomial", "presence_weights"]
+__all__ = [
+    "bernoulli",
+    "complement",
+    "evidence",
+    "log_presence",
+    "multinomial",
+    "presence_weights",
+]
 
 TINY = np.finfo(np.float64).tiny
 
@@ -62,6 +71,23 @@ def complement(
     if norm:
         total = table[sums.kept].sum(axis=0)
         table = table / np.where(total != 0, total, 1.0)  # of a single word all weights are 0
+    return Weights.of_table(table if idf is None else table * idf[:, None], sums.kept)
+
+
+def evidence(sums: Sums, pseudo: FloatArray, idf: FloatArray | None = None) -> Weights:
+    """Weigh words by log(1 + n_wk / (a_w π_k)), times idf: 0 where they were never seen together.
+
+    It is log P(w | k) less that of a word never seen with k, where the share of each word in each
+    class, not its count, is smoothed by a_w. So a class that is rare is not smoothed away.
+    """
+    if (pseudo[sums.kept] <= 0).any():
+        raise SettingError("The evidence readout needs a smoothing above 0 for every word.")
+    if isinstance(sums, PairSums):
+        share = sums.size / max(float(sums.size.sum()), TINY)
+        deltas = np.log1p(sums.n / np.maximum(pseudo[sums.word] * share[sums.label], TINY))
+        return Weights.of_pairs(sums, deltas, np.zeros(len(pseudo)), np.zeros(sums.n_classes), idf)
+    share = np.maximum(sums.size / max(float(sums.size.sum()), TINY), TINY)
+    table = np.log1p(sums.grid / np.where(pseudo > 0, pseudo, 1.0) / share[:, None]).T
     return Weights.of_table(table if idf is None else table * idf[:, None], sums.kept)
 
 

@@ -15,7 +15,7 @@ from priory.data.columns import SparseRows, Texts
 from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Rng, draw_counts
 from priory.families.counted import Counted, CountedParameters
-from priory.families.described import Support, listed
+from priory.families.described import Support
 from priory.families.loo import LooRows
 from priory.families.loo_counts import CountedPairs, Scores, loo_presence
 from priory.families.priors import DiscretePrior
@@ -35,7 +35,7 @@ NO_CLASS = np.zeros(1, dtype=np.int32)
 LONGEST = 1e7
 """The number of words that are drawn for a text, at most, on average."""
 
-READOUTS = ("multinomial", "bernoulli", "complement")
+READOUTS = ("multinomial", "bernoulli", "complement", "evidence")
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,16 @@ class Words(Counted):
     | multinomial | Σ_w x_w log P(w ∣ k), P(w ∣ k) = (n_wk + α) / (n_k + α∣V∣) |
     | bernoulli | Σ_w log p_wk or log(1 − p_wk), p_wk = (texts with w + α) / (texts + 2α) |
     | complement | −Σ_w x_w log P(w ∣ not k), from the words of all other classes |
+    | evidence | Σ_w x_w log(1 + n_wk / (α π_k)), π_k the share of class k in all n |
 
     `term` says what x_w and n_wk count: "count" takes every occurrence; "log" takes
     log(1 + tf) / ‖log(1 + tf)‖₂, so that long texts and repeated words weigh less. With `idf` each
     is multiplied by 1 + log((1 + texts) / (1 + texts with w)). Words in fewer than `min_df`
     texts are left out. With `norm` each class's complement weights are divided by their sum.
 
-    All of them are derived from the same sums.
+    All of them are derived from the same sums. The evidence of a word is by how much it is
+    likelier in a class than a word never seen there: 0 for most classes, so that few numbers say
+    it all.
 
     >>> Words("complement", term="log")
     Words(readout='complement', term='log', idf=False, min_df=1, norm=False)
@@ -63,7 +66,7 @@ class Words(Counted):
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.WORDS,)
     noun: ClassVar[str] = "words"
 
-    readout: Literal["multinomial", "bernoulli", "complement"] = "multinomial"
+    readout: Literal["multinomial", "bernoulli", "complement", "evidence"] = "multinomial"
     term: Literal["count", "log"] = "count"
     idf: bool = False
     min_df: int = 1
@@ -140,11 +143,12 @@ class Words(Counted):
             return known.words.tolist()
         return known.vocabulary.take(np.flatnonzero(self._kept(known)).astype(np.int32)).words()
 
-    def part_notes(self, row: Texts, names: Sequence[str]) -> list[str]:
-        """Name the words of a text that are not kept."""
+    def unknown(self, row: Texts, names: Sequence[str]) -> list[str]:
+        """List the words of a text that are not kept, then n-grams, as they come."""
         counted = WordsTable.count(Block("", ("",), Kind.EMPTY), row, NO_CLASS, None, 1)
-        unknown = sorted(set(counted.vocabulary.words()) - set(names))
-        return [f"not in the vocabulary, skipped: {listed(unknown)}"] if unknown else []
+        known = set(names)
+        unknown = [word for word in counted.vocabulary.words() if word not in known]
+        return sorted(unknown, key=lambda word: word.count(" "))
 
     def part_support(self, row: Texts, table: WordsTable, parameters: WordsParameters) -> Support:
         """Count how often each word came; in how many texts, where its counts are weighted."""

@@ -179,6 +179,16 @@ def character_tables():
     return lower, *known, flags >> TEXT_KIND
 
 
+def character_stretches():
+    """List 8·(first code point) + kind of each stretch of characters of one kind, by word_kinds.h."""
+    cdef list found = []
+    cdef Py_ssize_t i = 0
+    while word_kinds[i] >> 3 < 0x110000:
+        found.append(word_kinds[i])
+        i += 1
+    return found
+
+
 cdef class Reader:
     # text.pxd says what it keeps.
 

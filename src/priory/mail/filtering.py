@@ -180,7 +180,7 @@ class MailFilter:
             "factors": family.factors.tolist(),
             "bands": list(self.bands),
         }
-        return write_index(head, zip(words, parameters.evidence[telling].tolist(), strict=True))
+        return write_index(head, words, parameters.evidence[telling])
 
     def figures(self) -> dict[str, Any]:
         """Count what was learned, and how the held-out messages fall into the bands."""
@@ -255,16 +255,17 @@ def held_out_sums(
         if not mine.any():
             continue
         entries = order[ends[f] : ends[f + 1]]
+        some_codes, some_spam = codes[entries], is_spam[row[entries]]
         left, texts_left = having.copy(), table.documents_weight.copy()
         for k, of_class in enumerate((~is_spam, is_spam)):
-            some = codes[entries][of_class[row[entries]]]
+            some = some_codes[some_spam == bool(k)]
             left[:, k] -= np.bincount(some, minlength=len(left))
             texts_left[k] -= np.count_nonzero(of_class & mine)
         told = family.of_counts(table.vocabulary, left, texts_left, SMOOTHING, is_tagged)
         place = np.cumsum(mine) - 1
         lengths = np.diff(indptr)[mine]
         starts = np.concatenate([[0], np.cumsum(lengths)])
-        found = chosen(starts, codes[entries], told.evidence, told.group, family.most)
+        found = chosen(starts, some_codes, told.evidence, told.group, family.most)
         cells = GROUPS * found.rows + told.group[found.codes]
         total = np.bincount(cells, told.evidence[found.codes], GROUPS * int(mine.sum()))
         sums[mine, :GROUPS] = total.reshape(-1, GROUPS)[place[mine]]

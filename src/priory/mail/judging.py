@@ -12,7 +12,7 @@ import math
 import mmap
 import os
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -120,8 +120,11 @@ def hash_of(word: str) -> int:
     >>> hash_of("free") == hash_of("free"), hash_of("free") < 2**64
     (True, True)
     """
-    digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
+    return int.from_bytes(_digest(word), "little")
+
+
+def _digest(word: str) -> bytes:
+    return blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def state_of(model: str) -> list[int]:
@@ -136,17 +139,18 @@ def state_of(model: str) -> list[int]:
     return [found.st_size, found.st_mtime_ns, found.st_ino]
 
 
-def write_index(head: Mapping[str, Any], words: Iterable[tuple[str, float]]) -> bytes:
-    """Make an index of words and what each speaks for."""
-    from array import array
+def write_index(head: Mapping[str, Any], words: Sequence[str], evidence: Any) -> bytes:
+    """Make an index of words and an array of what each speaks for."""
+    import numpy as np
 
-    pairs = sorted((hash_of(word), evidence) for word, evidence in words)
-    text = json.dumps({**head, "words": len(pairs)}).encode()
+    digests = b"".join([_digest(word) for word in words])
+    hashes = np.frombuffer(digests, np.dtype("<u8")).astype(np.uint64)
+    order = np.argsort(hashes)
+    text = json.dumps({**head, "words": len(words)}).encode()
     padding = b" " * (-(12 + len(text)) % 8)
     size = (len(text) + len(padding)).to_bytes(4, "little")
-    hashes = array("Q", [key for key, _ in pairs])
-    evidence = array("d", [value for _, value in pairs])
-    return b"".join([MAGIC, size, text, padding, hashes.tobytes(), evidence.tobytes()])
+    arrays = (hashes[order], np.asarray(evidence, dtype=np.float64)[order])
+    return b"".join([MAGIC, size, text, padding, *(array.tobytes() for array in arrays)])
 
 
 def keep_index(model: str, content: bytes) -> None:

@@ -90,6 +90,6 @@ def _encoded(message: bytes) -> bytes:
 
 @cache
 def _split() -> Callable[[str], list[str]]:
-    from priory.kernels.text import Splitter
+    from priory.text.analyzer import Analyzer
 
-    return Splitter("word", True).split
+    return Analyzer("email").plain_words

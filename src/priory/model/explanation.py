@@ -380,6 +380,7 @@ def _factor(term: Term, row: Any, score: FloatArray, left_out: bool, table: Any)
         parts.noun,
         support if is_one_line else None,
         block.analyzer,
+        tuple(parts.unknown),
     )
 
 

@@ -80,6 +80,8 @@ class RowFactor:
     """The counts behind it, where it is one line."""
     analyzer: Analyzer | None = None
     """How its text was split into words, where it is one."""
+    unknown: tuple[str, ...] = ()
+    """The words and n-grams of its text that were never learned, or are left out."""
 
     def __repr__(self) -> str:
         return f"<RowFactor {self.column} = {shown(self.value)}>"
@@ -107,6 +109,8 @@ class RowFactor:
             return [Line(f"  {self._why_left_out()}", left_out=True)]
         remarks = [Line(f"    {note}") for note in self.notes]
         if not self.parts and not self.together:
+            if self.unknown:  # nothing is said, not that every class is as probable
+                return [Line(f"  {self.column} = {shown(self.value)}"), *remarks]
             powered = _powered(self.formula, self.weight)
             line = Line(f"× {powered}", self.weight * self.log_likelihood, support=self.support)
             return [line, *remarks]
@@ -392,6 +396,7 @@ class RowExplanation:
                         }
                         for part in (*factor.parts, *factor.together)
                     ],
+                    "unknown": list(factor.unknown),
                     "notes": list(factor.notes),
                 }
                 for factor in self.factors

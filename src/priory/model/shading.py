@@ -12,7 +12,6 @@ import numpy as np
 from priory.base.html import Html
 from priory.base.typing import FloatArray
 from priory.families.described import FactorPart
-from priory.kernels.text import Splitter
 from priory.model.log_odds import log_odds
 from priory.text.analyzer import Analyzer
 
@@ -24,7 +23,6 @@ Span = tuple[int, int, float, str]
 LONGEST = 20_000
 """So many characters of a text are shaded."""
 
-WORD = re.compile(r"\w+")
 GIVEN = re.compile(r"\S+")
 
 
@@ -81,25 +79,20 @@ def spans_of_words(
 
     What an n-gram says is shared evenly by its words, and by all the places where it is.
     """
-    unit = analyzer.splitter.unit
-    if unit in ("char", "char_wb"):
-        return _character_spans(text, said, told, analyzer.lowercase)
-    pattern, split = (
-        (GIVEN, None) if unit == "given" else (WORD, Splitter("word", analyzer.lowercase))
-    )
-    stops = set(analyzer.stop_words or ())
-    words: list[tuple[int, int, str]] = []
-    for found in pattern.finditer(text):
-        for word in [found[0]] if split is None else split.split(found[0]):
-            if word not in stops:
-                words.append((*found.span(), word))
+    if analyzer.unit in ("char", "char_wb"):
+        return _character_spans(text, said, told, analyzer)
+    words = [word for word in _places_of_words(text, analyzer) if word[2] not in analyzer.stops]
     places: dict[str, list[range]] = defaultdict(list)
     shortest, longest = analyzer.ngram_range
-    for n in range(shortest, longest + 1):
-        for i in range(len(words) - n + 1):
-            gram = " ".join(word for _, _, word in words[i : i + n])
-            if gram in said:
-                places[gram].append(range(i, i + n))
+    glued = [w[3] and i > 0 and words[i - 1][1] == w[0] for i, w in enumerate(words)]
+    for last in range(len(words)):
+        gram = ""
+        for n in range(1, min(max(longest, 1 + glued[last]), last + 1) + 1):
+            first = last + 1 - n
+            between = "" if n == 1 or glued[first + 1] else " "
+            gram = f"{words[first][2]}{between}{gram}"
+            if n >= shortest and gram in said:
+                places[gram].append(range(first, last + 1))
     values, titles = np.zeros(len(words)), [[] for _ in words]  # type: ignore[var-annotated]
     for gram, where in places.items():
         share = said[gram] / sum(map(len, where))
@@ -108,18 +101,43 @@ def spans_of_words(
             titles[i].append(told[gram])
     return [
         (start, stop, float(values[i]), "\n".join(titles[i]))
-        for i, (start, stop, _) in enumerate(words)
+        for i, (start, stop, _, _) in enumerate(words)
         if titles[i]
     ]
 
 
+def _places_of_words(text: str, analyzer: Analyzer) -> list[tuple[int, int, str, bool]]:
+    """Find where each word of a text begins and ends, and whether it is glued to the one before.
+
+    Those that are not in the text as they were counted are left out.
+    """
+    found: list[tuple[int, int, str, bool]] = []
+    if callable(analyzer.unit) or analyzer.unit == "email":
+        return [(*match.span(), match[0], False) for match in GIVEN.finditer(text)]
+    searched, at = _as_long(text, analyzer), 0
+    for word in analyzer.plain_words(text):
+        # Two characters of a script without spaces are a word after the second of them.
+        if len(found) > 1 and found[-2][1] == found[-1][0] and word == found[-2][2] + found[-1][2]:
+            found[-1] = (*found[-1][:3], True)
+            continue
+        start = searched.find(word, at)
+        if start >= 0:
+            at = start + len(word)
+            found.append((start, at, word, False))
+    return found
+
+
+def _as_long(text: str, analyzer: Analyzer) -> str:
+    """Write a text as its words are counted, each character by itself."""
+    changed = map(analyzer.prepare, text)
+    return "".join(c if len(new) != 1 else new for c, new in zip(text, changed, strict=True))
+
+
 def _character_spans(
-    text: str, said: Mapping[str, float], told: Mapping[str, str], lowercase: bool
+    text: str, said: Mapping[str, float], told: Mapping[str, str], analyzer: Analyzer
 ) -> list[Span]:
     """Find stretches of words, each with all that its character n-grams say."""
-    searched = text.lower() if lowercase else text
-    if len(searched) != len(text):  # letters that change their number, such as İ
-        return []
+    searched = _as_long(text, analyzer)
     values = np.zeros(len(text))
     for gram, value in said.items():
         bare = gram.strip()

@@ -11,11 +11,12 @@ from priory.base.formatting import shown
 from priory.data.schema import Kind
 from priory.reporting.content import Content
 from priory.reporting.page_model import page_model
+from priory.text.analyzer import Analyzer
 
 __all__ = ["PageData", "page_data"]
 
 FEWEST_WORDS = 500
-SPLIT = ("word", "char", "char_wb")
+SPLIT = ("word", "sklearn", "char", "char_wb")
 """The units of text that scoring.js can split."""
 
 SEPARABLE = frozenset(
@@ -36,7 +37,7 @@ class PageData(NamedTuple):
 def page_data(content: Content, room: int) -> PageData:
     """Write what page.js reads in so much room; nothing in it can end the element that holds it."""
     texts = [t.block for t in content.classifier.model.terms if t.block.kind is Kind.WORDS]
-    strange = [b.title for b in texts if b.analyzer is not None and b.analyzer.unit not in SPLIT]
+    strange = [b.title for b in texts if b.analyzer is not None and not _can_split(b.analyzer)]
     if strange:
         return PageData(None, f"A browser cannot split the texts of column “{strange[0]}”.")
     try:
@@ -71,6 +72,10 @@ def _told(content: Content, most_words: int | None) -> dict[str, Any]:
         "target": 1 if two else int(weight.argmax()),
         "against": 0 if two else -1,
     }
+
+
+def _can_split(analyzer: Analyzer) -> bool:
+    return analyzer.unit in SPLIT and analyzer.takes_texts_as_they_are
 
 
 def _dumped(told: Any) -> str:

@@ -13,6 +13,7 @@ from priory.classifier.fitted import Fitted
 from priory.export.plain import factor_to_json
 from priory.families.student_t import StudentTParameters
 from priory.families.words import WordsParameters
+from priory.kernels.text import character_stretches
 from priory.model.term import Term
 
 __all__ = ["page_label", "page_model", "page_value"]
@@ -85,6 +86,9 @@ def _factor(
     for name in ("values", "domains", "combinations", "parent values", "columns"):
         if name in parameters:
             parameters[name] = _labels(parameters[name])
+    splitting = parameters.get("splitting")
+    if splitting is not None and splitting["unit"] == "word":
+        splitting["kinds"] = character_stretches()  # 15 kB
     return told
 
 

@@ -306,7 +306,7 @@ const priory = (() => {
   // Texts, split as priory.text.Analyzer does
 
   const BLANK = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
-  const WORD = /[\p{L}\p{N}_]{2,}/gu;
+  const TWO = /[\p{L}\p{N}_]{2,}/gu;
   const BLANKS = new RegExp(`[${BLANK}]+`, "u");
   const SOME_BLANKS = new RegExp(`[${BLANK}]{2,}`, "gu");
 
@@ -319,8 +319,55 @@ const priory = (() => {
     if (splitting.unit === "char_wb") {
       return text.split(BLANKS).filter((word) => word).flatMap((word) => within(word, least, most));
     }
-    const words = (text.match(WORD) || []).filter((word) => !stopped.has(word));
-    return ngrams(words, least, most, " ");
+    if (splitting.unit === "sklearn") {
+      return ngrams((text.match(TWO) || []).filter((word) => !stopped.has(word)), least, most, " ");
+    }
+    return unicodeNgrams(unicodeWords(splitting, text), least, most, stopped);
+  }
+
+  // Words as word_kinds.h has them: 8·(first code point) + kind of each stretch of characters
+  function kindOf(splitting, character) {
+    return splitting.kinds[bisect(splitting.kinds, 8 * character.codePointAt(0) + 8) - 1] & 7;
+  }
+
+  const [WORD, MARK, FORMAT, ALONE, SYMBOL] = [1, 2, 3, 4, 5];
+
+  // [word, whether nothing parts it from the one before]
+  function unicodeWords(splitting, text) {
+    const found = [];
+    let last = 0, repeats = 0, symbol = "";
+    for (const character of text) {
+      const kind = kindOf(splitting, character), word = found[found.length - 1];
+      if (kind === WORD && last === WORD) word[0] += character;
+      else if (kind === WORD) found.push([character, false]);
+      else if (kind === ALONE) found.push([character, last === ALONE]);
+      else if (kind === MARK && (last === WORD || last === ALONE)) {
+        word[0] += character;
+        continue;
+      } else if (kind === FORMAT && last === WORD) continue;
+      else if (kind === SYMBOL && splitting.symbols) {
+        repeats = last === SYMBOL && symbol === character ? repeats + 1 : 1;
+        symbol = character;
+        if (repeats === 1) found.push([character, false]);
+        else if (repeats <= 3) word[0] += character;
+      }
+      last = kind;
+    }
+    return found;
+  }
+
+  function unicodeNgrams(words, least, most, stopped) {
+    const kept = words.map(([word, glued], i) => [word, glued && !stopped.has(words[i - 1][0])]);
+    const some = kept.filter(([word]) => !stopped.has(word)), found = [];
+    some.forEach(([, glued], i) => {
+      let gram = "";
+      for (let n = 1; n <= Math.max(most, glued ? 2 : 1) && n <= i + 1; n++) {
+        const between = n === 1 || some[i + 2 - n][1] ? "" : " ";
+        gram = some[i + 1 - n][0] + between + gram;
+        if (n >= least && !(n === 2 && glued && stopped.has(gram))) found.push(gram);
+      }
+    });
+    return found;
   }
 
   function ngrams(units, least, most, between) {

@@ -41,6 +41,7 @@ __all__ = [
     "Tally",
     "Task",
     "check_class_count",
+    "choose_analyzers",
     "class_form",
     "count",
     "in_known_types",
@@ -114,6 +115,20 @@ def sample_schema(task: Task) -> Schema:
         for block in schema
     )
     return replace(schema, blocks=tuple(blocks))
+
+
+def choose_analyzers(task: Task, schema: Schema) -> Schema:
+    """Choose how texts are split into words by the first rows, where that is left open."""
+    if "auto" not in task.settings.text.values():
+        return schema
+    from priory.tuning.analyzers import with_analyzers  # few tables are texts
+
+    batch = next(iter(task.batches()))
+    given = (batch.columns[task.target], task.target, task.source.reading)
+    labels = read_classes(*given, task.known, task.class_form)
+    some = np.flatnonzero(~labels.missing)
+    frame = read(batch.table(task.features), schema).take(some)
+    return with_analyzers(task.settings, schema, frame, labels.take(some))[0]
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,14 @@ from priory.data.schema import Kind, Schema
 from priory.databases.printing import statements, table_of
 from priory.evaluation.validation import trained
 from priory.sources.base import Batch, Form, Source, check_columns
-from priory.sources.counting import OtherClasses, Task, class_form, count, sample_schema
+from priory.sources.counting import (
+    OtherClasses,
+    Task,
+    choose_analyzers,
+    class_form,
+    count,
+    sample_schema,
+)
 from priory.sources.learned_forms import forms_for
 from priory.sources.opening import open_source
 from priory.sources.planning import count_inside, plan
@@ -224,9 +231,10 @@ def _streamed(task: Task) -> tuple[Statistics, Sample | None]:
     schema = sample_schema(task)
     _tell_unread(task.source, schema)
     try:
-        return count(task, schema)
+        return count(task, choose_analyzers(task, schema))
     except OtherClasses:
-        return count(replace(task, class_form=Form.TEXT), schema)
+        task = replace(task, class_form=Form.TEXT)
+        return count(task, choose_analyzers(task, schema))
 
 
 def _declared_forms(

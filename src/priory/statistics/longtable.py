@@ -243,21 +243,42 @@ def _rows(block: str | None, part: Part, classes: Sequence[str], zeros: _Zeros) 
     import pyarrow as pa
 
     n = len(part.rows)
-    zero, null = pa.array(zeros(np.int32, n)), pa.nulls(n, pa.int32())
+    zero, null = _numbers(zeros(np.int32, n)), pa.nulls(n, pa.int32())
 
     def dictionary(codes: Any, values: Sequence[str]) -> pa.DictionaryArray:
-        return pa.DictionaryArray.from_arrays(codes, pa.array(values, pa.string()))
+        return pa.DictionaryArray.from_arrays(codes, _texts(values))
 
     columns = [
         dictionary(null, []) if block is None else dictionary(zero, [block]),
         dictionary(zero, [part.name]),
-        dictionary(pa.array(part.classes), list(classes)),
-        dictionary(pa.array(part.keys), list(part.tokens)),
-        pa.array(part.rows),
+        dictionary(_numbers(part.classes), list(classes)),
+        dictionary(_numbers(part.keys), list(part.tokens)),
+        _numbers(part.rows),
     ]
     sums = [a for s in (part.weight, part.s1, part.s2) for a in (s.hi, s.lo)]
-    columns += [pa.array(a if a.any() else zeros(np.float64, n)) for a in sums]
+    columns += [_numbers(a if a.any() else zeros(np.float64, n)) for a in sums]
     return pa.table(columns, names=[*COLUMNS, *SUMS])
+
+
+def _texts(values: Sequence[str]) -> pa.Array:
+    """Give strings to Arrow, as `_numbers` does numbers."""
+    import pyarrow as pa
+
+    encoded = [value.encode() for value in values]
+    ends = np.cumsum([0, *map(len, encoded)])
+    if ends[-1] > np.iinfo(np.int32).max:
+        return pa.array(values, pa.string())  # which says that it is too much
+    buffers = map(pa.py_buffer, (ends.astype(np.int32), b"".join(encoded)))
+    return pa.StringArray.from_buffers(len(encoded), *buffers)
+
+
+def _numbers(values: AnyArray) -> pa.Array:
+    """Give numbers to Arrow, whose own function would import pandas, which takes a second."""
+    import pyarrow as pa
+
+    values = np.ascontiguousarray(values)
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
 
 
 def _runs(group: IntArray) -> Iterator[tuple[int, Any]]:

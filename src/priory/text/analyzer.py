@@ -152,6 +152,11 @@ class Analyzer:
         lower = self.lowercase and not self._is_prepared
         return Splitter(unit, lower, self.ngram_range, self.stop_words, self.symbols)
 
+    @cached_property
+    def stops(self) -> frozenset[str]:
+        """The stop words, to look them up."""
+        return frozenset(self.stop_words or ())
+
     @property
     def _makes_words(self) -> bool:
         return callable(self.unit) or self.unit == "email" or self.token_pattern is not None
@@ -180,9 +185,13 @@ class Analyzer:
             text = self.prepare(text)
             if self.token_pattern is not None:
                 return self._pattern.findall(text)
+        return self._plain_splitter.split(text)
+
+    @cached_property
+    def _plain_splitter(self) -> Splitter:
         unit: Any = "sklearn" if self.unit == "sklearn" else "word"
         lower = self.lowercase and not self._is_prepared
-        return Splitter(unit, lower, symbols=self.symbols).split(text)
+        return Splitter(unit, lower, symbols=self.symbols)
 
     def encode(self, data: AnyArray, offsets: AnyArray, missing: BoolArray | None) -> Encoded:
         """Prepare texts for `splitter`: extract those of pages and messages, call functions."""
@@ -295,14 +304,16 @@ def register_analyzer(function: Function) -> Function:
     if not callable(function):
         raise SettingError(f"An analyzer must be a function, not {function!r:.60}.")
     name = _function_name(function)
-    if "<lambda>" in name or "<" in name.split(".")[-1]:
+    if "<lambda>" in name:
         raise SettingError(f"An analyzer must have a name of its own to be registered, not {name}.")
     REGISTERED[name] = function
     return function
 
 
 def _function_name(function: Any) -> str:
-    return str(getattr(function, "__qualname__", function))
+    name = str(getattr(function, "__qualname__", function))
+    module = getattr(function, "__module__", None)
+    return f"{module}.{name}" if isinstance(module, str) and module != "builtins" else name
 
 
 @dataclass(frozen=True)

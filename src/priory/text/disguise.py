@@ -9,16 +9,11 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
+from priory.text.normalising import IGNORABLE
+
 __all__ = ["undisguised"]
 
-_IGNORABLE = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff"
-)
-"""The default-ignorable characters of Unicode that mail has."""
-
-_UNSEEN = re.compile(f"[{_IGNORABLE}]++")
-_UNSEEN_INSIDE = re.compile(f"(?<=[A-Za-z])[{_IGNORABLE}]++(?=[A-Za-z])")
+_UNSEEN_INSIDE = re.compile(f"(?<=[A-Za-z]){IGNORABLE.pattern}++(?=[A-Za-z])")
 
 _STYLED = re.compile(
     "[\u2102\u210a-\u2115\u2119-\u211d\u2124\u2128-\u2138\u2460-\u24ff\uff01-\uff5e"
@@ -54,10 +49,10 @@ def undisguised(text: str) -> tuple[str, list[str]]:
     if text.isascii():
         return text, []
     found = []
-    if _UNSEEN.search(text):
+    if IGNORABLE.search(text):
         if _UNSEEN_INSIDE.search(text):
             found.append("invisible")
-        text = _UNSEEN.sub("", text)
+        text = IGNORABLE.sub("", text)
     if _STYLED.search(text):
         found.append("styled")
         text = normalize("NFKC", text)

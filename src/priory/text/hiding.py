@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 __all__ = ["Sight"]
 
@@ -29,6 +30,7 @@ _VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"]
 )
 _MOST_OPEN = 200
+_LONGEST_STYLE, _LONGEST_COLOUR = 2000, 100
 
 _Colour = tuple[int, int, int]
 WHITE: _Colour = (255, 255, 255)
@@ -79,7 +81,7 @@ class Sight:
             self._hider = None  # the next one of its kind ends it
             self.is_at_work = bool(self._colours)
         if attributes:
-            style = _style(attributes.get("style", ""))
+            style = _style(attributes.get("style", "")[:_LONGEST_STYLE])
             how = "attribute" if "hidden" in attributes else _hidden_by(style)
             if how:
                 self._hider, self._depth, self._how, self.is_at_work = name, 1, how, True
@@ -116,15 +118,16 @@ class Sight:
             return False
         _, background, colour = self._colours[-1] if self._colours else ("", WHITE, None)
         if picture or behind:  # behind text may be a picture of any colour
-            background = _colour(behind) if behind and not picture else None
-        colour = _colour(front) if front else colour
+            background = _colour(behind[:_LONGEST_COLOUR]) if behind and not picture else None
+        colour = _colour(front[:_LONGEST_COLOUR]) if front else colour
         self._colours.append((name, background, colour))
         self.is_at_work = True
         self._same.append(1)
         return True
 
 
-def _style(text: str) -> dict[str, str]:
+@lru_cache(4096)
+def _style(text: str) -> Mapping[str, str]:
     return dict(_DECLARATION.findall(text.lower())) if text else {}
 
 
@@ -149,6 +152,7 @@ def _hidden_by(style: Mapping[str, str]) -> str:
     return ""
 
 
+@lru_cache(1000)
 def _colour(text: str) -> _Colour | None:
     """Read a colour; None where it is none, or not known.
 

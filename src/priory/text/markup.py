@@ -8,6 +8,8 @@ bounded number of times: patterns are possessive, and a failed search is not rep
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from priory.text.hiding import Sight
@@ -40,7 +42,10 @@ _TAG = re.compile(
 _SHORT_TAG = re.compile(r"([^<]*+)<(/?)([a-zA-Z][^\s/>]*+)([^>]*+)>")
 _NAME = re.compile(r"</?[a-zA-Z]")
 _SPEAKS = re.compile("href|src|alt|title|action|style|hidden|color|background|text", re.IGNORECASE)
-_NO_LOOKS: dict[str, str] = {}
+_LONG_TAG = 500
+"""Longer tags are not remembered."""
+
+_NO_LOOKS: Mapping[str, str] = {}
 _ATTRIBUTE = re.compile(r"""([^\s/>=]++)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s>]*+))?""")
 _CLOSE = {name: re.compile(rf"</{name}[\s/>]", re.IGNORECASE) for name in _UNSEEN}
 
@@ -121,8 +126,12 @@ def read_html(html: str) -> Page:
                 sight.close(name)
             continue
         looks = _NO_LOOKS
-        if rest and _SPEAKS.search(rest):
-            looks = _read_attributes(rest, sight, texts, links)
+        if len(rest) > 5:  # the shortest that says anything is src=x
+            read = _attributes if len(rest) < _LONG_TAG else _attributes.__wrapped__
+            looks, seen, led = read(rest)
+            if seen and not (sight.is_at_work and sight.hides()):
+                texts += seen
+            links += led
         if looks or sight.is_at_work:
             sight.open(name, looks)
         if name in _UNSEEN and not rest.endswith("/"):
@@ -149,9 +158,14 @@ def _end_of_comment(html: str, at: int, last_comment: int) -> int:
     return html.index(">", at) + 1
 
 
-def _read_attributes(tag: str, sight: Sight, texts: list[str], links: list[str]) -> dict[str, str]:
-    """Take the texts and links of a tag, and give those attributes that may hide an element."""
+@lru_cache(4096)  # pages have the same tags again and again
+def _attributes(tag: str) -> tuple[Mapping[str, str], list[str], list[str]]:
+    """Read the attributes of a tag: those that may hide an element, texts, and links."""
     looks: dict[str, str] = {}
+    texts: list[str] = []
+    links: list[str] = []
+    if not _SPEAKS.search(tag):
+        return looks, texts, links
     for attribute in _ATTRIBUTE.finditer(tag):
         name, value = attribute[1].lower(), attribute[2] or ""
         if name not in _TEXTS and name not in _LINKS and name not in _LOOKS:
@@ -162,11 +176,10 @@ def _read_attributes(tag: str, sight: Sight, texts: list[str], links: list[str])
         if not value:
             continue
         if name in _TEXTS:
-            if not (sight.is_at_work and sight.hides()):
-                texts += [" ", value, " "]
+            texts += [" ", value, " "]
         elif name in _LINKS and (value := value.strip()):
             links.append(value)
-    return looks
+    return looks, texts, links
 
 
 def _unescape(text: str) -> str:

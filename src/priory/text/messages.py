@@ -40,6 +40,8 @@ _TELLTALE = frozenset(
 _MOST_RELAYS = 8
 """So many Received fields are read: those above were written last, by servers one trusts."""
 
+_LONGEST_HOST = 255
+
 _ENCODED_WORD = re.compile(
     r"=\?([^?*\s]*+)(?:\*[^?\s]*+)?\?([bBqQ])\?([^?]*+)\?="
 )  # RFC 2047, 2231
@@ -169,7 +171,7 @@ def _header_words(fields: Iterable[Field], split: Split) -> list[str]:
                 words += _relay_words(value)
         elif name == "return-path":
             for address in _ADDRESS.findall(_header_text(value))[:1]:
-                words += _domains(name, address.rpartition("@")[2])
+                words += _domains(name, address.rpartition("@")[2][-_LONGEST_HOST:])
                 domains.setdefault(name, _owner(address))
     if domains.get("return-path", domains.get("from")) != domains.get("from"):
         words.append("return-path:differs")
@@ -308,13 +310,13 @@ def _url_words(url: str, split: Split) -> list[str]:
     _, _, rest = url.rpartition("://") if "://" in url[:8] else ("", "", url)
     end = _PATH.search(rest)
     site, path = (rest[: end.start()], rest[end.start() :]) if end else (rest, "")
-    words = [*_domains("url", site.rpartition("@")[2].partition(":")[0])]
+    words = [*_domains("url", site.rpartition("@")[2].partition(":")[0][:_LONGEST_HOST])]
     return words + [f"url:{word}" for word in split(path)] if len(path) > 1 else words
 
 
 def _address_words(tag: str, address: str) -> list[str]:
     address = address.lower().strip(".'-")
-    return [f"{tag}:{address}", *_domains(tag, address.rpartition("@")[2])]
+    return [f"{tag}:{address}", *_domains(tag, address.rpartition("@")[2][-_LONGEST_HOST:])]
 
 
 @lru_cache(10_000)

@@ -18,7 +18,7 @@ from priory.text.charsets import decode
 
 __all__ = ["Field", "Part", "read_fields", "read_parts", "unquoted"]
 
-_LONGEST_FIELD = 10_000
+_LONGEST_FIELD, _LONGEST_NAME = 10_000, 100
 _DEEPEST = 20
 """So deep, parts of parts are read; every level looks at the bytes once."""
 
@@ -84,7 +84,7 @@ def read_fields(data: bytes) -> tuple[list[Field], bytes]:
     fields = []
     for line in lines:
         name, colon, value = line.partition(b":")
-        if colon:
+        if colon and len(name) < _LONGEST_NAME:
             fields.append((_field_name(name), value[:_LONGEST_FIELD]))
     return fields, data[end + 1 :] if data.startswith(b"\n", end) else data[end:]
 

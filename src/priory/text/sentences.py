@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from priory.text.analyzer import Analyzer
 
-__all__ = ["Reason", "as_text", "text_setting"]
+__all__ = ["Reason", "as_text", "is_unspaced", "text_setting"]
 
 SENTENCE_WORDS = 6
 """Distinct strings with at least so many words on average are sentences."""
@@ -28,9 +28,6 @@ UNSPACED = re.compile(
 
 Two of them count as a word, which is about right for Chinese.
 """
-
-CHARACTERS = Analyzer("char", (1, 2))
-"""The analyzer of such texts: single letters and pairs."""
 
 
 class Reason(NamedTuple):
@@ -55,7 +52,7 @@ def as_text(strings: Sequence[str]) -> Reason | None:
     else:
         return None
     if found.is_unspaced:
-        return Reason(CHARACTERS, f"strings of {found.letters:.0f} letters, {reason}")
+        return Reason(Analyzer(), f"strings of {found.letters:.0f} letters, {reason}")
     return Reason(Analyzer(), f"strings of {found.words:.0f} words, {reason}")
 
 
@@ -65,10 +62,16 @@ def text_setting(name: str, strings: Sequence[str]) -> str | None:
     >>> text_setting("note", ["a good one", "not so good"]), text_setting("id", ["x1", "x2"])
     ("text=['note']", None)
     """
-    found = _Wording(strings)
-    if found.is_unspaced and found.words >= SEVERAL_WORDS:
-        return f"text={{{name!r}: Analyzer('char', (1, 2))}}"
-    return f"text=[{name!r}]" if found.with_letters >= SEVERAL_WORDS else None
+    return f"text=[{name!r}]" if _Wording(strings).with_letters >= SEVERAL_WORDS else None
+
+
+def is_unspaced(strings: Sequence[str]) -> bool:
+    """Tell whether texts are mostly of a script that is written without spaces.
+
+    >>> is_unspaced(["房间很好", "ok"]), is_unspaced(["a nice room"])
+    (True, False)
+    """
+    return _Wording(strings).is_unspaced
 
 
 class _Wording:

@@ -16,7 +16,10 @@ __all__ = ["declared_kinds"]
 
 def declared_kinds(settings: Settings, raw: RawTable) -> dict[tuple[str, ...], Kind | Analyzer]:
     """Find the kinds that text and families ask for, by the columns of each block."""
-    texts = {(name,): analyzer for name, analyzer in settings.text.items()}
+    texts = {
+        (name,): how if isinstance(how, Analyzer) else Analyzer()
+        for name, how in settings.text.items()
+    }
     asked = _by_families(settings, raw)
     return {k: v for k, v in asked.items() if k not in texts} | texts
 

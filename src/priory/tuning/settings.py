@@ -44,7 +44,8 @@ class Settings:
     "skip", "category" or "error", and `unseen` is "skip", "smooth" or "error", for all columns or
     in a mapping by column. `n_threads` is how many threads count and score, None for
     PRIORY_NUM_THREADS or else the cores at hand. `text` names columns whose words are counted:
-    their names, or a mapping of them to an `Analyzer`.
+    their names, or a mapping of them to an `Analyzer`, or to "auto", as those have that are only
+    named: the first rows choose.
 
     `weights` says what is learned of factors: None takes each as it is, "temperature" learns one
     weight for all, "columns" one for each, and "auto" corrects each column beyond that, where it
@@ -306,17 +307,20 @@ def _key(columns: Any) -> str | tuple[str, ...]:
     return tuple(map(str, columns)) if isinstance(columns, tuple) else str(columns)
 
 
-def _text(given: Any) -> dict[str, Analyzer]:
-    """Find the analyzer of each column that is text."""
+def _text(given: Any) -> dict[str, Analyzer | str]:
+    """Find the analyzer of each column that is text; "auto" is chosen on the first rows."""
     if given is None:
         return {}
     if isinstance(given, str):
         given = [given]
     if isinstance(given, Mapping):
-        return {str(name): as_analyzer(how) for name, how in given.items()}
+        return {
+            str(name): "auto" if isinstance(how, str) and how == "auto" else as_analyzer(how)
+            for name, how in given.items()
+        }
     if not isinstance(given, Sequence | Set):
         raise SettingError(f"text must name columns, or map them to analyzers, not {given!r:.60}.")
-    return {str(name): Analyzer() for name in given}
+    return {str(name): "auto" for name in given}
 
 
 def _each(setting: Any) -> Iterable[Any]:

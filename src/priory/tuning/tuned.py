@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from priory.base.labels import label_key
 from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
 from priory.data.schema import Block
 from priory.families.correction import Correction, CorrectionParameters
+from priory.families.word_correction import WordCorrection, corrected
 from priory.model.model import Model
 from priory.model.term import Choice, Term
 from priory.statistics.statistics import Statistics
@@ -67,6 +68,8 @@ class Tuning:
     scored: SampleScores | None = None
     corrections: tuple[tuple[Block, CorrectionParameters], ...] = ()
     """What the rows say of one or two columns beyond their factors."""
+    words: Mapping[str, WordCorrection] = field(default_factory=dict)
+    """What the rows say of the words of a column of texts, by its name."""
 
     def weighed(self, statistics: Statistics) -> Statistics:
         """Scale the sums to weights as they were when the choice was made."""
@@ -78,6 +81,10 @@ class Tuning:
         where = np.array([places.get(label_key(label), -1) for label in model.classes])
         weights, t = self.weights, self.temperature
         terms = [replace(m, weight=weights.get((m.block.name, m.about), t)) for m in model.terms]
+        for i, term in enumerate(terms):
+            if term.about == "value" and term.block.name in self.words:
+                found = corrected(term.parameters, self.words[term.block.name], term.weight, where)
+                terms[i] = replace(term, parameters=found)
         terms += [
             Term(block, Correction(), replace(p, scores=_placed(p.scores, where)), "correction")
             for block, p in self.corrections

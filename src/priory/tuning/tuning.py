@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from priory.base.errors import PrioryError
-from priory.base.typing import AnyArray, FloatArray
+from priory.base.typing import AnyArray, CodeArray, FloatArray
 from priory.data.columns import Frame, Labels
 from priory.data.reading import with_pairs
 from priory.data.schema import Block, Kind
@@ -57,9 +57,11 @@ from priory.tuning.corrections import (
 from priory.tuning.folds import FoldedRows, Scored, odds
 from priory.tuning.interactions import Pair, dependent_pairs
 from priory.tuning.leave_one_out import log_joint_loo
+from priory.tuning.second_stage import SecondStage, correct_texts, has_second_stage, most_texts
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import SampleScores, Tuning
 from priory.tuning.waiting import Waiting
+from priory.tuning.word_corrections import CorrectedWords
 
 __all__ = ["log_joint_cross_fitted", "tune"]
 
@@ -76,6 +78,9 @@ FEWEST_SAMPLED = 2_000
 
 STRENGTHS = (0.5, 2.0, 8.0, 32.0)
 """How many imagined rows of the column as a whole smooth a categorical column."""
+
+ENOUGH_OF_ONE = 100_000
+"""So many scores are enough to learn the weight of a single term."""
 
 LEAST_TRUST = 0.05
 """A pair of columns with less weight than this is left out."""
@@ -105,6 +110,10 @@ def _tune(
     K, has_pairs = len(statistics.classes), settings.learns_pairs
     n_terms = (len(defaults) + 1) * (3 if has_pairs else 1)
     most = min(MOST_SCORES // (n_terms * K), MOST_OF_ONE // K)
+    n, schema = statistics.n_rows, statistics.schema
+    texts = [name for name in defaults if has_second_stage(settings, schema[name], n)]
+    if texts:
+        most = most_texts(scaled, sample, texts, most if len(texts) < len(defaults) else None)
     sample = sample.smaller(max(FEWEST_SAMPLED, most))
     sample = replace(sample, frame=with_pairs(sample.frame, statistics.schema))
     rows = FoldedRows.of(scaled, sample, scale)
@@ -125,8 +134,13 @@ def _tune(
     chosen.terms.clear()
     bar.step("weights")
     weights, scores = _weighted(settings, known, stacked, n_own, rows)
-    corrected = Corrected((), (), scores)
     bar.step("corrections")
+    by_words: dict[str, CorrectedWords] = {}
+    if chosen.words:
+        weights, scores, by_words = correct_texts(
+            rows, chosen.words, names, stacked, weights, scores
+        )
+    corrected = Corrected((), (), scores)
     if settings.corrects and len(stacked):
         of_pairs = zip(pairs, weights.terms[n_own:], strict=True)
         trusted = [pair for pair, w in of_pairs if w > LEAST_TRUST]
@@ -148,6 +162,7 @@ def _tune(
         "leave-one-out" if settings.weights is None or not len(stacked) else "cross-fitted",
         _sample_scores(corrected.scores, rows, sample),
         (*corrected.columns, *_pair_corrections(dependent, corrected.pairs)),
+        {name: found.correction for name, found in by_words.items()},
     )
 
 
@@ -210,10 +225,27 @@ def _weighted(
         together = terms.sum(axis=0, keepdims=True)
         one = replace(weights, terms=weights.terms[:1])
         return weights, cross_fitted(one, together, known, rows.fold)[0]
+    enough = max(FEWEST_SAMPLED, ENOUGH_OF_ONE // n_classes)
+    if len(terms) == 1 and len(known) > enough:
+        return _by_some(known, terms, rows.fold, enough)
     is_pair = np.arange(len(terms)) >= n_own
     centre = np.where(is_pair, 0.0, np.nan) if is_pair.any() else None
     weights = learn_weights(terms, known, centre=centre)
     return weights, cross_fitted(weights, terms, known, rows.fold, centre)[0]
+
+
+def _by_some(
+    known: Rows, terms: AnyArray, fold: CodeArray, enough: int
+) -> tuple[LearnedWeights, FloatArray]:
+    """Learn the weight of a single term from so many rows, and score all of them."""
+    some = known.take(slice(0, enough)), terms[:, :enough]
+    weights = learn_weights(some[1], some[0])
+    _, without = cross_fitted(weights, some[1], some[0], fold[:enough])
+    scores = np.empty(known.prior.shape)
+    for f, found in enumerate(without):
+        mine = np.flatnonzero(fold == f)
+        scores[mine] = found.scores(known.take(mine), terms[:, mine])
+    return weights, scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +256,8 @@ class _Chosen:
     terms: dict[tuple[str, str], Scored]
     """By the name of the block, and whether it is of its values or of their being missing."""
     losses: dict[str, float]
+    words: dict[str, SecondStage]
+    """The texts that are to be corrected by word."""
 
     @classmethod
     def of(
@@ -234,14 +268,17 @@ class _Chosen:
         choices: dict[str, Choice] = {}
         terms: dict[tuple[str, str], Scored] = {}
         losses: dict[str, float] = {}
+        words: dict[str, SecondStage] = {}
         for name, default in defaults.items():
             bar.step(name)
-            choice, scored, missing = _way(rows, settings, name, default, is_wide)
+            choice, scored, missing, stage = _way(rows, settings, name, default, is_wide)
+            if stage is not None:
+                words[name] = stage
             choices[name], losses[name] = choice, scored.loss
             terms[name, choice.family.about] = scored
             if choice.missing == "category" and missing is not None:
                 terms[name, "missing"] = missing
-        return cls(choices, terms, losses)
+        return cls(choices, terms, losses, words)
 
     def share(self, n_rows: int) -> FloatArray:
         """Find which share of its columns say something of each row."""
@@ -251,12 +288,16 @@ class _Chosen:
 
 def _way(
     rows: FoldedRows, settings: Settings, name: str, default: Choice, is_wide: bool
-) -> tuple[Choice, Scored, Scored | None]:
+) -> tuple[Choice, Scored, Scored | None, SecondStage | None]:
     """Find the best way to model a block, what it says, and what it says of missing values."""
     block, table = rows.statistics.schema[name], rows.statistics.tables[name]
-    ways = candidates(settings, block, table, default, is_wide)
-    column = rows.column(block, table)
-    choice, scored = _best(rows, column, ways, is_wide)
+    column, stage = rows.column(block, table), None
+    if has_second_stage(settings, block, rows.statistics.n_rows):
+        stage = SecondStage.of(rows, block, table, default, settings)
+        choice, scored = stage.choice, stage.scored
+    else:
+        ways = candidates(settings, block, table, default, is_wide)
+        choice, scored = _best(rows, column, ways, is_wide)
     policy = settings.missing_of(block)
     missing = None
     if policy != "error" and hasattr(table, "present") and column.values.missing.any():
@@ -264,7 +305,7 @@ def _way(
     if policy == "auto":
         tells = missing is not None and missing.loss < rows.no_loss
         choice = replace(choice, missing="category" if tells else "skip")
-    return choice, scored, missing
+    return choice, scored, missing, stage
 
 
 def _best(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from priory.base.errors import ForgetError
-from priory.base.labels import label_token, token_label
+from priory.base.labels import label_token, token_labels
 from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Texts
@@ -261,7 +261,7 @@ class WordsTable(Table):
     def from_parts(cls, block: Block, n_classes: int, parts: BlockParts) -> WordsTable:
         """Make the table of such rows."""
         words = parts["words"]
-        vocabulary = Vocabulary([token_label(token) for token in words.tokens])
+        vocabulary = Vocabulary(token_labels(words.tokens))
         place = words.keys.astype(np.int64) * max(n_classes, 1) + words.classes
         distinct, where = np.unique(place, return_inverse=True)
 
