@@ -25,9 +25,9 @@ def reading(content: Content) -> Html:
         for block in schema
     ]
     head = ("column", "kind", "family", *(("weight",) if weights else ()), "why")
-    facts = []
-    if kept.sources:
-        facts += [f"{source.name}: {source.rows:,} rows" for source in kept.sources[:MOST_CLASSES]]
+    facts: list[str] = []
+    sources = kept.sources[:MOST_CLASSES]
+    facts += [f"{_without_folders(source.name)}: {source.rows:,} rows" for source in sources]
     if kept.dropped:
         facts.append("left out on purpose: " + ", ".join(kept.dropped))
     if silent := content.axes.silent:
@@ -50,3 +50,13 @@ def reading(content: Content) -> Html:
         h("ul", [h("li", fact) for fact in facts]) if facts else None,
         h("p", holds),
     )
+
+
+def _without_folders(source: str) -> str:
+    """Name a file without its folders, which are nobody's business; a query stays as it is.
+
+    >>> _without_folders("/home/ada/days.csv"), _without_folders("SELECT a / b FROM days")
+    ('days.csv', 'SELECT a / b FROM days')
+    """
+    is_file = "://" not in source and not any(c.isspace() for c in source)
+    return source.replace("\\", "/").rpartition("/")[2] or source if is_file else source
