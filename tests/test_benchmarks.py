@@ -39,6 +39,7 @@ WORKS = {
     "TextNB predict_log_proba from raw strings": "≥ 30×",
     "GaussianNB fit, extra memory": "< 32 MB",
     "TextNB fit, extra memory": "≥ 5×",
+    "TextNB() fit, tuned": "",
 }
 """What is measured against scikit-learn, and what is required."""
 UNCOMPARED = ("Vowpal Wabbit", "fastText", "priory, ASCII")
@@ -379,6 +380,7 @@ def test_reached_is_what_the_ratio_says(results: Path) -> None:
 def test_results_are_compared_with_every_peer_that_ran(results: Path) -> None:
     for row in rows(results):
         ran = row[4] != "not run" and "memory" not in row[0] and row[2] not in UNCOMPARED
+        ran = ran and "tuned" not in row[0]  # which is another model than scikit-learn's
         assert ("≤" in row[8]) == ran, row
         assert "DIFFERENT" not in row[8]
 

@@ -262,7 +262,8 @@ def aode(p, k, values, names):
 def words(p, k, values, names):
     if values[0] is None:
         return 0.0
-    counts = Counter(re.findall(r"\b\w\w+\b", values[0].lower()))
+    shortest = r"\b\w\w+\b" if p["splitting"]["unit"] == "sklearn" else r"\w+"
+    counts = Counter(re.findall(shortest, values[0].lower()))
     at = {word: i for i, word in enumerate(p["words"])}
     known = {at[word]: n for word, n in counts.items() if word in at}
     if p["readout"] == "bernoulli":
@@ -274,6 +275,21 @@ def words(p, k, values, names):
     if "probability" in p:
         return sum(v * _log(p["probability"][k][i]) for i, v in x.items())
     return sum(v * float(p["weight"][k][i]) for i, v in x.items())
+
+
+def telling_words(p, k, values, names):
+    there = set(re.findall(r"[\w:]+", (values[0] or "").lower()))
+    groups = {}
+    for i, word in enumerate(p["words"]):
+        if word in there:
+            logs = [_log(p["probability"][name][i]) for name in names]
+            own = _log(p["probability"][k][i])
+            groups.setdefault(p["group"][i], []).append((-abs(logs[1] - logs[0]), i, own))
+    return sum(
+        p["factor"][group] * own
+        for group, found in groups.items()
+        for _, _, own in sorted(found)[: p["most"]]
+    )
 
 
 FAMILIES = {
@@ -292,5 +308,6 @@ FAMILIES = {
     "multivariate-gaussian": multivariate_gaussian,
     "poisson": poisson,
     "student-t": student_t,
+    "telling-words": telling_words,
     "words": words,
 }

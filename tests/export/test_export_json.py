@@ -13,6 +13,7 @@ from priory.export import to_json
 from priory.export.plain import PARAMETERS
 from priory.families import Binomial, Categorical, Gaussian, Words, class_names, family_class
 from priory.families.priors import MEstimate
+from priory.families.telling_words import TellingWords
 
 from .scorer import FAMILIES, posterior
 
@@ -108,6 +109,21 @@ READOUTS = ["multinomial", "bernoulli", "complement", Words("multinomial", term=
 def test_texts(readout, smoothing):
     model = TextNB(readout, smoothing, weights=None).fit(TEXTS, ["a", "b", "a", "b", "c", "c"])
     hold(model.classifier_, {"text": [*TEXTS, "", "red zebra sea", "nothing known", None]})
+
+
+@pytest.mark.parametrize("analyzer", ["word", "sklearn"])
+def test_words_of_either_kind(analyzer):
+    model = TextNB("multinomial", 1.0, weights=None, analyzer=analyzer)
+    model.fit(TEXTS, ["a", "b", "a", "b", "c", "c"])
+    hold(model.classifier_, {"text": [*TEXTS, "a sea"]})
+
+
+def test_telling_words():
+    family = TellingWords(most=2, least=0.01, text_first=0.5, tagged_second=1.5)
+    settings = Settings.textbook({"text": family}, 0.5, text={"text": str.split})
+    texts = ["a:x red sea", "a:y blue sea sky", "a:x red rose sky", "blue sky sea", "rose a:y"]
+    classifier = Classifier(settings).update({"text": texts}, [0, 1, 0, 1, 0])
+    hold(classifier, {"text": [*texts, "red blue sky rose sea a:x a:y", "", None]})
 
 
 def test_the_scorer_and_the_export_know_every_family():

@@ -1,11 +1,11 @@
 """Sums against exact fractions, and counts against plain Python."""
 
 import math
-import re
 from collections import Counter, defaultdict
 from fractions import Fraction
 
 import numpy as np
+from tests.kernels.texts import analyzer
 
 from priory.base.labels import label_key
 from priory.statistics.cells import CELL_LIMIT
@@ -20,6 +20,8 @@ from priory.statistics.tables import (
 )
 
 from .laws import SUBNORMAL, K, magnitudes, products
+
+split = analyzer()
 
 
 def assert_exact(table, rows):
@@ -135,7 +137,7 @@ def _assert_exact_words(table, rows):
             continue
         documents[k] += 1
         weights[k] += Fraction(w)
-        tf = Counter(re.findall(r"(?u)\b\w\w+\b", text.lower()))
+        tf = Counter(split(text))
         norm = math.sqrt(sum(math.log1p(n) ** 2 for n in tf.values()))
         for word, n in tf.items():
             of_pair = sums[word.encode("utf-8", "surrogatepass"), k]

@@ -13,6 +13,7 @@ from priory.base.errors import SettingError
 from priory.base.labels import label_token
 from priory.base.typing import Label
 from priory.export.decisions import Exported, rule_to_json, with_rule
+from priory.families.telling_words import TellingWords
 from priory.families.transforms import Identity, LogTransform, Transform
 from priory.families.words import Words
 from priory.model.term import Term
@@ -214,6 +215,20 @@ def _words(term: Term, by_class: ByClass) -> dict[str, Any]:
     return {**told, "weight": by_class(weights.T)}
 
 
+def _telling_words(term: Term, by_class: ByClass) -> dict[str, Any]:
+    family, analyzer, p = term.family, term.block.analyzer, term.parameters
+    assert isinstance(family, TellingWords)
+    telling = np.flatnonzero(p.evidence)
+    return {
+        "most": family.most,
+        "splitting": None if analyzer is None else analyzer.to_dict(),
+        "words": p.vocabulary.take(telling.astype(np.int32)).words(),
+        "group": p.group[telling].tolist(),
+        "factor": family.factors.tolist(),
+        "probability": by_class(np.exp(p.log_p[telling].T)),
+    }
+
+
 PARAMETERS: dict[str, Callable[[Term, ByClass], dict[str, Any]]] = {
     "aode": _aode,
     "bernoulli": lambda term, by_class: {
@@ -248,5 +263,6 @@ PARAMETERS: dict[str, Callable[[Term, ByClass], dict[str, Any]]] = {
     "multivariate-gaussian": _as_named,
     "poisson": _as_named,
     "student-t": _student_t,
+    "telling-words": _telling_words,
     "words": _words,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from priory.base.errors import NoLikelihoodError, SettingError, check_number
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Texts
 from priory.data.schema import Block, Kind
-from priory.families.base import Adder, Rng
+from priory.families.base import Adder, EstimateTables, Rng
 from priory.families.described import FactorPart, FactorParts, Support, listed
 from priory.families.priors import DiscretePrior
 from priory.families.protocols import InPlace
@@ -155,6 +155,19 @@ class TellingWords(InPlace):
         having[table.pairs.word, table.pairs.label] = table.weight
         counts = having[found.codes]
         return Support(counts, np.broadcast_to(table.documents_weight, counts.shape))
+
+    def estimates(self, block: Block, table: Any, prior: Any, parameters: Any) -> EstimateTables:
+        """Yield P(word is there | k) of the words that are known."""
+        from priory.families.estimates import there_or_not
+
+        known = np.flatnonzero(parameters.known)
+        on = np.zeros((2, table.n_words))
+        on[table.pairs.label, table.pairs.word] = table.weight
+        on = on[:, known]
+        both = np.stack([np.maximum(table.documents_weight[:, None] - on, 0.0), on], axis=2)
+        words = parameters.vocabulary.take(known.astype(np.int32)).words()
+        log_on = parameters.log_p[known]
+        yield there_or_not("P(word is there | class)", words, log_on, both, prior, None)
 
     def _of_row(self, row: Texts, parameters: TellingParameters) -> tuple[Chosen, CodeArray]:
         """Choose among the words of one text, and list all that it has and are known."""
