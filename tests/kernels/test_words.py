@@ -321,14 +321,16 @@ def test_threads_count_apart_and_score_together():
 def test_real_texts(name):
     texts, y = load(name)
     vocabulary = Vocabulary()
-    found = count_words(*encode_texts(texts), y, None, vocabulary)
-    check(found, vocabulary, texts, y)
+    check(count_words(*encode_texts(texts), y, None, vocabulary), vocabulary, texts, y)
+    vocabulary, splitter = Vocabulary(), Splitter("sklearn")
+    found = count_words(*encode_texts(texts), y, None, vocabulary, splitter=splitter)
     vectorizer = CountVectorizer()
+    check(found, vocabulary, texts, y, split=vectorizer.build_analyzer())
     X = vectorizer.fit_transform(texts)
     assert sorted(vocabulary.words()) == vectorizer.get_feature_names_out().tolist()
     weights = np.random.default_rng(0).normal(size=(len(vocabulary), 3))
     order = [vocabulary.find(word) for word in vectorizer.get_feature_names_out()]
-    found = scores(texts, vocabulary, weights)
+    found = scores(texts, vocabulary, weights, splitter=splitter)
     np.testing.assert_allclose(found, X @ weights[order], rtol=1e-9, atol=1e-9)
 
 
