@@ -28,7 +28,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_te
 import priory
 from benchmarks import models
 from benchmarks.quality import DATA, data_sets
-from benchmarks.report import markdown
+from benchmarks.report import markdown, write_part
 from priory.families import Categorical
 from priory.families.priors import NormalInverseGamma
 
@@ -404,19 +404,7 @@ def main() -> None:
         text = PARTS[part](given.data)
         text += f"\n\n`python -m benchmarks.deciding {part}`, {time.perf_counter() - start:.0f} s\n"
         print(f"## {part}\n\n{text}")
-        _write(part, text)
-
-
-def _write(part: str, text: str) -> None:
-    page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else "# Decisions\n"
-    begin, end = f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
-    block = f"{begin}\n## {part.capitalize()}\n\n{text}{end}\n"
-    if begin in page:
-        before, rest = page.split(begin, 1)
-        page = before + block + rest.split(end + "\n", 1)[1]
-    else:
-        page += f"\n{block}"
-    PAGE.write_text(page, encoding="utf-8")
+        write_part(PAGE, "Decisions", part, text)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.quality import DATA
-from benchmarks.report import markdown
+from benchmarks.report import markdown, write_part
 from priory.mail.filtering import MailFilter
 from priory.mail.judging import Judge
 from priory.mail.places import COLUMN
@@ -199,7 +199,7 @@ def speed(folder: Path) -> str:
             Path(boxes[name]).write_bytes(_mbox(some))
         one = os.path.join(place, "one.eml")
         Path(one).write_bytes(messages[int(np.argmin(spam))])
-        with _serving(place, boxes) as socket:
+        with _Serving(place, boxes) as socket:
             calls = _calls(place, boxes, one, socket)
             times: dict[str, list[float]] = {name: [] for name in calls}
             worked: dict[str, list[float]] = {name: [] for name in calls}
@@ -276,7 +276,7 @@ def _calls(
     return calls
 
 
-class _serving:  # noqa: N801
+class _Serving:
     """Run a server while the others are timed."""
 
     def __init__(self, place: str, boxes: dict[str, str]) -> None:
@@ -314,19 +314,7 @@ def main() -> None:
         text = PARTS[part](given.data)
         text += f"\n\n`python -m benchmarks.mail {part}`, {time.perf_counter() - start:.0f} s\n"
         print(f"## {part}\n\n{text}")
-        _write(part, text)
-
-
-def _write(part: str, text: str) -> None:
-    page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else "# Mail\n"
-    begin, end = f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
-    block = f"{begin}\n## {part.capitalize()}\n\n{text}{end}\n"
-    if begin in page:
-        before, rest = page.split(begin, 1)
-        page = before + block + rest.split(end + "\n", 1)[1]
-    else:
-        page += f"\n{block}"
-    PAGE.write_text(page, encoding="utf-8")
+        write_part(PAGE, "Mail", part, text)
 
 
 if __name__ == "__main__":

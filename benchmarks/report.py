@@ -25,6 +25,7 @@ __all__ = [
     "quantity",
     "reached",
     "terminal",
+    "write_part",
 ]
 
 Section = Callable[[Mapping[str, Any]], Iterator[str]]
@@ -242,3 +243,16 @@ def _difference(row: Row) -> str:
         return ""
     sign = "≤" if row.equal else "> (DIFFERENT)"
     return f"{row.difference:.1e} {sign} {row.tolerance:.0e}"
+
+
+def write_part(page: Path, heading: str, part: str, text: str) -> None:
+    """Put a part of a page where it stood, or at the end of the page."""
+    whole = page.read_text(encoding="utf-8") if page.exists() else f"# {heading}\n"
+    begin, end = f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
+    block = f"{begin}\n## {part.capitalize()}\n\n{text}{end}\n"
+    if begin in whole:
+        before, rest = whole.split(begin, 1)
+        whole = before + block + rest.split(end + "\n", 1)[1]
+    else:
+        whole += f"\n{block}"
+    page.write_text(whole, encoding="utf-8")

@@ -162,13 +162,13 @@ def test_a_message_that_is_not_as_it_was_learned_is_not_moved(taught, tmp_path):
     mail = MailFilter.load(tmp_path / "a.priory")
     words = encoded_words(letters(150)[0][:1])
     mail.classifier.forget_statistics(
-        MailFilterOf(letters(150)[0][:1]).classifier.statistics
+        filter_of(letters(150)[0][:1]).classifier.statistics
     )  # by the general commands, behind the back of the ledger
     with pytest.raises(ForgetError, match="not as it was learned"):
         mail.learn_words(words, [False])
 
 
-def MailFilterOf(spam):  # noqa: N802
+def filter_of(spam):
     mail = MailFilter()
     mail.learn(spam)
     return mail
