@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import gc
 import importlib
+import multiprocessing
 import statistics
 import subprocess
 import sys
@@ -19,7 +20,9 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
-__all__ = ["Measured", "Options", "available_memory", "fit_memory", "in_processes", "in_turn"]
+__all__ = [
+    "Measured", "Options", "available_memory", "fit_memory", "in_processes", "in_turn", "within",
+]  # fmt: skip
 
 MEGABYTE = 1e6
 
@@ -109,6 +112,30 @@ def _quietly(call: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function(*args, **kwargs)
+
+
+def within(seconds: float, call: Callable[..., Any], *args: Any) -> Any:
+    """Call in a process of its own; None if it takes longer, and then it is ended."""
+    context = multiprocessing.get_context("fork")
+    receive, send = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(send, call, args))
+    process.start()
+    send.close()
+    try:
+        found = receive.recv() if receive.poll(seconds) else None
+    finally:
+        process.kill()
+        process.join()
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _send(connection: Any, call: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    try:
+        connection.send(call(*args))
+    except Exception as error:
+        connection.send(error)
 
 
 def fit_memory(name: str, size: int, repeats: int, words: int = 0) -> Measured | None:

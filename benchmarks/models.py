@@ -33,7 +33,6 @@ import priory
 
 __all__ = [
     "DEFAULT",
-    "MOST_TERMS",
     "NAIVE",
     "ONE_WORD",
     "PEERS",
@@ -84,18 +83,11 @@ PEERS: Mapping[str, tuple[str, Make]] = {
 }  # fmt: skip
 """The library of each model, and how the model is made."""
 
-MOST_TERMS = {"EBM, interactions=0": 400, "EBM": 60, "CatBoost": 160}
-"""The most columns × classes: with more one fit takes minutes, and the model is left out."""
 
-
-def tables(terms: int = 1) -> dict[str, Make]:
-    """Return the models of tables of so many columns × classes, as far as they are installed."""
+def tables() -> dict[str, Make]:
+    """Return the models of tables, as far as they are installed."""
     peers = {name: make for name, (_, make) in PEERS.items() if name not in absent()}
-    return {
-        name: make
-        for name, make in {**OURS, **peers}.items()
-        if terms <= MOST_TERMS.get(name, terms)
-    }
+    return {**OURS, **peers}
 
 
 def texts() -> dict[str, Make]:

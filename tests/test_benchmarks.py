@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 from types import ModuleType
@@ -302,7 +303,7 @@ def test_each_peer_takes_labels_gaps_and_new_values(name: str) -> None:
     X.loc[::5, "c"] = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a peer warns of is its own affair
-        model = models.tables(3)[name]().fit(X, y)
+        model = models.tables()[name]().fit(X, y)
         new = X.iloc[:5].assign(c=["a", "b", "never seen", None, "a"])
         p = np.asarray(model.predict_proba(new))
     assert list(model.classes_) == ["a", "b", "c"]
@@ -316,8 +317,14 @@ def test_a_peer_that_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(models, "PEERS", {"here": make, "gone": ("no_such_library", make[1])})
     assert models.absent() == {"gone": "no_such_library"}
     assert "here" in models.tables() and "gone" not in models.tables()
-    monkeypatch.setattr(models, "MOST_TERMS", {"here": 10})
-    assert "here" in models.tables(10) and "here" not in models.tables(11)
+
+
+def test_a_call_that_takes_too_long_is_ended() -> None:
+    measure = tool("measure")
+    assert measure.within(60.0, abs, -3) == 3
+    assert measure.within(0.2, time.sleep, 60) is None
+    with pytest.raises(ZeroDivisionError):
+        measure.within(60.0, divmod, 1, 0)
 
 
 def test_log_loss_against_rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
