@@ -38,6 +38,10 @@ OPEN = frozenset(["/", "/healthz", "/readyz", "/v2/health/live", "/v2/health/rea
 ASSETS = "/assets/"
 QUICK = "/v1/predict"
 ADMIN = frozenset(["/v1/metrics"])
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+"""No address has these. To a route's pattern a newline at the end is no part of the path, and so
+would lead to a route under another name than the one that tokens are checked by."""
+
 TRIES = re.compile(r"/page/[^/]*/(try|predict-file)(/|$)")
 REQUEST = re.compile(rb"[\w.:-]{1,64}")
 
@@ -113,6 +117,8 @@ class Gate:
     ) -> None:
         path = scope["path"]
         self._check_origin(headers)
+        if CONTROL.search(path):
+            raise Refusal(404, "There is nothing at this address.", "path")
         if path not in OPEN and not path.startswith(ASSETS):
             self._check_token(path, headers)
         body = b""
