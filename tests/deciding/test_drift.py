@@ -9,7 +9,7 @@ from scipy.stats import chi2_contingency
 
 from priory import Classifier, NaiveBayes, Settings, TextNB
 from priory.base.errors import InputError
-from priory.deciding.drift import homogeneity
+from priory.deciding.new_rows import homogeneity
 
 
 def drawn(n, rng):

@@ -99,6 +99,22 @@
     },
   };
 
+  // Drift of what was asked lately: counts of the server, compared when this is opened
+
+  views.drift = async () => {
+    title.textContent = "Drift";
+    const found = made("div", { id: "drifted" });
+    const again = made("button", { type: "button", id: "again" }, "Look again");
+    const look = async () => {
+      const answer = await asJson(`${at()}/drift`);
+      put(found, answer.html);
+      found.dataset.answered = JSON.stringify(answer.drift);
+    };
+    again.addEventListener("click", () => look().catch((error) => tell(error.message, true)));
+    await look();
+    view.replaceChildren(made("section", {}, found, made("div", { class: "row" }, again)));
+  };
+
   // Learning: a row of the form with its class, and what was done, to be undone
 
   views.learn = async () => {
@@ -338,9 +354,9 @@
 
   async function load() {
     state.schema = await asJson(`${by()}/schema`);
-    const { rows, state: how, learns, tries } = state.schema;
+    const { rows, state: how, learns, tries, drifts } = state.schema;
     $("about").textContent = `${chooser.value}: ${rows.toLocaleString("en")} rows, ${how}`;
-    const shown = { "#learn": learns, "#try": tries };
+    const shown = { "#learn": learns, "#try": tries, "#drift": drifts };
     for (const link of document.querySelectorAll("nav a")) link.parentElement.hidden = shown[link.hash] === false;
   }
 
