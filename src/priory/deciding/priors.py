@@ -109,10 +109,12 @@ def estimate_prior(
     by_chance = 0.0 if n is None else covariance * (n_rows / n)  # as if estimated from n rows
     off = (prior - was)[:-1]  # the last follows from the others
     distance = float(off @ np.linalg.pinv((covariance + by_chance)[:-1, :-1]) @ off)
-    inside = np.clip(prior, 1e-12, 1 - 1e-12)
+    least = min(0.5 / n_rows, 0.5)  # at the edge the interval is that of a share of half a row
+    inside = np.clip(prior, least, 1 - least)
     logit = np.log(inside / (1 - inside))
     spread = norm.ppf((1 + level) / 2) * error / (inside * (1 - inside))
-    low, high = (expit(logit + sign * spread) for sign in (-1.0, 1.0))
+    low = np.minimum(expit(logit - spread), prior)
+    high = np.maximum(expit(logit + spread), prior)
     freedom = max(int(seen.sum()) - 1, 1)
 
     def of_all(values: FloatArray) -> FloatArray:

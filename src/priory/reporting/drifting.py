@@ -51,7 +51,7 @@ def _column(one: ColumnDrift) -> tuple[object, ...]:
         gaps = f"{percent(one.learned_missing)} → {gaps}"
     return (
         one.column,
-        h("strong", "drifted") if one.has_drifted else "–",
+        (h("strong", "drifted"),) if one.has_drifted else "–",
         f"{one.distance:.3f}",
         bar(one.distance),
         "< 0.001" if one.p_corrected < 0.001 else f"{one.p_corrected:.3f}",
