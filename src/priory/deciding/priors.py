@@ -22,6 +22,9 @@ __all__ = ["PriorEstimate", "estimate_prior"]
 
 STEPS, SETTLED = 2_000, 1e-7
 
+EDGE = 4.0
+"""An interval that reaches so far in log-odds tells nothing: there they go on without end."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PriorEstimate:
@@ -73,10 +76,10 @@ def estimate_prior(
 ) -> PriorEstimate:
     """Estimate the class prior of rows from P(k | x), rows × classes, under the learned prior.
 
-    The interval is normal on the scale of log-odds, with the variance that the curvature of the
-    likelihood gives; it does not know of errors in P(k | x) itself. `n` is how many rows the
-    model has learned: its errors weigh as much as those of a prior estimated from so many. `counts`
-    says how many rows each line of `p` stands for.
+    The interval is normal on the scale of log-odds, and at the edge on that of shares, with the
+    variance that the curvature of the likelihood gives; it does not know of errors in P(k | x).
+    `n` is how many rows the model has learned: its errors weigh as much as those of a prior
+    estimated from so many. `counts` says how many rows each line of `p` stands for.
 
     >>> p = np.array([[0.9, 0.1]] * 20 + [[0.1, 0.9]] * 80)
     >>> found = estimate_prior(p, np.array([0.5, 0.5]), ("a", "b"))
@@ -109,12 +112,14 @@ def estimate_prior(
     by_chance = 0.0 if n is None else covariance * (n_rows / n)  # as if estimated from n rows
     off = (prior - was)[:-1]  # the last follows from the others
     distance = float(off @ np.linalg.pinv((covariance + by_chance)[:-1, :-1]) @ off)
-    least = min(0.5 / n_rows, 0.5)  # at the edge the interval is that of a share of half a row
-    inside = np.clip(prior, least, 1 - least)
-    logit = np.log(inside / (1 - inside))
-    spread = norm.ppf((1 + level) / 2) * error / (inside * (1 - inside))
-    low = np.minimum(expit(logit - spread), prior)
-    high = np.maximum(expit(logit + spread), prior)
+    inside = np.clip(prior, 1e-12, 1 - 1e-12)
+    logit, slope = np.log(inside / (1 - inside)), inside * (1 - inside)
+    reach = norm.ppf((1 + level) / 2) * error
+    edge = reach > EDGE * slope
+    low, high = (
+        np.where(edge, np.clip(prior + side, 0.0, 1.0), expit(logit + side / slope))
+        for side in (-reach, reach)
+    )
     freedom = max(int(seen.sum()) - 1, 1)
 
     def of_all(values: FloatArray) -> FloatArray:

@@ -29,10 +29,10 @@ def _columns(found: Drift) -> Html:
         "columns",
         f"{told} drifted",
         table(
-            ("column", "drifted", "distance", "", "p corrected", "never learned", "missing"),
+            ("column", "drifted", "distance", "p corrected", "never learned", "missing", ""),
             [_column(one) for one in found.columns[:MOST_COLUMNS]],
             f"Columns of {found.n_rows:,} rows beside those learned, the most suspicious first",
-            (2, 4, 5, 6),
+            (2, 3, 4, 5),
         ),
         h("p", f"And {more:,} more columns, less suspicious.") if more > 0 else None,
         h(
@@ -53,10 +53,10 @@ def _column(one: ColumnDrift) -> tuple[object, ...]:
         one.column,
         (h("strong", "drifted"),) if one.has_drifted else "–",
         f"{one.distance:.3f}",
-        bar(one.distance),
         "< 0.001" if one.p_corrected < 0.001 else f"{one.p_corrected:.3f}",
         percent(one.unseen),
         gaps,
+        bar(one.distance),
     )
 
 
