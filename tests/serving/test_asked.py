@@ -2,6 +2,7 @@
 
 import pickle
 import struct
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -183,6 +184,39 @@ def test_a_file_that_is_predicted_is_asked_and_a_form_is_not(counting):
     found = counting.get("/v1/drift").json()
     assert found["asked"] == 435
     assert max(one["distance"] for one in found["columns"]) == 0.0  # the rows that were learned
+
+
+@pytest.mark.parametrize("labels", [["a"] * 40, ["a"] * 39 + ["b"], list(range(40))])
+def test_few_and_many_classes_are_compared(tmp_path, labels):
+    table = {"x": [float(i) for i in range(40)], "c": ["u", "v"] * 20}
+    Classifier().update(table, labels).save(tmp_path / "m.priory")
+    server = client({"m": tmp_path / "m.priory"}, drift=True)
+    rows = [{"x": i / 2, "c": "uvw"[i % 3]} for i in range(30)]
+    assert server.post("/v1/predict", json={"rows": rows}).status_code == 200
+    found = server.get("/v1/drift").json()
+    assert found["rows"] == 30 and len(found["columns"]) == 2
+    assert sum(one["prior"] for one in found["prior"]["classes"]) == pytest.approx(1)
+    assert server.get("/page/m/drift").status_code == 200
+
+
+def test_threads_count_every_row_once(models):
+    classifier = load(models / "votes.priory")
+    asked = module.Asked()
+    asked.follow(classifier)
+    rows = {size: classifier.frame(votes(size)) for size in (1, 1_200)}
+    p = {size: classifier.model.posterior(frame) for size, frame in rows.items()}
+
+    def work(size, times):
+        for _ in range(times):
+            asked.add(classifier, rows[size], p[size])
+            asked.compared()
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(work, 1, 100) for _ in range(3)] + [pool.submit(work, 1_200, 2)]:
+            done.result()
+    found = asked.compared()
+    assert found.asked == 300 + 2_400 and found.drift is not None
+    assert sum(window.probabilities.table()[1].sum() for window in asked._windows) == 2_700
 
 
 def test_readiness_lists_every_model(counting, models):

@@ -46,8 +46,9 @@ class Gathering:
 
 
 def _score(rows: list[tuple[Loaded, Any, asyncio.Future[FloatArray]]]) -> None:
-    loaded, together = rows[0][0], stack([frame for _, frame, _ in rows])
+    loaded = rows[0][0]
     try:
+        together = stack([frame for _, frame, _ in rows])
         p = loaded.count(together, loaded.classifier.model.posterior(together))
         for i, (_, _, done) in enumerate(rows):
             if not done.done():  # else whoever asked has gone
