@@ -9,7 +9,8 @@ from scipy.stats import chi2_contingency
 
 from priory import Classifier, NaiveBayes, Settings, TextNB
 from priory.base.errors import InputError
-from priory.deciding.drift import homogeneity
+from priory.deciding.new_rows import homogeneity
+from priory.deciding.priors import estimate_prior
 
 
 def drawn(n, rng):
@@ -136,3 +137,14 @@ def test_no_rows():
     model = Classifier(Settings.textbook()).update({"x": [1.0, 2.0]}, [0, 1])
     with pytest.raises(InputError, match="no rows to compare"):
         model.compare_with({"x": np.empty(0)})
+
+
+@pytest.mark.parametrize("n", [10, 100, 1_000])
+def test_where_one_class_is_left_the_interval_says_how_sure_that_is(n):
+    """At the edge log-odds have no end: the interval was 0 to 1 there, of however many rows."""
+    p = np.tile([0.95, 0.04, 0.01], (n, 1))
+    found = estimate_prior(p, np.array([0.4, 0.3, 0.3]), ("a", "b", "c"))
+    assert found.prior[0] > 0.99 and found.high[0] == 1.0
+    assert 1 - 4 / np.sqrt(n) <= found.low[0] <= found.prior[0] - 0.5 / np.sqrt(n)
+    assert (found.high[1:] < 4 / np.sqrt(n)).all()
+    assert ((found.low <= found.prior) & (found.prior <= found.high)).all()

@@ -45,7 +45,8 @@ def application(folder, **more):
     path, token = save_model(folder)
     tokens = str(Path(folder) / "tokens.json")
     limits = Limits(body=100_000, rows=100, explained=10, **more)
-    found = Configuration({"fruit": str(path)}, tokens, True, log="none", limits=limits)
+    models = {"fruit": str(path)}
+    found = Configuration(models, tokens, True, drift=True, log="none", limits=limits)
     return make_app(found), token
 
 

@@ -65,7 +65,7 @@ def test_two_workers_and_reloads_never_show_a_torn_model(models):
     known = {m.predict_proba(DAY).max() for m in (first, *others)}
     assert len(known) == 3
     seen, wrong, stop = set(), [], threading.Event()
-    with Server(path, "--workers", "2", "--log", "none") as server:
+    with Server(path, "--workers", "2", "--drift", "--log", "none") as server:
 
         def ask():
             connection = server.connect()
@@ -98,3 +98,21 @@ def test_two_workers_and_reloads_never_show_a_torn_model(models):
                 break
             time.sleep(0.05)
         assert answers[0]["predictions"][0]["probability"] == first.predict_proba(DAY).max()
+        _each_worker_tells_of_its_own(server)
+
+
+def _each_worker_tells_of_its_own(server):
+    """Ask by one connection for each worker: it stays with the worker, which counts it."""
+    found = {}
+    for _ in range(200):
+        connection = server.connect()
+        told = server.ask("GET", "/v1/drift", connection=connection)[1]
+        found[told["worker"]] = connection, told["asked"]
+        if len(found) == 2:
+            break
+    for n, (worker, (connection, before)) in enumerate(found.items(), 21):
+        for _ in range(n):
+            server.ask("POST", "/v1/predict", {"rows": [DAY]}, None, connection)
+        told = server.ask("GET", "/v1/drift", connection=connection)[1]
+        assert (told["worker"], told["asked"]) == (worker, before + n)
+        connection.close()

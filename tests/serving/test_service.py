@@ -232,6 +232,11 @@ def test_tokens_open_what_they_are_for(models):
     assert status("POST", "/v1/learn", asking, json={**row, "labels": ["Yes"]}) == 403
     assert status("GET", "/v1/metrics", asking) == 403
     assert status("GET", "/v1/metrics", ruling) == 200
+    for end in ("%0A", "%0D%0A", "%00", "%7F"):  # to a route's pattern a newline ends a path
+        assert status("GET", f"/v1/metrics{end}", asking) == 404
+        change = {**row, "labels": ["Yes"]}
+        assert status("POST", f"/v1/learn{end}", asking, json=change) == 404
+        assert status("POST", f"/v1/models/days/learn{end}", asking, json=change) == 404
     assert status("GET", "/healthz", None) == 200
     assert asking not in path.read_text() and path.stat().st_mode & 0o077 == 0
     path.write_text('{"tokens": []}')

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from priory.base.errors import (
-    InputError,
     NoPosteriorError,
     SettingError,
     UncalibratedWarning,
@@ -227,19 +226,11 @@ class Decisions(ABC):
         >>> model.compare_with(new).drifted
         ('x',)
         """
-        from priory.deciding.drift import compare
-        from priory.deciding.priors import estimate_prior
+        from priory.deciding.drift import drift_of
 
         fitted = self._fitted()
-        frame, statistics = fitted.frame(self._rows(X)), fitted.statistics
-        model = fitted.model
-        if not len(frame):
-            raise InputError("There are no rows to compare with those that were learned.")
-        prior = estimate_prior(
-            model.posterior(frame), np.exp(model.log_prior), fitted.classes, n=statistics.n_rows
-        )
-        is_calibrated = fitted.state not in ("textbook", "not tuned")
-        return compare(statistics, frame, prior, is_calibrated)
+        frames = [fitted.frame(self._rows(X))]
+        return drift_of(fitted.statistics, fitted.model, frames, fitted.is_calibrated)
 
     def _known_rows(self, learned: Any) -> Any:
         """Read rows that were learned."""
@@ -311,7 +302,7 @@ def _threshold(fitted: Fitted, rate: str, value: float, positive: Label) -> floa
 
 
 def _warn_untuned(fitted: Fitted, what: str) -> None:
-    if fitted.state in ("textbook", "not tuned"):
+    if not fitted.is_calibrated:
         warn(
             f"{what} rests on probabilities, and those of a model that is not tuned are too sure "
             "of themselves: naive Bayes counts what two columns share twice. The default is tuned, "

@@ -198,6 +198,11 @@ class Fitted(Answers):
         return self._tuned.name(self.settings, self._model is not None)
 
     @property
+    def is_calibrated(self) -> bool:
+        """Whether the model is tuned: if not, its probabilities are too sure of themselves."""
+        return self.state not in ("textbook", "not tuned")
+
+    @property
     def tuning(self) -> Tuning | None:
         """What was chosen on rows without their fold, None where nothing was."""
         return self._tuned.tuning

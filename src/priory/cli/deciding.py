@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from priory.base.errors import InputError, SettingError
+from priory.base.errors import SettingError
 from priory.base.labels import label_array
 from priory.classifier.classifier import Classifier
 from priory.cli.inputs import parse_class_prior
@@ -145,19 +145,7 @@ def _with_prior(classifier: Classifier, text: str) -> Classifier:
 
 def drift_of(classifier: Classifier, source: Any, **opening: Any) -> Any:
     """Compare the rows of a source with those that were learned."""
-    from priory.data.stacking import stack
-    from priory.deciding.drift import compare
-    from priory.deciding.priors import estimate_prior
+    from priory.deciding.drift import drift_of as compared
 
-    frames = [classifier.frame(X) for X, _ in rows_of(classifier, source, **opening)]
-    if not frames:
-        raise InputError("There are no rows to compare with those that were learned.")
-    frame, model = stack(frames), classifier.model
-    prior = estimate_prior(
-        model.posterior(frame),
-        np.exp(model.log_prior),
-        classifier.classes,
-        n=classifier.statistics.n_rows,
-    )
-    tuned = classifier.state not in ("textbook", "not tuned")
-    return compare(classifier.statistics, frame, prior, tuned)
+    frames = (classifier.frame(X) for X, _ in rows_of(classifier, source, **opening))
+    return compared(classifier.statistics, classifier.model, frames, classifier.is_calibrated)

@@ -56,6 +56,10 @@ def serve(
     learn: Annotated[
         bool, typer.Option("--learn", help="Let tokens with the scope learn change the model.")
     ] = False,
+    drift: Annotated[
+        bool,
+        typer.Option("--drift", help="Count what is asked, and tell how it drifts; keep no row."),
+    ] = False,
     max_body: Annotated[
         int, typer.Option(help="The largest body of a request, in megabytes.", min=1)
     ] = 64,
@@ -95,6 +99,7 @@ def serve(
             None if token_file is None else str(token_file),
             learn,
             workers == 1,
+            drift,
             hosts=tuple(dict.fromkeys((*LOOPBACK, host.lower()))),
             log=log,
             limits=Limits(max_body * 2**20, max_rows, seconds=max_seconds),

@@ -22,6 +22,9 @@ __all__ = ["PriorEstimate", "estimate_prior"]
 
 STEPS, SETTLED = 2_000, 1e-7
 
+EDGE = 4.0
+"""An interval that reaches so far in log-odds tells nothing: there they go on without end."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PriorEstimate:
@@ -69,12 +72,14 @@ def estimate_prior(
     classes: tuple[Label, ...],
     level: float = 0.95,
     n: int | None = None,
+    counts: FloatArray | None = None,
 ) -> PriorEstimate:
     """Estimate the class prior of rows from P(k | x), rows × classes, under the learned prior.
 
-    The interval is normal on the scale of log-odds, with the variance that the curvature of the
-    likelihood gives; it does not know of errors in P(k | x) itself. `n` is how many rows the
-    model has learned: its errors weigh as much as those of a prior estimated from so many.
+    The interval is normal on the scale of log-odds, and at the edge on that of shares, with the
+    variance that the curvature of the likelihood gives; it does not know of errors in P(k | x).
+    `n` is how many rows the model has learned: its errors weigh as much as those of a prior
+    estimated from so many. `counts` says how many rows each line of `p` stands for.
 
     >>> p = np.array([[0.9, 0.1]] * 20 + [[0.1, 0.9]] * 80)
     >>> found = estimate_prior(p, np.array([0.5, 0.5]), ("a", "b"))
@@ -88,27 +93,33 @@ def estimate_prior(
     from scipy.special import expit
     from scipy.stats import chi2, norm
 
+    counts = np.ones(len(p)) if counts is None else counts
+    n_rows = int(counts.sum())
     seen = learned > 0
     ratio = p[:, seen] / learned[seen]
     prior = learned[seen].copy()
     for _ in range(STEPS):
         joint = ratio * prior
-        new = (joint / joint.sum(axis=1, keepdims=True)).mean(axis=0)
+        new = counts @ (joint / joint.sum(axis=1, keepdims=True)) / n_rows
         if np.abs(new - prior).max() < SETTLED:
             prior = new
             break
         prior = new
     evidence = ratio @ prior
-    covariance = _covariance(ratio / evidence[:, None], prior)
+    covariance = _covariance(ratio / evidence[:, None], prior, counts)
     error = np.sqrt(np.diag(covariance))
     was = learned[seen]
-    by_chance = 0.0 if n is None else covariance * (len(p) / n)  # as if estimated from n rows
+    by_chance = 0.0 if n is None else covariance * (n_rows / n)  # as if estimated from n rows
     off = (prior - was)[:-1]  # the last follows from the others
     distance = float(off @ np.linalg.pinv((covariance + by_chance)[:-1, :-1]) @ off)
     inside = np.clip(prior, 1e-12, 1 - 1e-12)
-    logit = np.log(inside / (1 - inside))
-    spread = norm.ppf((1 + level) / 2) * error / (inside * (1 - inside))
-    low, high = (expit(logit + sign * spread) for sign in (-1.0, 1.0))
+    logit, slope = np.log(inside / (1 - inside)), inside * (1 - inside)
+    reach = norm.ppf((1 + level) / 2) * error
+    edge = reach > EDGE * slope
+    low, high = (
+        np.where(edge, np.clip(prior + side, 0.0, 1.0), expit(logit + side / slope))
+        for side in (-reach, reach)
+    )
     freedom = max(int(seen.sum()) - 1, 1)
 
     def of_all(values: FloatArray) -> FloatArray:
@@ -122,21 +133,21 @@ def estimate_prior(
         of_all(low),
         of_all(high),
         learned,
-        len(p),
+        n_rows,
         level,
         float(chi2.sf(distance, freedom)),
     )
 
 
-def _covariance(ratio: FloatArray, prior: FloatArray) -> FloatArray:
+def _covariance(ratio: FloatArray, prior: FloatArray, counts: FloatArray) -> FloatArray:
     """Invert the information Σ_i r_i r_iᵀ on priors that keep their sum."""
     K = len(prior)
     if K < 2:
         return np.zeros((K, K))
     basis = np.vstack([np.eye(K - 1), -np.ones(K - 1)])  # the last follows from the others
-    free = basis.T @ (ratio.T @ ratio) @ basis
+    free = basis.T @ (ratio.T @ (counts[:, None] * ratio)) @ basis
     covariance = basis @ np.linalg.pinv(free) @ basis.T
     # At the edge the curvature says nothing; a share is never more certain than 1/n.
-    least = 0.25 / len(ratio) ** 2
+    least = 0.25 / counts.sum() ** 2
     covariance[np.diag_indices(K)] = np.maximum(np.diag(covariance), least)
     return np.asarray(covariance)

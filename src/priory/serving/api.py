@@ -85,6 +85,12 @@ def _add_questions(app: FastAPI, service: Service, prefix: str) -> None:
         """Describe the columns and classes of the model."""
         return _reply(service.describe(named(request)))
 
+    @add("drift", "GET", None, answers_with("Drift"))
+    async def drift(request: Request) -> Response:
+        """Compare what was asked lately with what was learned, where the server counts it."""
+        found = await service.drift(named(request))
+        return _reply({**found.to_dict(), "model": service.model(named(request)).name})
+
     @add("learn", "POST", asks_for("Change"), answers_with("Changed"))
     async def learn(request: Request) -> Response:
         """Learn rows with their classes; they are on the disk when this answers."""
@@ -110,9 +116,9 @@ def _add_states(app: FastAPI, service: Service) -> None:
     @app.get("/readyz", operation_id="readyz", responses={200: ANY, 503: ANY})
     async def readyz() -> Response:
         """Say whether every model is what its file holds."""
-        problems = service.problems()
-        status = "ok" if not problems else "stale"
-        return _reply({"status": status, "models": problems}, 503 if problems else 200)
+        status = "ok" if service.is_ready else "stale"
+        told = {"status": status, "models": service.states()}
+        return _reply(told, 200 if service.is_ready else 503)
 
     @app.get("/v1/models", operation_id="models", responses=answers_with("Any"))
     async def models() -> Response:
@@ -162,7 +168,7 @@ def _add_kserve(app: FastAPI, service: Service) -> None:
     @app.get("/v2/health/ready", operation_id="v2_ready", responses={200: ANY, 503: ANY})
     async def ready() -> Response:
         """Say whether every model is what its file holds."""
-        good = not service.problems()
+        good = service.is_ready
         return _reply({"ready": good}, 200 if good else 503)
 
     @app.get(

@@ -49,6 +49,8 @@ class Configuration:
     learn: bool = False
     tries: bool = True
     """Whether files may be tried on the page: by one process, which keeps them in memory."""
+    drift: bool = False
+    """Whether what is asked is counted, to be compared with what was learned."""
     hosts: tuple[str, ...] = LOOPBACK
     """Names by which the server may be called where it asks for no token."""
     log: str = "requests"

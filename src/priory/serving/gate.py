@@ -37,8 +37,13 @@ OPEN = frozenset(["/", "/healthz", "/readyz", "/v2/health/live", "/v2/health/rea
 
 ASSETS = "/assets/"
 QUICK = "/v1/predict"
-ADMIN = frozenset(["/v1/metrics"])
-TRIES = re.compile(r"/page/[^/]*/(try|predict-file)(/|$)")
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+"""No address has these. To a route's pattern a newline at the end is no part of the path, and so
+would lead to a route under another name than the one that tokens are checked by."""
+
+ADMIN = re.compile(
+    r"/v1/(metrics|(models/[^/]*/)?drift)|/page/[^/]*/(drift|(try|predict-file)(/.*)?)"
+)
 REQUEST = re.compile(rb"[\w.:-]{1,64}")
 
 HEADERS = [
@@ -113,6 +118,8 @@ class Gate:
     ) -> None:
         path = scope["path"]
         self._check_origin(headers)
+        if CONTROL.search(path):
+            raise Refusal(404, "There is nothing at this address.", "path")
         if path not in OPEN and not path.startswith(ASSETS):
             self._check_token(path, headers)
         body = b""
@@ -146,7 +153,7 @@ class Gate:
             return
         verb = path.rpartition("/")[2]
         needed = "learn" if verb in ("learn", "forget") else "predict"
-        needed = "admin" if path in ADMIN or TRIES.match(path) else needed
+        needed = "admin" if ADMIN.fullmatch(path) else needed
         kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
         scopes = self._tokens.scopes_of(token.strip()) if kind.lower() == "bearer" else frozenset()
         if not scopes:

@@ -46,9 +46,10 @@ class Gathering:
 
 
 def _score(rows: list[tuple[Loaded, Any, asyncio.Future[FloatArray]]]) -> None:
-    model = rows[0][0].classifier.model
+    loaded = rows[0][0]
     try:
-        p = model.posterior(stack([frame for _, frame, _ in rows]))
+        together = stack([frame for _, frame, _ in rows])
+        p = loaded.count(together, loaded.classifier.model.posterior(together))
         for i, (_, _, done) in enumerate(rows):
             if not done.done():  # else whoever asked has gone
                 done.set_result(p[i : i + 1])

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from priory.base.errors import PrioryError
+from priory.base.typing import FloatArray
 from priory.classifier.classifier import Classifier, load
 from priory.classifier.layout import seal_of
+from priory.data.columns import Frame
+from priory.serving.asked import Asked
 from priory.serving.refusals import Refusal
 
 __all__ = ["Loaded", "ServedModel", "watch"]
@@ -29,6 +32,19 @@ class Loaded:
     version: str
     kept: dict[str, Any] = field(default_factory=dict)
     """What was worked out for this version."""
+    asked: Asked | None = None
+    """Counts of what is asked of the model, of all its versions, where that is wanted."""
+
+    def probabilities(self, X: Any) -> FloatArray:
+        """Compute P(k | x) of rows."""
+        frame = self.classifier.frame(X)
+        return self.count(frame, self.classifier.model.posterior(frame))
+
+    def count(self, frame: Frame, p: FloatArray) -> FloatArray:
+        """Count rows with what is answered, where that is wanted."""
+        if self.asked is not None and len(frame):
+            self.asked.add(self.classifier, frame, p)
+        return p
 
 
 class ServedModel:
@@ -46,12 +62,13 @@ class ServedModel:
     ('No', 'Yes')
     """
 
-    def __init__(self, name: str, path: str | os.PathLike[str]) -> None:
-        self.name, self.path = name, os.fspath(path)
+    def __init__(self, name: str, path: str | os.PathLike[str], asked: Asked | None = None) -> None:
+        self.name, self.path, self.asked = name, os.fspath(path), asked
         self.problem: str | None = None
         self.reloads = self.failed_reloads = 0
         self._reading = threading.RLock()
         self._loaded, self._stamp = self._read()
+        self._follow()
 
     def current(self) -> Loaded:
         """Get the model as it answers now."""
@@ -69,7 +86,8 @@ class ServedModel:
         with self._reading:
             self._stamp = self._stamp_now()
             version = _version(Path(self.path).read_bytes())
-            self._loaded, self.problem = Loaded(classifier, version), None
+            self._loaded, self.problem = Loaded(classifier, version, asked=self.asked), None
+            self._follow()
             return self._loaded
 
     def look(self) -> None:
@@ -84,6 +102,7 @@ class ServedModel:
                 else:
                     self._loaded, stamp = self._read()
                     self.problem = None
+                    self._follow()
                 self.reloads += stamp is not None
             except (PrioryError, OSError):
                 self.failed_reloads += 1
@@ -98,7 +117,11 @@ class ServedModel:
                 break
         if classifier.statistics.n_rows:
             _ = classifier.model  # derived here, not by the first who asks
-        return Loaded(classifier, _version(content)), stamp
+        return Loaded(classifier, _version(content), asked=self.asked), stamp
+
+    def _follow(self) -> None:
+        if self.asked is not None:
+            self.asked.follow(self._loaded.classifier)
 
     def _stamp_now(self) -> Any:
         try:

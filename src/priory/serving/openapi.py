@@ -21,7 +21,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         404: "There is no such model.",
         406: "No kind of answer is accepted.",
         408: "The body took too long to arrive.",
-        409: "The rows are not among those learned.",
+        409: "The rows are not among those learned, or what is asked for is not switched on.",
         413: "The body, or the number of rows, is too large.",
         415: "The body is of another kind.",
         429: "Too many requests are worked on.",
@@ -146,6 +146,28 @@ def document(
                 **told,
             },
             ["classes", "columns"],
+        ),
+        "Drift": _object(
+            {
+                "columns": {
+                    "type": "array",
+                    "items": _object(
+                        {
+                            "column": NAME,
+                            **dict.fromkeys(("unseen", "missing", "learned_missing"), RATE),
+                            **dict.fromkeys(("distance", "p", "p_corrected"), RATE),
+                        },
+                        ["column", "unseen", "distance", "p_corrected"],
+                    ),
+                },
+                "prior": {"type": ["object", "null"]},
+                **{key: {"type": "integer"} for key in ("rows", "asked", "learned", "worker")},
+                "since": {"type": ["number", "null"]},
+                "calibrated": {"type": ["boolean", "null"]},
+                "left_out": {"type": "array", "items": NAME},
+                "model": NAME,
+            },
+            ["columns", "prior", "rows", "asked"],
         ),
         "Any": {"type": "object"},
         "Inference": {

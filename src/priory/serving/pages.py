@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request, Response
 
 from priory.reporting.markup import asset
 from priory.serving.bodies import JSON, checked_rows, dumped, parsed
-from priory.serving.models import ServedModel
+from priory.serving.models import Loaded, ServedModel
 from priory.serving.refusals import Refusal
 from priory.serving.service import Service, only_json, required
 
@@ -47,6 +47,12 @@ def add_pages(app: FastAPI, service: Service) -> None:
         if name in REPORTS:
             return Response(asset(name), media_type=REPORTS[name])
         raise Refusal(404, "There is nothing at this address.", "path")
+
+    @add("/page/{name}/drift")
+    async def drift(request: Request) -> Response:
+        from priory.serving.views import drift_view
+
+        return _reply(drift_view(await service.drift(request.path_params["name"])))
 
     @add("/page/{name}/{view}")
     async def view(request: Request) -> Response:
@@ -105,8 +111,8 @@ def _add_trials(app: FastAPI, service: Service) -> None:
     @add("/page/{name}/predict-file", "POST")
     async def predict(request: Request) -> Response:
         content, trial = await table_of(request), request.query_params.get("trial", "")
-        served = _model(service, request).current().classifier
-        asked = trials.model(trial) if trial else served
+        served = _model(service, request).current()
+        asked = Loaded(trials.model(trial), trial) if trial else served
         most = service.limits.rows
         found = await service.in_thread(lambda: predicted_file(asked, content, most))
         return Response(found, media_type=CSV)

@@ -14,6 +14,7 @@ from priory.base.errors import SettingError
 from priory.base.typing import FloatArray
 from priory.data.rawtables import open_table
 from priory.serving.arrow_streams import read_arrow
+from priory.serving.asked import Asked, AskedDrift
 from priory.serving.bodies import (
     ARROW,
     JSON,
@@ -57,7 +58,10 @@ class Service:
 
     def __init__(self, configuration: Configuration) -> None:
         self.configuration, self.limits = configuration, configuration.limits
-        self.models = {name: ServedModel(name, path) for name, path in configuration.models.items()}
+        self.models = {
+            name: ServedModel(name, path, Asked() if configuration.drift else None)
+            for name, path in configuration.models.items()
+        }
         watch(self.models.values())
         self._writers = {name: Writer(model) for name, model in self.models.items()}
         self._threads = ThreadPoolExecutor(4, "priory-answers")
@@ -154,9 +158,17 @@ class Service:
                 "columns": columns,
                 "learns": self.configuration.learn,
                 "tries": self.configuration.tries,
+                "drifts": self.configuration.drift,
             }
         found: dict[str, Any] = loaded.kept["schema"]
         return found
+
+    async def drift(self, name: str | None) -> AskedDrift:
+        """Compare what was asked of a model lately with what it learned."""
+        asked = self.model(name).asked
+        if asked is None:
+            raise Refusal(409, "What is asked is not counted: start the server with --drift.")
+        return await self.in_thread(asked.compared)
 
     # Changing
 
@@ -188,9 +200,14 @@ class Service:
 
     # Telling how it is
 
-    def problems(self) -> dict[str, str]:
-        """Say which models are not what their files are."""
-        return {name: m.problem for name, m in self.models.items() if m.problem is not None}
+    @property
+    def is_ready(self) -> bool:
+        """Whether every model is what its file holds."""
+        return all(model.problem is None for model in self.models.values())
+
+    def states(self) -> dict[str, str]:
+        """Say of each model that it is ok, or why it is not what its file holds."""
+        return {name: model.problem or "ok" for name, model in self.models.items()}
 
     def gauges(self) -> dict[str, dict[str, float]]:
         """Count what is known of each model, for the metrics."""
@@ -211,7 +228,7 @@ def probabilities(loaded: Loaded, rows: Any) -> FloatArray:
         rows = rows[0]
     elif not isinstance(rows, list):  # a column that is not there is a gap, as a key is
         rows = replace(open_table(rows), of_rows=True, tidy=True)
-    return classifier.predict_proba(rows)
+    return loaded.probabilities(rows)
 
 
 def explained(

@@ -4,8 +4,10 @@
 
 (() => {
   const $ = (id) => document.getElementById(id);
-  const view = $("view"), notice = $("notice"), title = $("title"), chooser = $("model");
+  const notice = $("notice"), title = $("title"), chooser = $("model");
+  let view = $("view"), showing = 0;
   const REST = 250; // milliseconds without a change, after which the server is asked
+  const SLOW = 400; // milliseconds after which whoever waits is told why
   const state = { token: sessionStorage.getItem("token"), schema: null, row: {}, history: [] };
   const SVG = "http://www.w3.org/2000/svg";
 
@@ -49,21 +51,30 @@
     element.replaceChildren(template.content);
   };
 
+  /** Begin a view, with its title, in a place of its own: what was there is gone, not moved. */
+  const begun = (text) => {
+    title.textContent = text;
+    const fresh = made("div", { id: "view", "aria-busy": "true" });
+    view.replaceWith(fresh);
+    view = fresh;
+    document.body.append(document.querySelector("body > footer"));
+  };
+
   // Views
 
   const at = () => `/page/${encodeURIComponent(chooser.value)}`;
   const by = () => `/v1/models/${encodeURIComponent(chooser.value)}`;
 
   const views = {
-    async overview() {
+    async overview(turn) {
       const found = await asJson(`${at()}/overview`);
-      title.textContent = found.title;
+      turn(found.title);
       put(view, found.html);
     },
 
-    async ask() {
-      title.textContent = `Ask about ${state.schema.target ?? "a row"}`;
+    async ask(turn) {
       const found = await asJson(`${at()}/ask`);
+      turn(`Ask about ${state.schema.target ?? "a row"}`);
       put(view, found.html);
       const worked = made("div", { id: "explained", "aria-busy": "true" });
       view.append(worked);
@@ -91,21 +102,37 @@
       });
     },
 
-    async quality() {
-      title.textContent = "Quality";
+    async quality(turn) {
       const found = await asJson(`${at()}/quality`);
+      turn("Quality");
       put(view, found.html);
       if (found.curves.length) view.append(thresholds(found.curves));
     },
   };
 
+  // Drift of what was asked lately: counts of the server, compared when this is opened
+
+  views.drift = async (turn) => {
+    const found = made("div", { id: "drifted" });
+    const again = made("button", { type: "button", id: "again" }, "Look again");
+    const look = async () => {
+      const answer = await asJson(`${at()}/drift`);
+      put(found, answer.html);
+      found.dataset.answered = JSON.stringify(answer.drift);
+    };
+    again.addEventListener("click", () => look().catch((error) => tell(error.message, true)));
+    await look();
+    turn("Drift");
+    view.replaceChildren(made("section", {}, found, made("div", { class: "row" }, again)));
+  };
+
   // Learning: a row of the form with its class, and what was done, to be undone
 
-  views.learn = async () => {
-    title.textContent = "Learn";
-    const names = Object.keys(state.row);
+  views.learn = async (turn) => {
+    turn("Learn");
+    const told = (row) => Object.entries(row).map(([name, value]) => `${name} = ${value}`);
     const facts = made("ul", { class: "facts", "aria-label": "The row" },
-      ...names.map((name) => made("li", {}, `${name} = ${state.row[name]}`)));
+      ...told(state.row).map((fact) => made("li", {}, fact)));
     const label = made("select", { id: "label" },
       ...state.schema.classes.map((name, i) => made("option", { value: i }, String(name))));
     const history = made("ul", { class: "history", "aria-label": "What was changed" });
@@ -122,14 +149,14 @@
     };
     const list = () => history.replaceChildren(...state.history.map((done) => {
       const undo = made("button", { type: "button" }, "Undo");
-      const told = `${done.verb === "learn" ? "learned" : "forgotten"}: ${done.of} – ${JSON.stringify(done.row)}`;
-      undo.setAttribute("aria-label", `Undo: ${told}`);
+      const what = `${done.verb === "learn" ? "learned" : "forgotten"}: ${done.of} – ${told(done.row).join(", ")}`;
+      undo.setAttribute("aria-label", `Undo: ${what}`);
       undo.addEventListener("click", async () => {
         if (!(await change(done.verb === "learn" ? "forget" : "learn", done.row, done.of))) return;
         state.history.splice(state.history.indexOf(done), 1);
         list();
       });
-      return made("li", {}, made("span", {}, told), undo);
+      return made("li", {}, made("span", {}, what), undo);
     }));
     const button = (verb, text) => {
       const found = made("button", { type: "button", id: verb }, text);
@@ -143,7 +170,7 @@
     view.replaceChildren(made("section", {},
       made("p", {}, "Teach the model what the row that you set under Ask really is, or take such a row away. " +
         "It is in the model’s file before this page says so."),
-      names.length ? facts : made("p", { class: "soft" }, "No row is set: choose one under Ask."),
+      facts.children.length ? facts : made("p", { class: "soft" }, "No row is set: choose one under Ask."),
       made("div", { class: "row" }, made("label", { for: "label" }, "It is really"), label,
         button("learn", "Learn this row"), button("forget", "Forget such a row")),
       made("h2", {}, "Changed from this page"), history));
@@ -152,8 +179,8 @@
 
   // Try a file: read, trained on and compared, in memory
 
-  views.try = async () => {
-    title.textContent = "Try a file";
+  views.try = async (turn) => {
+    turn("Try a file");
     const file = made("input", { type: "file", id: "file", accept: ".csv,text/csv" });
     const target = made("select", { id: "target" });
     const train = made("button", { type: "button", id: "train" }, "Read and train");
@@ -325,24 +352,37 @@
     }
     tell("");
     view.setAttribute("aria-busy", "true");
+    const mine = ++showing, slow = setTimeout(() => tell("The server works it out …"), SLOW);
     try {
-      await views[name]();
-      document.title = `${title.textContent} – priory`;
+      await views[name]((text) => {
+        if (mine !== showing) throw new Error("Another view was opened meanwhile.");
+        begun(text);
+      });
+      if (mine === showing) document.title = `${title.textContent} – priory`;
     } catch (error) {
-      view.replaceChildren();
-      tell(error.message, true);
+      if (mine === showing) {
+        view.replaceChildren();
+        tell(error.message, true);
+      }
     }
+    clearTimeout(slow);
+    if (mine !== showing) return;
+    if (!notice.classList.contains("wrong")) tell("");
     view.setAttribute("aria-busy", "false");
     document.documentElement.dataset.view = name;
   }
 
   async function load() {
     state.schema = await asJson(`${by()}/schema`);
-    const { rows, state: how, learns, tries } = state.schema;
+    const { rows, state: how, learns, tries, drifts } = state.schema;
     $("about").textContent = `${chooser.value}: ${rows.toLocaleString("en")} rows, ${how}`;
-    const shown = { "#learn": learns, "#try": tries };
+    const shown = { "#learn": learns, "#try": tries, "#drift": drifts };
     for (const link of document.querySelectorAll("nav a")) link.parentElement.hidden = shown[link.hash] === false;
+    reveal();
   }
+
+  /** Show the page once it is known what stands where, so that nothing moves while it loads. */
+  const reveal = () => { document.documentElement.dataset.known = ""; };
 
   async function begin() {
     try {
@@ -355,6 +395,7 @@
     } catch (error) {
       tell(error.message, true);
       view.setAttribute("aria-busy", "false");
+      reveal();
     }
   }
 

@@ -143,10 +143,11 @@ def saved_bytes(classifier: Classifier) -> bytes:
         return path.read_bytes()
 
 
-def predicted_file(classifier: Classifier, content: bytes, most: int) -> bytes:
+def predicted_file(loaded: Loaded, content: bytes, most: int) -> bytes:
     """Predict the rows of a CSV file: the class, its probability, and those of all classes."""
     from priory.sources.scoring import rows_of
 
+    classifier = loaded.classifier
     with tempfile.TemporaryDirectory(prefix="priory-try-") as folder:
         path = Path(folder) / "file.csv"
         path.write_bytes(content)
@@ -159,7 +160,7 @@ def predicted_file(classifier: Classifier, content: bytes, most: int) -> bytes:
                 n += batch.n_rows
                 if n > most:
                     raise Refusal(413, f"The file has more than {most:,} rows.", "body")
-                for p in classifier.predict_proba(X).tolist():
+                for p in loaded.probabilities(X).tolist():
                     best = max(range(len(p)), key=p.__getitem__)
                     writer.writerow([classes[best], p[best], *p])
         except PrioryError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from priory.base.errors import PrioryError, SettingError
 from priory.base.formatting import shown
 from priory.evaluation.evaluation import Evaluation
 from priory.reporting.content import Content, drawn_examples
+from priory.reporting.drifting import drifting
 from priory.reporting.figures import figures, overview
 from priory.reporting.markup import Html, h, joined
 from priory.reporting.page_data import page_data
@@ -21,9 +23,17 @@ from priory.reporting.tables import section
 from priory.reporting.trial import trial
 from priory.reporting.waterfall import explained_row
 from priory.reporting.working import flips, probabilities, worked_sum
+from priory.serving.asked import STEP, AskedDrift
 from priory.serving.models import Loaded
 
-__all__ = ["ask_view", "content_of", "explained_view", "overview_view", "quality_view"]
+__all__ = [
+    "ask_view",
+    "content_of",
+    "drift_view",
+    "explained_view",
+    "overview_view",
+    "quality_view",
+]
 
 ROOM = 8_000_000
 """So many bytes the model may take that the browser computes with."""
@@ -108,6 +118,29 @@ def quality_view(loaded: Loaded) -> dict[str, Any]:
             )
         return {"html": str(section("figures", "How good it is", *inside)), "curves": []}
     return {"html": str(figures(content)), "curves": _curves(e) if e.has_probabilities else []}
+
+
+def drift_view(found: AskedDrift) -> dict[str, Any]:
+    """Show how the rows asked lately differ from those learned."""
+    n, since = found.asked, ""
+    if found.since is not None:
+        since = f" since {datetime.fromtimestamp(found.since, UTC):%d %B %Y, %H:%M} UTC"
+    rows = f"{n:,} row{'s' * (n != 1)} {'was' if n == 1 else 'were'} asked{since}"
+    told = f"{rows}; the model learned {found.learned:,}. Counts alone are kept, and no row."
+    parts: list[Any] = [h("p", told, class_="lead")]
+    if found.drift is None:
+        parts.append(h("p", f"From {STEP} rows on they are compared with those learned."))
+    else:
+        parts.append(drifting(found.drift))
+    if found.left_out:
+        names = ", ".join(found.left_out)
+        why = "the model has their means alone, and sums of what is asked are not kept"
+        parts.append(h("p", f"Not compared: {names}; {why}.", class_="soft"))
+    told = (
+        f"Counted by the process {found.worker}; where there are several workers, each has its own."
+    )
+    parts.append(h("p", told, class_="soft"))
+    return {"html": str(joined(*parts)), "drift": found.to_dict()}
 
 
 def _curves(e: Evaluation) -> list[dict[str, Any]]:
