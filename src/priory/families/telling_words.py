@@ -16,6 +16,7 @@ from priory.families.base import Adder, EstimateTables, Rng
 from priory.families.described import FactorPart, FactorParts, Support, listed
 from priory.families.priors import DiscretePrior
 from priory.families.protocols import InPlace
+from priory.kernels.telling import most_telling
 from priory.kernels.vocabulary import Vocabulary
 from priory.kernels.words import count_matrix
 from priory.statistics.tables import WordsTable
@@ -231,17 +232,8 @@ def chosen(
     >>> chosen(np.array([0, 4]), np.arange(4), evidence, group, most=1).codes.tolist()
     [1, 0]
     """
-    n = len(indptr) - 1
-    rows = np.repeat(np.arange(n), np.diff(indptr))
-    codes = np.asarray(codes, dtype=np.int64)
-    telling = evidence[codes] != 0.0
-    rows, codes = rows[telling], codes[telling]
-    place = GROUPS * rows + group[codes]
-    order = np.lexsort((codes, -np.abs(evidence[codes]), place))
-    place = place[order]
-    starts = np.searchsorted(place, place)  # where the words of the same row and group begin
-    kept = order[np.arange(len(place)) - starts < most]
-    return Chosen(rows[kept], codes[kept])
+    codes = np.ascontiguousarray(codes, dtype=np.int32)
+    return Chosen(*most_telling(indptr, codes, evidence, group, most))
 
 
 def tagged_words(vocabulary: Vocabulary) -> BoolArray:

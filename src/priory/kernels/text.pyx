@@ -10,6 +10,7 @@ Bytes that are no UTF-8 part words like a space.
 from operator import index
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
@@ -25,6 +26,7 @@ cdef extern from "Python.h":
     bint Py_UNICODE_ISSPACE(Py_UCS4) nogil
     Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4) nogil
     int PyUnicode_4BYTE_KIND
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
 
 cdef extern from "ngrams.h" nogil:
     void prefetch "PRIORY_PREFETCH"(const void*)
@@ -151,9 +153,44 @@ cdef class Splitter:
         reader.open(0)
         while (n := reader.next_words()):
             for i in range(n):
-                word = (<const char*> reader.words[i].bytes)[:reader.words[i].size]
-                words.append(word.decode("utf-8", "surrogatepass"))
+                words.append(
+                    PyUnicode_DecodeUTF8(<const char*> reader.words[i].bytes, reader.words[i].size, "surrogatepass")
+                )
         return words
+
+    def split_lines(self, str text not None, bytes prefix not None):
+        """Split a str into one with a word a line, and a prefix before each; of ASCII without making each."""
+        if self.high > 1 or self.stops is not None or self.kind not in (WORD, SKLEARN) or not text.isascii():
+            before = prefix.decode("ascii")
+            return "\n".join([before + word for word in self.split(text)])
+        _prepare()
+        cdef const char* tag = PyBytes_AS_STRING(prefix)
+        cdef Py_ssize_t size = 0, tag_size = PyBytes_GET_SIZE(prefix), i
+        cdef const uint8_t* at = <const uint8_t*> PyUnicode_AsUTF8AndSize(text, &size)
+        cdef const uint8_t* end = at + size
+        cdef text_word block[BLOCK]
+        cdef word_list found
+        # Words lie in the first part as in the text; in the second each has the prefix and a byte more.
+        cdef Py_ssize_t room = 3 * size + TEXT_BLOCK + 2 * TEXT_PADDING
+        cdef uint8_t* low = <uint8_t*> malloc(room + (2 + tag_size) * size + 1)
+        cdef uint8_t* out = low + room
+        if low == NULL:
+            raise MemoryError
+        found.words, found.glued, found.room, found.again = block, NULL, BLOCK, False
+        try:
+            while True:
+                found.n = 0
+                text_split(&at, end, self.lowercase, self.kind == SKLEARN, self.symbols, low, &found, NULL)
+                if found.n == 0:
+                    return PyUnicode_DecodeUTF8(<char*> low + room, max(out - low - room - 1, 0), NULL)
+                for i in range(found.n):
+                    memcpy(out, tag, tag_size)
+                    memcpy(out + tag_size, block[i].bytes, block[i].size)
+                    out += tag_size + block[i].size
+                    out[0] = 10
+                    out += 1
+        finally:
+            free(low)
 
 
 seed_words()

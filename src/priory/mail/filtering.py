@@ -98,8 +98,8 @@ class MailFilter:
         if not words:
             raise InputError("There are no messages to learn.")
         digest, spam = digests_of(words), np.array(is_spam, dtype=np.bool_)
-        _, last = np.unique(digest[::-1], return_index=True)  # of the same message, the last
-        some = np.sort(len(digest) - 1 - last)
+        last = {number: i for i, number in enumerate(digest.tolist())}
+        some = np.array(sorted(last.values()))  # of the same message, the last
         digest, spam = digest[some], spam[some]
         texts = _texts([words[i] for i in some.tolist()])
         line = self.ledger.find(digest)

@@ -161,7 +161,7 @@ class Analyzer:
     def _makes_words(self) -> bool:
         return callable(self.unit) or self.unit == "email" or self.token_pattern is not None
 
-    @property
+    @cached_property
     def _is_prepared(self) -> bool:
         """Whether texts are changed before they are split, their case with them."""
         return any(getattr(self, name) is not None for name in PREPARING[:3])
@@ -186,6 +186,12 @@ class Analyzer:
             if self.token_pattern is not None:
                 return self._pattern.findall(text)
         return self._plain_splitter.split(text)
+
+    def plain_lines(self, text: str, tag: str) -> str:
+        """Split as `plain_words` does, into one string with a word a line, and a tag before each."""
+        if self._is_prepared:
+            return "\n".join([f"{tag}{word}" for word in self.plain_words(text)])
+        return self._plain_splitter.split_lines(text, tag.encode("ascii"))
 
     @cached_property
     def _plain_splitter(self) -> Splitter:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from priory.base.errors import ForgetError
-from priory.base.labels import label_token, token_labels
+from priory.base.labels import label_tokens, token_labels
 from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Texts
@@ -242,7 +242,7 @@ class WordsTable(Table):
         pairs = table.pairs
         words = Part(
             "words",
-            tuple(map(label_token, table.vocabulary.words())),
+            tuple(label_tokens(table.vocabulary.words())),
             pairs.label,
             pairs.word,
             pairs.rows,
@@ -263,9 +263,14 @@ class WordsTable(Table):
         words = parts["words"]
         vocabulary = Vocabulary(token_labels(words.tokens))
         place = words.keys.astype(np.int64) * max(n_classes, 1) + words.classes
-        distinct, where = np.unique(place, return_inverse=True)
+        where = None
+        distinct = place
+        if (place[1:] <= place[:-1]).any():  # of several tables; a file is in order
+            distinct, where = np.unique(place, return_inverse=True)
 
         def added(values: AnyArray) -> FloatArray:
+            if where is None:
+                return values.astype(np.float64)
             return np.bincount(where, values, len(distinct)).astype(np.float64)
 
         pairs = Pairs(
