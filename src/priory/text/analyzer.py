@@ -188,7 +188,7 @@ class Analyzer:
         return self._plain_splitter.split(text)
 
     def plain_lines(self, text: str, tag: str) -> str:
-        """Split as `plain_words` does, into one string with a word a line, and a tag before each."""
+        """Split as `plain_words` does, into one string: a word a line, a tag before each."""
         if self._is_prepared:
             return "\n".join([f"{tag}{word}" for word in self.plain_words(text)])
         return self._plain_splitter.split_lines(text, tag.encode("ascii"))

@@ -142,12 +142,13 @@ class WordsTable(Table):
         """Sum one of the sums of the pairs over the words."""
         return sum_by(self.pairs.label, sums.astype(np.float64, copy=False), self.n_classes)
 
-    def most_frequent(self, n: int) -> BoolArray:
-        """Find the n most frequent words; of equal ones, the first by bytes."""
+    def most_frequent(self, n: int, among: BoolArray | None = None) -> BoolArray:
+        """Find the n most frequent words, among some; of equal ones, the first by bytes."""
         rank = np.empty(self.n_words, dtype=np.int64)
         rank[self.vocabulary.order()] = np.arange(self.n_words)
         kept = np.zeros(self.n_words, dtype=np.bool_)
-        kept[np.lexsort((rank, -self.per_word(self.pairs.count)))[:n]] = True
+        order = np.lexsort((rank, -self.per_word(self.pairs.count)))
+        kept[(order if among is None else order[among[order]])[:n]] = True
         return kept
 
     def __add__(self, other: WordsTable) -> WordsTable:
