@@ -110,7 +110,7 @@ class TellingWords(InPlace):
         n_texts: float | None = None,
     ) -> TellingParameters:
         """Estimate from how many of the texts of each class have each word, words × 2."""
-        total = having.sum(axis=1)
+        total = having[:, 0] + having[:, 1]
         both = np.stack([np.maximum(texts.sum() - total, 0.0), total], axis=1)
         pseudo = prior.pseudo_counts([False, True], both)
         absent, present = np.broadcast_to(pseudo, both.shape).T
@@ -120,7 +120,7 @@ class TellingWords(InPlace):
         there = total if rows is None else rows
         n = float(texts.sum()) if n_texts is None else n_texts
         known = (there >= self.min_df) & (there <= most_texts(self.max_df, n))
-        known &= np.isfinite(log_p).all(axis=1)
+        known &= np.isfinite(log_p[:, 0]) & np.isfinite(log_p[:, 1])
         log_p = np.where(known[:, None], log_p, 0.0)
         is_tagged = tagged_words(vocabulary) if is_tagged is None else is_tagged
         return TellingParameters(vocabulary, log_p, known, is_tagged, self.least)

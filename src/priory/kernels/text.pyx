@@ -7,6 +7,7 @@ Texts come as UTF-8, as utf8.pyx says.
 Bytes that are no UTF-8 part words like a space.
 """
 
+from array import array
 from operator import index
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -18,7 +19,9 @@ from libc.string cimport memcpy
 from priory.kernels.utf8 cimport Borrowed
 from priory.kernels.vocabulary cimport TEXT_LONGEST, TEXT_PADDING, Vocabulary, check_memory, seed_words, text_word, vocabulary
 
-import numpy as np
+from priory.base.lazy import Lazy
+
+np = Lazy("numpy")  # one message is judged before it is loaded
 
 cdef extern from "Python.h":
     object PyUnicode_FromKindAndData(int, const void*, Py_ssize_t)
@@ -147,7 +150,7 @@ cdef class Splitter:
     def split(self, text):
         """Split a str, or UTF-8 bytes."""
         cdef bytes data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-        cdef Reader reader = Reader(np.frombuffer(data, np.uint8), np.array([0, len(data)]), None, self)
+        cdef Reader reader = Reader(data, array("q", [0, len(data)]), None, self)
         cdef Py_ssize_t n, i
         cdef list words = []
         reader.open(0)
@@ -235,6 +238,8 @@ cdef class Reader:
         if isinstance(data, Borrowed):
             self.borrowed = data
             self.n = len(data)
+        elif isinstance(data, bytes) and isinstance(offsets, array):
+            self.data, self.offsets, self.n = data, offsets, len(offsets) - 1
         else:
             self.data = np.ascontiguousarray(data, dtype=np.uint8)
             self.offsets = np.asarray(offsets).astype(np.int64, order="C", casting="safe", copy=False)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Iterable
 
+from priory.kernels.text import Splitter
 from priory.text.messages import email_lines
 
 __all__ = ["encoded_words", "words_of"]
@@ -19,21 +19,21 @@ def words_of(message: bytes) -> list[str]:
     >>> words_of(b"Subject: Free lunch\n\nsee you")[:2]
     ['subject:free', 'subject:lunch']
     """
-    return email_lines(message, _lines()).split("\n")
+    return email_lines(message, _lines).split("\n")
 
 
 def encoded_words(messages: Iterable[bytes]) -> list[bytes]:
     """Encode the words of each message, as the kernels that count take words that are given."""
     # No word has white space, so one encoding serves for all.
-    lines = _lines()
     return [
-        email_lines(message, lines).encode("utf-8", "surrogatepass").replace(b"\n", SEPARATOR)
+        email_lines(message, _lines).encode("utf-8", "surrogatepass").replace(b"\n", SEPARATOR)
         for message in messages
     ]
 
 
-@cache
-def _lines() -> Callable[[str, str], str]:
-    from priory.text.analyzer import Analyzer
+_SPLITTER = Splitter()
+"""That of `Analyzer("email")`, which would load NumPy."""
 
-    return Analyzer("email").plain_lines
+
+def _lines(text: str, tag: str) -> str:
+    return _SPLITTER.split_lines(text, tag.encode("ascii"))

@@ -187,12 +187,6 @@ class Analyzer:
                 return self._pattern.findall(text)
         return self._plain_splitter.split(text)
 
-    def plain_lines(self, text: str, tag: str) -> str:
-        """Split as `plain_words` does, into one string: a word a line, a tag before each."""
-        if self._is_prepared:
-            return "\n".join([f"{tag}{word}" for word in self.plain_words(text)])
-        return self._plain_splitter.split_lines(text, tag.encode("ascii"))
-
     @cached_property
     def _plain_splitter(self) -> Splitter:
         unit: Any = "sklearn" if self.unit == "sklearn" else "word"
