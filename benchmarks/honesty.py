@@ -44,7 +44,7 @@ CORRELATED = "correlated_60"
 
 REPORTED = f"""\
 {FOLDS} stratified folds of at most {{rows:,}} rows, of small sets drawn anew up to
-{MOST_REPEATS} times, until {REPEATED:,} rows were held out. In each fold the model is fitted on the
+{{repeats}} times, until {REPEATED:,} rows were held out. In each fold the model is fitted on the
 other four; `priory.leave_one_out` of that model reports the log-loss and the accuracy of the rows
 that it learned; and the rows of the fold, which it did not learn, tell the true ones. With sample
 weights both figures are weighted by the rows' own. Where every row is there twice, both copies of a
@@ -132,14 +132,14 @@ def _is_table(about: dict[str, Any]) -> bool:
     return not texts and about["features"] <= 100
 
 
-def judge(case: Case, name: str, X: Any, y: np.ndarray) -> np.ndarray:
+def judge(case: Case, name: str, X: Any, y: np.ndarray, repeats: int = MOST_REPEATS) -> np.ndarray:
     """Return log-loss reported and held out, accuracy reported and held out, over the folds."""
     rng = np.random.default_rng(crc32(name.encode()))
     weights = case.weights(rng, len(y))
     noise = rng.normal(size=(len(y), case.noise))
     X = X.join(pd.DataFrame(noise, columns=[f"noise{j}" for j in range(case.noise)]))
     found = []
-    for train, test in _splits(y):
+    for train, test in _splits(y, repeats):
         train = np.tile(train, case.copies)
         w, v = (None if weights is None else weights[rows] for rows in (train, test))
         known = X.iloc[train].reset_index(drop=True)
@@ -150,9 +150,9 @@ def judge(case: Case, name: str, X: Any, y: np.ndarray) -> np.ndarray:
     return np.mean(found, axis=0)
 
 
-def _splits(y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _splits(y: np.ndarray, repeats: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Split the rows into folds, those of a small set several times: one split is luck."""
-    for seed in range(int(np.clip(REPEATED // len(y), 1, MOST_REPEATS))):
+    for seed in range(int(np.clip(REPEATED // len(y), 1, repeats))):
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
         yield from folds.split(np.zeros(len(y)), y)
 
@@ -190,6 +190,9 @@ def main() -> int:
     parser.add_argument("--part", choices=PARTS, help="one of the two tables alone")
     parser.add_argument("--case", choices=CASES, help="one way to learn alone")
     parser.add_argument("--rows", type=int, default=ROWS, help="of a set, at most")
+    parser.add_argument(
+        "--repeats", type=int, default=MOST_REPEATS, help="of the folds of a small set, at most"
+    )
     parser.add_argument("--draws", type=int, default=DRAWS, help="of few rows from each set")
     parser.add_argument("--jobs", type=int, default=1, help="judged at a time")
     parser.add_argument(
@@ -211,12 +214,14 @@ def main() -> int:
     if "figures" in parts:
         cases = [arguments.case] if arguments.case else list(CASES)
         works = [(case, found) for found in sets for case in cases]
-        calls = [joblib.delayed(judge)(CASES[case], *found) for case, found in works]
+        calls = [
+            joblib.delayed(judge)(CASES[case], *found, arguments.repeats) for case, found in works
+        ]
         figures: Figures = {case: {} for case in cases}
         judged = in_processes(calls, arguments.jobs)
         for (case, (name, *_)), found in zip(works, judged, strict=True):
             figures[case][name] = found
-        lines += _figures(figures, {name: len(y) for name, _, y in sets}, arguments.rows)
+        lines += _figures(figures, {name: len(y) for name, _, y in sets}, arguments)
     if "few" in parts:
         chosen = _smallest(sets)
         calls = [
@@ -241,10 +246,10 @@ def _smallest(sets: Sequence[Set]) -> list[Set]:
     return sorted(enough, key=lambda found: len(found[2]))[:SETS]
 
 
-def _figures(figures: Figures, sizes: dict[str, int], rows: int) -> Iterator[str]:
+def _figures(figures: Figures, sizes: dict[str, int], asked: argparse.Namespace) -> Iterator[str]:
     """Give the means of each case, then every set of each."""
     yield "## What leave-one-out reports, and what rows not learned say\n"
-    yield REPORTED.format(rows=rows) + "\n"
+    yield REPORTED.format(rows=asked.rows, repeats=asked.repeats) + "\n"
     heads = ("mean absolute difference", "bias", "largest")
     heads = tuple(f"{figure}: {head}" for figure in ("log-loss", "accuracy") for head in heads)
     heads = (*heads, f"log-loss: bias ≤ {BIAS:g}")

@@ -84,7 +84,7 @@ def times():
     )
 
 
-def texts():
+def texts(analyzer=Analyzer("word")):  # noqa: B008 - it cannot be changed
     rng = np.random.default_rng(3)
     columns = mixed()
     words = np.array([f"word{i}" for i in range(300)])
@@ -93,7 +93,7 @@ def texts():
         None if i % 11 == 0 else " ".join(rng.choice(words, 12, p=of_class[label]))
         for i, label in enumerate(columns["y"].to_pylist())
     ]
-    return Case(pa.table({**columns, "note": notes}), {"text": {"note": Analyzer("word")}})
+    return Case(pa.table({**columns, "note": notes}), {"text": {"note": analyzer}})
 
 
 def without_class():
@@ -122,6 +122,7 @@ CASES = {
     "late": late,
     "times": times,
     "texts": texts,
+    "texts, the analyzer chosen": lambda: texts("auto"),
     "rows without a class": without_class,
     "integer classes": integer_classes,
     "condition": condition,

@@ -23,10 +23,11 @@ ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"
 
 
-def by_sql(classifier, table, engine):
+def by_sql(classifier, table, engine, query=None):
     """Run exported SQL where it is meant to be run."""
     numbered = table.assign(**{"row number": np.arange(len(table))})  # a query keeps no order
-    found = engine(numbered, to_sql(classifier, "days", engine.__name__)).sort_values("row number")
+    query = query or to_sql(classifier, "days", engine.__name__)
+    found = engine(numbered, query).sort_values("row number")
     assert list(found)[: table.shape[1]] == list(table)
     columns = [f"P({label})" for label in classifier.classes]
     return found["prediction"].tolist(), found[columns].to_numpy(dtype=np.float64)
@@ -45,13 +46,19 @@ def by_onnx(classifier, table):
     return labels.tolist(), p
 
 
-def hold(classifier, table, sql=1e-9, onnx=1e-9):
+def hold(classifier, *tables, sql=1e-9, onnx=1e-9):
     """Hold both exports to Python's posteriors and classes."""
+    queries = {engine: to_sql(classifier, "days", engine.__name__) for engine in ENGINES}
+    for table in tables:
+        _hold(classifier, table, queries, sql, onnx)
+
+
+def _hold(classifier, table, queries, sql, onnx):
     expected = classifier.predict_proba(table[list(classifier.statistics.schema.columns)])
     classes = [classifier.classes[k] for k in expected.argmax(axis=1)]
     sure = np.sort(expected, axis=1)[:, -1] - np.sort(expected, axis=1)[:, -2] > 1e-6
-    for engine in ENGINES:
-        labels, p = by_sql(classifier, table, engine)
+    for engine, query in queries.items():
+        labels, p = by_sql(classifier, table, engine, query)
         if classes and isinstance(classes[0], bool):
             labels = [bool(label) for label in labels]  # 1 and 0 in SQLite
         np.testing.assert_allclose(p, expected, rtol=0, atol=sql)
@@ -113,8 +120,7 @@ FAMILIES = [
 def test_every_family_that_has_a_form(table, strange, families, missing):
     settings = Settings.textbook(families or "plain", MEstimate(2.0, "marginal"), missing=missing)
     classifier = Classifier(settings).update(table.drop(columns="y"), table["y"])
-    hold(classifier, table)
-    hold(classifier, strange)
+    hold(classifier, table, strange)
 
 
 EDGES = [("truth", "word"), ("truth", "number"), ("word", "number"), ("whole", "spread")]
@@ -148,8 +154,7 @@ def test_trees_and_edges(table, strange, how, missing):
             assert len(held) > 1
         elif how != {"structure": "hill-climb"}:
             assert held >= {"word", "truth", "number", "whole", "spread"}
-        hold(classifier, X)
-        hold(classifier, strange)
+        hold(classifier, X, strange)
 
 
 def test_aode_has_no_form(table):
@@ -253,8 +258,7 @@ def test_weights_and_biases(table, strange, weights):
     )
     classifier = Classifier(settings).fit(table.drop(columns="y"), table["y"])
     assert classifier.model.bias.any()
-    hold(classifier, table)
-    hold(classifier, strange)
+    hold(classifier, table, strange)
 
 
 def test_words_have_no_form_but_json():

@@ -75,7 +75,7 @@ def test_it_is_small():
     X, y = house_votes()
     assert len(report(NaiveBayes().fit(X, y), X, y).html.encode()) < 400_000
     rng = np.random.default_rng(0)
-    words = [f"word{i}" for i in range(60_000)]
+    words = np.array([f"word{i}" for i in range(60_000)])
     texts = [" ".join(rng.choice(words, 60)) for _ in range(2000)]
     found = report(TextNB().fit(texts, rng.integers(0, 4, 2000)))
     assert len(found.html.encode()) < 400_000

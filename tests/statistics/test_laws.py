@@ -39,6 +39,7 @@ some_numbers = st.sampled_from(AWKWARD) | st.floats(-1e150, 1e150) | st.floats(-
 some_counts = st.sampled_from([0.0, 0.0, 1.0, 2.0, 7.0, 0.5, 1e6])
 some_weights = st.sampled_from([0.125, 0.5, 1.0, 2.0, 3.0])
 many = settings(max_examples=60, deadline=None)
+some = settings(max_examples=25, deadline=None)
 few = settings(max_examples=12, deadline=None)
 
 
@@ -120,7 +121,7 @@ def test_counts_obey_the_laws(count, data, rng):
     check_laws(count, a, b, c, rng)
 
 
-@many
+@some
 @given(*[small_rows(some_texts | st.text(max_size=30))] * 3, generators)
 def test_words_obey_the_laws(a, b, c, rng):
     assert_exact(WORDS(a), a)

@@ -40,7 +40,7 @@ from priory.cli.outputs import Output, check_output, dumped
 from priory.cli.reporting import report
 from priory.cli.serving import serve
 from priory.cli.training import train
-from priory.cli.wording import in_options
+from priory.cli.wording import in_options, number_of_rows
 from priory.sources.judging import judge
 from priory.sources.news import News, news, refuse_new_classes
 from priory.sources.scoring import rows_of
@@ -191,7 +191,7 @@ def evaluate(
         return
     tell(f"{found}\n\nThis is honest only if the model was not trained on these rows.")
     if unlabelled:
-        say(f"{unlabelled:,} rows without a class were skipped")
+        say(f"skipped: {number_of_rows(unlabelled)} without a class")
 
 
 app.command(epilog="Example: priory report days.priory days.csv -o days.html")(report)
@@ -413,8 +413,8 @@ def _report(
         say(line)
     for verb, count in more.items():
         if isinstance(count, int):
-            say(f"{count:,} rows {verb}")
-    say(f"saved to {path}: {rows:,} rows")
+            say(f"{number_of_rows(count)} {verb}")
+    say(f"saved to {path}: {number_of_rows(rows)}")
 
 
 def _known_class(classifier: Classifier, text: str) -> Any:

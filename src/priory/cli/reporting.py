@@ -15,7 +15,7 @@ from priory.cli.inputs import from_stdin
 from priory.cli.options import AsJson, Model, Opening, opens_source
 from priory.cli.outputs import check_output, dumped
 from priory.cli.rows import one_row
-from priory.cli.wording import in_options
+from priory.cli.wording import in_options, number_of_rows
 from priory.evaluation.evaluation import Evaluation
 from priory.evaluation.validation import trained
 from priory.sources.judging import judge
@@ -95,5 +95,5 @@ def _judged(
                 return trained(classifier, classifier.tuning_sample or sample), sample
     found, unlabelled = judge(classifier, source, target, **opening)
     if unlabelled:
-        say(f"{unlabelled:,} rows without a class were skipped")
+        say(f"skipped: {number_of_rows(unlabelled)} without a class")
     return found, None

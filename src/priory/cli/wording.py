@@ -8,7 +8,7 @@ import re
 import shlex
 from functools import cache
 
-__all__ = ["in_options"]
+__all__ = ["in_options", "number_of_rows"]
 
 OF_DECISIONS = ("costs", "unsure", "unsure_cost", "threshold", "positive", "reasons")
 """Options of predict and export that have the names of arguments."""
@@ -17,6 +17,15 @@ OBJECTS = re.compile(r"a prior, smoothing=\{[^}]*\(\)\}, ")
 """Advice that the shell cannot follow: it has no prior with parameters of its own."""
 
 LISTED = re.compile(r"\b(na_values)=\[([^\]]*)\]")
+
+
+def number_of_rows(n: int) -> str:
+    """Write a number of rows.
+
+    >>> number_of_rows(1), number_of_rows(1200)
+    ('1 row', '1,200 rows')
+    """
+    return "1 row" if n == 1 else f"{n:,} rows"
 
 
 def in_options(text: str) -> str:

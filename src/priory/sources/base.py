@@ -161,9 +161,13 @@ class Unread:
         shown = ", ".join(f"{value!r:.40} ({n:,})" for value, n in self.commonest)
         share = "more than 99.9%" if self.share > 0.999 else f"{self.share:.1%}"
         form = Form.NUMBER if self.form is Form.INTEGER else self.form
+        if self.share < 0.5:  # numbers that are written in another way
+            found = f"as only {share} of its values are {form} as they stand"
+        else:
+            found = f"though {share} of its values are {form}"
         return (
-            f"Column {self.column!r} is read as labels, though {share} of its values are {form}; "
-            f"the commonest others: {shown}. {self.mend}"
+            f"Column {self.column!r} is read as labels, {found}; the commonest others: {shown}. "
+            f"{self.mend}"
         )
 
 

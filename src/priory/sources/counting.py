@@ -82,14 +82,14 @@ class Task:
     again: bool = False
     """Whether the rows were counted before, so that warnings are not repeated."""
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self, most: int | None = None) -> Iterator[Batch]:
         """Iterate over the rows, reading ahead; classes of text files stay as written."""
         wanted = {name: self.forms[name] for name in self.features if name in self.forms}
         typed = self.forms[self.target] is Form.NATURAL
         wanted[self.target] = Form.NATURAL if typed else Form.TEXT
         if self.weight is not None:
             wanted[self.weight] = Form.NATURAL if typed else Form.NUMBER
-        with closing(prefetch(self.source.batches(wanted))) as batches:
+        with closing(prefetch(self.source.batches(wanted, most))) as batches:
             for batch in batches:
                 yield fitted(batch, self.learned, self.source.reading)
 
@@ -123,7 +123,7 @@ def choose_analyzers(task: Task, schema: Schema) -> Schema:
         return schema
     from priory.tuning.analyzers import with_analyzers  # few tables are texts
 
-    batch = next(iter(task.batches()))
+    batch = _joined(list(task.batches(SAMPLE_ROWS)), (*task.features, task.target))
     given = (batch.columns[task.target], task.target, task.source.reading)
     labels = read_classes(*given, task.known, task.class_form)
     some = np.flatnonzero(~labels.missing)

@@ -26,6 +26,8 @@ __all__ = ["FolderSource", "has_classes", "iter_folder", "read_folder"]
 
 TEXT, CLASS = "text", "class"
 
+LOOKED_AT = 2**24
+"""So many bytes are read, at most, before all of them are."""
 _HTML = frozenset([".html", ".htm", ".xhtml"])
 _CHARSET = re.compile(rb"<meta[^>]{1,200}?charset\s*+=\s*+[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _HEADER = re.compile(rb"(?:From |[!-9;-~]{1,60}+:)")
@@ -135,9 +137,13 @@ class FolderSource(Source):
             arrays = {name: pa.array(columns[name], pa.large_string()) for name in forms}
             yield Batch(arrays, len(texts))
 
-    def _first(self, most: int) -> list[tuple[list[str], list[str]]]:
-        texts, labels = next(iter_folder(self._path, batch_bytes=2**24))
-        return [(texts[:most], labels[:most])]
+    def _first(self, most: int) -> Iterator[tuple[list[str], list[str]]]:
+        """Give the first texts of every class, which stand in folders of their own."""
+        classes = _list_classes(Path(self._path))
+        share = max(most // len(classes), 1)
+        for label, files in classes.items():
+            texts, labels = next(_fill({label: files}, LOOKED_AT / len(classes), None, tells=False))
+            yield texts[:share], labels[:share]
 
 
 def _batches(
@@ -149,7 +155,7 @@ def _batches(
 
 
 def _fill(
-    classes: dict[str, list[Path]], batch_bytes: float, encoding: str | None
+    classes: dict[str, list[Path]], batch_bytes: float, encoding: str | None, tells: bool = True
 ) -> Iterator[tuple[list[str], list[str]]]:
     texts: list[str] = []
     labels: list[str] = []
@@ -170,7 +176,8 @@ def _fill(
             raise InputError(
                 f"The class {label!r} has no text: {str(files[0])!r} is empty, or is no text."
             )
-    _tell_skipped("Skipped files that are empty or binary", skipped)
+    if tells:
+        _tell_skipped("Skipped files that are empty or binary", skipped)
     yield texts, labels
 
 

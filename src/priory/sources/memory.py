@@ -42,7 +42,7 @@ class StreamSource(Source):
         super().__init__()
         stream = as_reader(stream)
         self._reader = stream
-        self._first: list[Any] | None = None
+        self._first: list[Any] = []
         self.name = "stream"
         self.columns = tuple(stream.schema.names)
         if len(set(self.columns)) < len(self.columns):
@@ -56,15 +56,13 @@ class StreamSource(Source):
     def batches(self, forms: Mapping[str, Form], most: int | None = None) -> Iterator[Batch]:
         """Iterate over the batches; the first `most` rows, if asked for, are kept for later."""
         if most is not None:
-            self._first, rows = [], 0
-            for batch in self._reader:
+            rows = sum(batch.num_rows for batch in self._first)
+            while rows < most and (batch := next(self._reader, None)) is not None:
                 self._first.append(batch)
                 rows += batch.num_rows
-                if rows >= most:
-                    break
             yield from _batches(self._first, forms)
             return
-        first, self._first = self._first or [], None
+        first, self._first = self._first, []
         yield from _batches(chain(first, self._reader), forms)
 
 
