@@ -11,7 +11,10 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNELS = Path("src/priory/kernels")
-TEXT = ("vocabulary", "utf8", "text", "pairs", "words", "word_scores")
+TEXT = (
+    *("vocabulary", "utf8", "text", "pairs", "words", "word_scores"),
+    *("markup", "messages", "telling"),
+)
 """What `make fuzz` watches."""
 SHARED = "priory.kernels._shared"
 """Cython's own code for memory views and the like, compiled once for all kernels."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
+from tests.kernels import mail_twins as twins
+from tests.kernels.fuzz import MAIL
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import Measured
@@ -32,11 +34,14 @@ from priory.kernels import (
     labels,
     loo_rows,
     loo_words,
+    markup,
+    messages,
     numbers,
     pairs,
     score,
     screening,
     strings,
+    telling,
     utf8,
     vocabulary,
     word_scores,
@@ -45,6 +50,7 @@ from priory.kernels import (
 from priory.kernels import text as splitting
 from priory.statistics.doubledouble import DoubleDouble
 from priory.statistics.information import shared
+from priory.text.markup import _CLOSE, _TAGS, _TELLING, _read_attributes, _unescape
 
 __all__ = ["PUBLIC", "cases", "main", "page"]
 
@@ -85,7 +91,7 @@ class Case:
 def cases(size: int) -> Iterator[Case]:
     """Give a case of every kernel; `size` is a million, or less to try them out."""
     every = (_counts, _hashes, _labels, _moments, _scores, _left_out, _strings, _texts, _pairs)
-    for make in (_additive, _screening, *every):
+    for make in (_additive, _screening, *every, _mail):
         yield from make(np.random.default_rng(SEED), size)
 
 
@@ -831,6 +837,42 @@ def _pairs(rng: np.random.Generator, size: int) -> Iterator[Case]:
                placed, placed_twin)  # fmt: skip
     yield Case("word_scores.WordScores", "nothing: it holds and checks what score_words reads", "",
                lambda: None, lambda: None)  # fmt: skip
+
+
+def _mail(rng: np.random.Generator, size: int) -> Iterator[Case]:
+    n = max(size // 1000, 10)
+    texts = ["".join(MAIL[i] for i in rng.integers(0, len(MAIL), 1000)) for _ in range(n)]
+    headers = [
+        b"".join(b"X-Field-%d: a value\n of two lines\n" % i for i in range(25)) for _ in range(n)
+    ]
+    lengths = rng.integers(0, 400, n)
+    V, indptr = 50_000, np.concatenate([[0], np.cumsum(lengths)])
+    codes = rng.integers(0, V, indptr[-1]).astype(np.int32)
+    telling_ = (indptr, codes, rng.normal(size=V), rng.integers(0, 4, V), 10)
+
+    def page_(html: str) -> Any:
+        texts, *rest = markup.read_page(html, _TAGS, _CLOSE, _read_attributes, _unescape)
+        return ("".join(texts), *rest)
+
+    def each(call: Callable[..., Any], given: Sequence[Any], *more: Any) -> Callable[[], Any]:
+        return lambda: [repr(call(one, *more)) for one in given]
+
+    on = f"{n:,} texts of a thousand pieces of mail"
+    yield Case("markup.read_page", "Python: re.match, tag after tag", on,
+               each(page_, texts), each(twins.page_twin, texts))  # fmt: skip
+    yield Case("markup.read_attributes", "Python: re.finditer", on,
+               each(markup.read_attributes, texts, _TELLING),
+               each(twins.attributes_twin, texts, _TELLING))  # fmt: skip
+    yield Case("messages.cut_links", "Python: re.finditer", on,
+               each(messages.cut_links, texts), each(twins.links_twin, texts))  # fmt: skip
+    yield Case("messages.cut_addresses", "Python: re.findall, re.sub", on,
+               each(messages.cut_addresses, texts), each(twins.addresses_twin, texts))  # fmt: skip
+    yield Case("messages.read_header", "Python: re.match, split", f"{n:,} headers of 25 fields",
+               each(messages.read_header, headers, 100, 10_000),
+               each(twins.header_twin, headers, 100, 10_000))  # fmt: skip
+    yield Case("telling.most_telling", "NumPy: lexsort, searchsorted", f"{n:,} texts of 200 words",
+               lambda: telling.most_telling(*telling_),
+               lambda: twins.telling_twin(*telling_))  # fmt: skip
 
 
 def agree(case: Case, ours: Any, theirs: Any) -> None:

@@ -2,6 +2,7 @@
 
 import pickle
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -197,6 +198,54 @@ def test_min_df_and_max_features_are_the_vectorizers(readout):
     assert not limited.statistics_.tables["text"].is_approximate
 
 
+@readouts
+@pytest.mark.parametrize("options", [{"max_df": 0.3}, {"max_df": 2}, {"max_df": 0.25, "min_df": 2}])
+def test_max_df_is_the_vectorizers(readout, options):
+    vectorizer, matrix = counted(TEXTS, **options)
+    peer = PEERS[readout]().fit(matrix, Y)
+    model = plain(Words(readout, **options), 1.0)
+    if readout == "complement":
+        model.set_params(class_prior="uniform")
+    ours = model.fit(TEXTS, Y).predict_proba(NEW)
+    assert sorted(model.words_) == sorted(vectorizer.get_feature_names_out())
+    np.testing.assert_allclose(ours, peer.predict_proba(vectorizer.transform(NEW)), atol=1e-10)
+
+
+@given(
+    st.lists(st.text("abc ", max_size=8), min_size=4, max_size=12),
+    st.one_of(st.floats(0, 1), st.integers(1, 9)),
+    st.sampled_from([None, 3, 50]),
+)
+def test_max_df_on_every_road(texts, max_df, max_features):
+    texts = [" ".join(letter * 2 for letter in text.replace(" ", "")) for text in texts]
+    y = [i % 3 for i in range(len(texts))]
+    options = {"max_features": max_features}
+
+    def new():
+        return plain(Words(max_df=max_df), 1.0, **options)
+
+    whole = new().fit(texts, y)
+    try:
+        vectorizer, _ = counted(texts, max_df=max_df, **options)
+        expected = sorted(vectorizer.get_feature_names_out())
+    except ValueError:  # scikit-learn takes no empty vocabulary; we do
+        expected = []
+    assert sorted(whole.words_) == expected
+
+    chunks = new().partial_fit(texts[:3], y[:3], classes=[0, 1, 2]).partial_fit(texts[3:], y[3:])
+    merged = new().fit(texts[:3], y[:3]) + new().fit(texts[3:], y[3:])
+    more = new().fit(texts + ["aa bb cc"] * 3, [*y, 0, 1, 2])
+    more.forget(["aa bb cc"] * 3, [0, 1, 2])
+    later = plain(Words(), 1.0, **options).fit(texts, y)
+    later.change_settings(readout=Words(max_df=max_df))
+    with TemporaryDirectory() as folder:
+        whole.save(f"{folder}/m.priory")
+        loaded = priory.TextNB.load(f"{folder}/m.priory")
+    for other in (chunks, merged, more, later, loaded):
+        assert sorted(other.words_) == expected
+        np.testing.assert_array_equal(other.predict_proba(texts), whole.predict_proba(texts))
+
+
 # No smoothing at all
 
 
@@ -386,6 +435,10 @@ def test_several_threads_count_the_same():
         (lambda: plain(analyzer=lambda text: [1]).fit(["a"], ["a"]), "list of strings"),
         (lambda: Words("bernoulli", idf=True), "bernoulli"),
         (lambda: Words(min_df=0), "min_df"),
+        (lambda: Words(max_df=0), "max_df must be a share of the texts"),
+        (lambda: Words(max_df=1.5), "max_df must be a share of the texts"),
+        (lambda: Words(max_df=True), "max_df must be a share of the texts"),
+        (lambda: Words(min_df=3, max_df=2), "max_df must be at least min_df"),
         (lambda: plain(analyzer=Analyzer(), ngram_range=(1, 2)).fit(["a"], ["a"]), "own options"),
         (lambda: plain(smoothing=-1).fit(["a"], ["a"]), "at least 0"),
     ],

@@ -101,7 +101,11 @@ def test_counts(family):
     hold(Classifier(settings).update(X, rng.integers(0, 3, 30).tolist()), X)
 
 
-READOUTS = ["multinomial", "bernoulli", "complement", Words("multinomial", term="log", idf=True)]
+READOUTS = [
+    *("multinomial", "bernoulli", "complement"),
+    Words("multinomial", term="log", idf=True),
+    Words("multinomial", max_df=0.5),
+]
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 1.0])

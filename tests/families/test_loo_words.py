@@ -1,5 +1,6 @@
 """Texts left out of their own sums: held to counting all the others again."""
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from priory.families import Bernoulli, Gaussian, Words
 from priory.families.loo import LooRows, log_likelihood_loo
 from priory.families.priors import Dirichlet, Laplace, MEstimate
 from priory.kernels.utf8 import encode_texts
+from priory.kernels.vocabulary import Vocabulary
 from priory.model.model import Model
 from priory.model.term import Choice
 from priory.statistics import Statistics
@@ -108,6 +110,25 @@ def test_each_text_is_scored_as_if_it_had_not_been_counted(family, prior, least,
 def test_without_a_prior(readout, least, weight):
     family = Words(readout, min_df=least)
     assert_left_out(family, words_of(TEXTS), Y, weight, Laplace(0.0))
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHTS], ids=["plain", "weighted"])
+@pytest.mark.parametrize("most", [3, 0.35])
+@pytest.mark.parametrize("family", READOUTS, ids=str)
+def test_the_words_that_max_df_keeps_stay(family, most, weight):
+    column, prior = words_of(TEXTS), Laplace(0.5)
+    table = counted(column, Y, weight)
+    family = replace(family, max_df=most)
+    ours = log_likelihood_loo(family, column, Y, weight, table, prior)
+    weight = np.ones(len(Y)) if weight is None else weight
+    kept = Vocabulary([word for word in table.vocabulary.words() if word not in ("aa", "bb")])
+    expected = []
+    for i in range(len(Y)):
+        others = np.flatnonzero(np.arange(len(Y)) != i)
+        rest = counted(column.take(others), Y[others], weight[others]).only_words(kept)
+        parameters = replace(family, max_df=1.0).parameters(rest, prior)
+        expected.append(family.log_likelihood(column.take(slice(i, i + 1)), parameters)[0])
+    np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("least", [1, 2])

@@ -13,11 +13,14 @@ from priory.kernels import (
     labels,
     loo_rows,
     loo_words,
+    markup,
+    messages,
     numbers,
     pairs,
     score,
     screening,
     strings,
+    telling,
     text,
     utf8,
     vocabulary,
@@ -27,8 +30,8 @@ from priory.kernels import (
 
 N, D, K = 5, 3, 2
 MODULES = (
-    adagrad, additive, counts, cuts, hashes, labels, loo_rows, loo_words, numbers, pairs, score,
-    screening, strings, text, utf8, vocabulary, word_scores, words,
+    adagrad, additive, counts, cuts, hashes, labels, loo_rows, loo_words, markup, messages, numbers,
+    pairs, score, screening, strings, telling, text, utf8, vocabulary, word_scores, words,
 )  # fmt: skip
 
 
@@ -175,6 +178,14 @@ SOUND = {
     "Splitter": lambda: (text.Splitter().split, ["a text"]),
     "character_tables": lambda: (text.character_tables, []),
     "character_stretches": lambda: (text.character_stretches, []),
+    "read_page": lambda: (markup.read_page, ["<p>a", {}, {}, lambda tag: (None, [], []), str]),
+    "read_attributes": lambda: (markup.read_attributes, ["a=b", frozenset("a")]),
+    "read_header": lambda: (messages.read_header, [b"A: b", 9, 9]),
+    "cut_links": lambda: (messages.cut_links, ["a@b www.c"]),
+    "cut_addresses": lambda: (messages.cut_addresses, ["a@b"]),
+    "most_telling": lambda: (
+        telling.most_telling, [np.array([0, 2, 3]), i4(3), f8(2), i8(2), 1]
+    ),
     "Vocabulary": lambda: (
         vocabulary.Vocabulary.from_buffers, [np.frombuffer(b"ab", np.uint8), np.array([0, 1, 2])]
     ),

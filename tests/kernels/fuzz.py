@@ -12,12 +12,16 @@ from itertools import product
 
 import numpy as np
 
+from priory.kernels.markup import read_attributes, read_page
+from priory.kernels.messages import cut_addresses, cut_links, read_header
 from priory.kernels.pairs import add_pairs, subtract_pairs
 from priory.kernels.text import Splitter
 from priory.kernels.vocabulary import Vocabulary
 from priory.kernels.word_scores import score_words
 from priory.kernels.words import count_matrix, count_words
+from priory.text.markup import _CLOSE, _TAGS, _TELLING, _read_attributes, _unescape
 
+from .mail_twins import addresses_twin, attributes_twin, header_twin, links_twin, page_twin
 from .texts import NASTY, analyzer, decoded, parted, random_bytes, utf8
 from .twins import assert_counts, random_scores, scores_twin
 
@@ -157,6 +161,91 @@ def check_batch(rng, strings, options):
         np.testing.assert_allclose(out, scores_twin(X, scores, tf), rtol=1e-10, atol=1e-9)
 
 
+# ---- mail ---------------------------------------------------------------------------------------
+
+MAIL = [
+    *(
+        "<",
+        ">",
+        "</",
+        "/>",
+        "<!--",
+        "-->",
+        "<!",
+        "<p>",
+        "<b ",
+        "</b>",
+        "<font ",
+        "</font>",
+        "<body ",
+    ),
+    *(
+        "<script>",
+        "</SCRIPT >",
+        "<style",
+        "<br/>",
+        "<img ",
+        "=",
+        '="',
+        "'",
+        '"',
+        "= '",
+        "&amp;",
+        "&",
+    ),
+    *("style=", '"display:none"', "'color:#fff'", "bgcolor=black", "color=", "hidden", "href=x"),
+    *(
+        "http://",
+        "HTTPS://",
+        "ftp://",
+        "httpſ://",
+        "://",
+        "www.",
+        "WWW.",
+        "Www.",
+        "wWw.",
+        "@",
+        "a@b.c",
+    ),
+    *(
+        "a",
+        "xy",
+        "Z9",
+        "_",
+        ".",
+        "+",
+        "%",
+        "-",
+        "é",
+        "ж",
+        "日",
+        "\u200b",
+        "\xa0",
+        "\x1e",
+        " ",
+        "\t",
+    ),
+    *("\n", "\n ", "\n\t", ":", "Subject: x", "To :", "\x7f", "\ud800", "\U0001f600"),
+]
+
+
+def random_mail(rng):
+    """Put pieces of headers, pages and links together at random."""
+    return "".join(MAIL[i] for i in rng.integers(0, len(MAIL), rng.integers(0, 60)))
+
+
+def check_mail(text):
+    """Send a text through the kernels of mail; AssertionError where one is not like its twin."""
+    texts, links, hidden = read_page(text, _TAGS, _CLOSE, _read_attributes, _unescape)
+    assert ("".join(texts), links, hidden) == page_twin(text), text
+    assert read_attributes(text, _TELLING) == attributes_twin(text, _TELLING), text
+    assert cut_links(text) == links_twin(text), text
+    assert cut_addresses(text) == addresses_twin(text), text
+    data = utf8(text)
+    for longest in (1, 7, 100):
+        assert read_header(data, longest, longest) == header_twin(data, longest, longest), text
+
+
 def run(strings, seed=0):
     """Check so many random strings; return how many there were of each kind, and their bytes."""
     rng, done, size = np.random.default_rng(seed), Counter(), 0
@@ -165,6 +254,9 @@ def run(strings, seed=0):
         kinds = [KINDS[i] for i in rng.integers(0, len(KINDS), -(-strings // batches))]
         texts = [kind(rng) for kind in kinds]
         check_batch(rng, texts, OPTIONS[batch % len(OPTIONS)])
+        for text in texts:
+            check_mail(decoded(text))
+            check_mail(random_mail(rng))
         done.update(kind.__name__ for kind in kinds)
         size += sum(map(len, texts))
     return done, size

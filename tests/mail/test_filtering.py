@@ -172,3 +172,8 @@ def filter_of(spam):
     mail = MailFilter()
     mail.learn(spam)
     return mail
+
+
+def test_words_are_those_of_the_analyzer():
+    for message in [*letters(20)[0], "Subject: né\n\n日本 ﬁ ΟΔΟΣ b".encode()]:
+        assert words_of(message) == Analyzer("email").split(message.decode("latin-1"))

@@ -169,6 +169,7 @@ READOUTS = [
     Words("multinomial", term="log", idf=True),
     Words("complement", norm=True),
     Words("multinomial", min_df=3),
+    Words("multinomial", max_df=0.5),
 ]
 TEXTS = ["red sea, red sky", "blue sea", "red red rose", "blue sky and sea", "a rose", "sky blue"]
 

@@ -25,6 +25,7 @@ __all__ = [
     "label_key",
     "label_keys",
     "label_token",
+    "label_tokens",
     "sorted_labels",
     "token_label",
     "token_labels",
@@ -128,6 +129,27 @@ def label_token(label: Key) -> str:
     return token
 
 
+def label_tokens(labels: Sequence[str]) -> list[str]:
+    r"""Encode many strings at once, as `label_token` encodes each.
+
+    >>> label_tokens(["a", 'b"\n'])
+    ['"a"', '"b\\"\\n"']
+    """
+    joined = _BETWEEN.join(labels)
+    try:
+        joined.encode()
+    except UnicodeEncodeError:  # of lone surrogates each has to be escaped
+        return list(map(label_token, labels))
+    if not labels or joined.count(_BETWEEN) >= len(labels):
+        return list(map(label_token, labels))
+    parted = encode_basestring(joined).replace(_BETWEEN, f'"{_BETWEEN}"')
+    return parted.split(_BETWEEN)
+
+
+_BETWEEN = "\x7f"
+"""Parts strings that lack it; JSON has no other spelling for it."""
+
+
 def token_label(token: str) -> Any:
     """Decode the label of a JSON token; the inverse of `label_token`.
 
@@ -138,8 +160,8 @@ def token_label(token: str) -> Any:
     return tuple(label) if isinstance(label, list) else label
 
 
-_PLAIN_STRINGS = re.compile(r'"[^"\\\x00-\x1f]*+"(?:\n"[^"\\\x00-\x1f]*+")*+')
-"""Tokens of strings, one a line, that are what stands between the quotes."""
+_PLAIN_STRING = re.compile(r'"[^"\\\x00-\x1f]*+"').fullmatch
+"""Finds the token of a string that is what stands between the quotes."""
 
 
 def token_labels(tokens: Sequence[str]) -> list[Any]:
@@ -148,8 +170,8 @@ def token_labels(tokens: Sequence[str]) -> list[Any]:
     >>> token_labels(['"a"', "1", "true"]), token_labels(['["a", 1]'])
     (['a', 1, True], [('a', 1)])
     """
-    if _PLAIN_STRINGS.fullmatch("\n".join(tokens)):
-        return [token[1:-1] for token in tokens]
+    if tokens and tokens[0].startswith('"'):
+        return [token[1:-1] if _PLAIN_STRING(token) else token_label(token) for token in tokens]
     joined = ",".join(tokens)
     if "[" not in joined and joined.count(",") == len(tokens) - 1:  # which only strings may hold
         with suppress(ValueError):

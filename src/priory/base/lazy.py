@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["importer"]
+__all__ = ["Lazy", "importer"]
 
 
 def importer(package: dict[str, Any], homes: Mapping[str, str]) -> Callable[[str], Any]:
@@ -23,3 +23,19 @@ def importer(package: dict[str, Any], homes: Mapping[str, str]) -> Callable[[str
         return package[name]
 
     return get
+
+
+class Lazy:
+    """A module that is imported when something of it is asked for.
+
+    >>> Lazy("math").pi
+    3.141592653589793
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        value = getattr(import_module(self._name), attribute)
+        setattr(self, attribute, value)  # the next time it is there
+        return value

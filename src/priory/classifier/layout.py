@@ -42,20 +42,31 @@ LONGEST_HEADER = 64 * 2**20
 
 def parquet(table: pa.Table, header: bytes) -> bytes:
     """Write a table and a header as the bytes of a file, with their seal."""
-    import pyarrow.parquet as pq
-
     content = io.BytesIO()
-    with pq.ParquetWriter(
-        content,
-        table.schema,
-        compression="NONE",
-        store_schema=False,
-        write_statistics=False,
-        dictionary_pagesize_limit=2**30,  # strings stay codes, however many there are
-    ) as writer:
-        writer.write_table(table, row_group_size=max(table.num_rows, 1))
-        writer.add_key_value_metadata({HEADER: header})
+    writer = _writer(content, table.schema)
+    writer.write_table(table, row_group_size=max(table.num_rows, 1))
+    writer.add_key_value_metadata({HEADER: header})
+    writer.close()
     return sealed(content.getbuffer())
+
+
+def _writer(content: io.BytesIO, schema: pa.Schema) -> Any:
+    options = {
+        "compression": "NONE",
+        "store_schema": False,
+        "write_statistics": False,
+        "dictionary_pagesize_limit": 2**30,  # strings stay codes, however many there are
+    }
+    try:
+        # What stands behind pyarrow.parquet, which would load file systems and TLS as well.
+        from pyarrow._parquet import ParquetWriter
+
+        form = {"version": "2.6", "data_page_version": "1.0", "writer_engine_version": "V2"}
+        return ParquetWriter(content, schema, **form, **options)
+    except (ImportError, AttributeError, TypeError, ValueError):
+        import pyarrow.parquet as pq
+
+        return pq.ParquetWriter(content, schema, **options)
 
 
 def sealed(content: bytes | memoryview) -> bytes:
@@ -84,8 +95,7 @@ def read_table(file: Any) -> pa.Table:
     """Read the table, once its layout was checked."""
     limits = {"thrift_string_size_limit": LONGEST_HEADER, "pre_buffer": False}
     try:
-        # What stands behind pyarrow.parquet, which would load file systems and TLS as well.
-        from pyarrow._parquet import ParquetReader
+        from pyarrow._parquet import ParquetReader  # as in `_writer`
 
         reader = ParquetReader()
         reader.open(file, read_dictionary=list(TEXTS), **limits)

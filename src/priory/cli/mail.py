@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import sys
@@ -31,6 +32,8 @@ def run_mail(arguments: Sequence[str]) -> int:
     except SystemExit as leave:  # after --help
         return int(leave.code or 0)
     asked.model = asked.model or default_model()
+    if asked.run is not serve:
+        gc.disable()  # a call ends soon
     try:
         code: int = asked.run(asked)
         return code
@@ -39,6 +42,8 @@ def run_mail(arguments: Sequence[str]) -> int:
         for argument, option in SPELLED.items():
             text = text.replace(argument, option)
         raise type(error)(text) from None
+    finally:
+        gc.enable()
 
 
 # Learning
@@ -48,23 +53,19 @@ def learn(asked: argparse.Namespace) -> int:
     """Learn messages as spam and as ham."""
     if not (asked.spam or asked.ham):
         raise SettingError("learn needs messages: --spam MAILBOX, --ham MAILBOX, or both.")
-    spam, ham = _bodies(asked.spam), _bodies(asked.ham)
+    spam, ham = _words(asked.spam), _words(asked.ham)
     return _teach(asked, spam + ham, [True] * len(spam) + [False] * len(ham))
 
 
 def relearn(asked: argparse.Namespace) -> int:
     """Move messages to the class where they belong."""
-    messages = _bodies(asked.mail or ["-"])
-    return _teach(asked, messages, [asked.label == SPAM] * len(messages))
+    words = _words(asked.mail or ["-"])
+    return _teach(asked, words, [asked.label == SPAM] * len(words))
 
 
-def _teach(asked: argparse.Namespace, messages: list[bytes], is_spam: list[bool]) -> int:
-    from priory.mail.wording import encoded_words
-
-    if not messages:
+def _teach(asked: argparse.Namespace, words: list[bytes], is_spam: list[bool]) -> int:
+    if not words:
         raise InputError("There are no messages to learn: what was given is empty.")
-    words = encoded_words(messages)  # first: it forks before NumPy is loaded
-    del messages
 
     from priory.base.replacing import locked
     from priory.mail.filtering import MailFilter
@@ -182,8 +183,10 @@ def _all(paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
             yield from read_mail(path)
 
 
-def _bodies(paths: Iterable[str] | None) -> list[bytes]:
-    return [message for _, message in _all(paths or ())]
+def _words(paths: Iterable[str] | None) -> list[bytes]:
+    from priory.mail.wording import encoded_words
+
+    return encoded_words(message for _, message in _all(paths or ()))
 
 
 # Options

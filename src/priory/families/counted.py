@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -119,7 +119,7 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
         """
         scores = self.loo_scores(loo, table, prior)
         if scores is None:
-            return brute_force_loo(self, column, loo, table, prior, self.loo_table)
+            return brute_force_loo(self.of_rest, column, loo, table, prior, self.loo_table)
 
         def add(rows: slice, out: FloatArray) -> None:
             some = column.take(rows)
@@ -128,6 +128,11 @@ class Counted(InPlace, ClosedFormLoo, Parametric, Conjugate, LinearFamily):
             out += found
 
         return add
+
+    @property
+    def of_rest(self) -> Self:
+        """The family that reads what `loo_table` leaves."""
+        return self
 
     def loo_table(self, table: Any, row: Any, loo: LooRows) -> Any:
         """Take one row out of the table."""

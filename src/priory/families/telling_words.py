@@ -14,8 +14,10 @@ from priory.data.columns import Texts
 from priory.data.schema import Block, Kind
 from priory.families.base import Adder, EstimateTables, Rng
 from priory.families.described import FactorPart, FactorParts, Support, listed
+from priory.families.document_frequency import check_document_frequencies, most_texts
 from priory.families.priors import DiscretePrior
 from priory.families.protocols import InPlace
+from priory.kernels.telling import most_telling
 from priory.kernels.vocabulary import Vocabulary
 from priory.kernels.words import count_matrix
 from priory.statistics.tables import WordsTable
@@ -39,8 +41,9 @@ class TellingWords(InPlace):
     the words that have a tag, such as `subject:free` (see `priory.text.email_words`). So two
     hundred words appended to a text can replace at most `most` of its own, and none of its tagged
     ones. Each of the four groups has a factor f, `text_first` to `tagged_second`: what is easily
-    forged may count for less. Words in fewer than `min_df` texts, and those that differ by less
-    than `least`, are not telling. A word counts once, however often it comes.
+    forged may count for less. Words in fewer than `min_df` texts or more than `max_df` (an integer,
+    or a share of them), and those that differ by less than `least`, are not telling. A word counts
+    once, however often it comes.
 
     The score is no probability of a text, but its words add up to it, as any explanation shows.
 
@@ -58,12 +61,13 @@ class TellingWords(InPlace):
     text_second: float = 1.0
     tagged_first: float = 1.0
     tagged_second: float = 1.0
+    max_df: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("most", "min_df"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise SettingError(f"{name} must be an integer of at least 1, not {value!r}.")
+        most = self.most
+        if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
+            raise SettingError(f"most must be an integer of at least 1, not {most!r}.")
+        check_document_frequencies(self.min_df, self.max_df)
         check_number("least", self.least)
         for name in ("text_first", "text_second", "tagged_first", "tagged_second"):
             check_number(name, getattr(self, name))
@@ -92,7 +96,8 @@ class TellingWords(InPlace):
         having = np.zeros((table.n_words, 2))
         having[table.pairs.word, table.pairs.label] = table.weight
         rows = table.per_word(table.pairs.rows)
-        return self.of_counts(table.vocabulary, having, table.documents_weight, prior, rows=rows)
+        given = (table.vocabulary, having, table.documents_weight, prior)
+        return self.of_counts(*given, rows=rows, n_texts=float(table.documents.sum()))
 
     def of_counts(
         self,
@@ -102,17 +107,20 @@ class TellingWords(InPlace):
         prior: DiscretePrior,
         is_tagged: BoolArray | None = None,
         rows: FloatArray | None = None,
+        n_texts: float | None = None,
     ) -> TellingParameters:
         """Estimate from how many of the texts of each class have each word, words × 2."""
-        total = having.sum(axis=1)
+        total = having[:, 0] + having[:, 1]
         both = np.stack([np.maximum(texts.sum() - total, 0.0), total], axis=1)
         pseudo = prior.pseudo_counts([False, True], both)
         absent, present = np.broadcast_to(pseudo, both.shape).T
         with np.errstate(divide="ignore", invalid="ignore"):
             share = (having + present[:, None]) / (texts + (absent + present)[:, None])
             log_p = np.log(np.where(share > 0, share, np.nan))
-        known = (total if rows is None else rows) >= self.min_df
-        known &= np.isfinite(log_p).all(axis=1)
+        there = total if rows is None else rows
+        n = float(texts.sum()) if n_texts is None else n_texts
+        known = (there >= self.min_df) & (there <= most_texts(self.max_df, n))
+        known &= np.isfinite(log_p[:, 0]) & np.isfinite(log_p[:, 1])
         log_p = np.where(known[:, None], log_p, 0.0)
         is_tagged = tagged_words(vocabulary) if is_tagged is None else is_tagged
         return TellingParameters(vocabulary, log_p, known, is_tagged, self.least)
@@ -231,17 +239,8 @@ def chosen(
     >>> chosen(np.array([0, 4]), np.arange(4), evidence, group, most=1).codes.tolist()
     [1, 0]
     """
-    n = len(indptr) - 1
-    rows = np.repeat(np.arange(n), np.diff(indptr))
-    codes = np.asarray(codes, dtype=np.int64)
-    telling = evidence[codes] != 0.0
-    rows, codes = rows[telling], codes[telling]
-    place = GROUPS * rows + group[codes]
-    order = np.lexsort((codes, -np.abs(evidence[codes]), place))
-    place = place[order]
-    starts = np.searchsorted(place, place)  # where the words of the same row and group begin
-    kept = order[np.arange(len(place)) - starts < most]
-    return Chosen(rows[kept], codes[kept])
+    codes = np.ascontiguousarray(codes, dtype=np.int32)
+    return Chosen(*most_telling(indptr, codes, evidence, group, most))
 
 
 def tagged_words(vocabulary: Vocabulary) -> BoolArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from priory.data.schema import Block, Kind
 from priory.families.base import Adder, Rng, draw_counts
 from priory.families.counted import Counted, CountedParameters
 from priory.families.described import Support
+from priory.families.document_frequency import check_document_frequencies, most_texts
 from priory.families.loo import LooRows
 from priory.families.loo_counts import CountedPairs, Scores, loo_presence
 from priory.families.priors import DiscretePrior
@@ -51,15 +52,16 @@ class Words(Counted):
 
     `term` says what x_w and n_wk count: "count" takes every occurrence; "log" takes
     log(1 + tf) / ‖log(1 + tf)‖₂, so that long texts and repeated words weigh less. With `idf` each
-    is multiplied by 1 + log((1 + texts) / (1 + texts with w)). Words in fewer than `min_df`
-    texts are left out. With `norm` each class's complement weights are divided by their sum.
+    is multiplied by 1 + log((1 + texts) / (1 + texts with w)). Words in fewer than `min_df` texts
+    or more than `max_df` are left out; a `max_df` that is no integer is a share of all texts. With
+    `norm` each class's complement weights are divided by their sum.
 
     All of them are derived from the same sums. The evidence of a word is by how much it is
     likelier in a class than a word never seen there: 0 for most classes, so that few numbers say
     it all.
 
     >>> Words("complement", term="log")
-    Words(readout='complement', term='log', idf=False, min_df=1, norm=False)
+    Words(readout='complement', term='log', idf=False, min_df=1, norm=False, max_df=1.0)
     """
 
     name: ClassVar[str] = "words"
@@ -71,6 +73,7 @@ class Words(Counted):
     idf: bool = False
     min_df: int = 1
     norm: bool = False
+    max_df: float = 1.0
 
     def __post_init__(self) -> None:
         if self.readout not in READOUTS:
@@ -79,9 +82,7 @@ class Words(Counted):
             )
         if self.term not in ("count", "log"):
             raise SettingError(f"term must be 'count' or 'log', not {self.term!r}.")
-        least = self.min_df
-        if isinstance(least, bool) or not isinstance(least, int | np.integer) or least < 1:
-            raise SettingError(f"min_df must be an integer of at least 1, not {least!r}.")
+        check_document_frequencies(self.min_df, self.max_df)
         if self.readout == "bernoulli" and (self.idf or self.term != "count"):
             raise SettingError(
                 "The bernoulli readout asks only whether a word is there: idf and term='log' have "
@@ -141,7 +142,7 @@ class Words(Counted):
             return known.vocabulary.take(words).words()
         if isinstance(known, WordsParameters):
             return known.words.tolist()
-        return known.vocabulary.take(np.flatnonzero(self._kept(known)).astype(np.int32)).words()
+        return _taken(known, self._kept(known)).words()
 
     def unknown(self, row: Texts, names: Sequence[str]) -> list[str]:
         """List the words of a text that are not kept, then n-grams, as they come."""
@@ -166,12 +167,25 @@ class Words(Counted):
 
     def _kept(self, table: WordsTable) -> BoolArray:
         """Tell which words are kept: frequent enough, and within the limit."""
-        kept = np.ones(table.n_words, dtype=np.bool_)
-        if table.limit is not None and table.n_words > table.limit:
-            kept = table.most_frequent(table.limit)
+        kept = self._limited(table)
         if self.min_df > 1:
             kept &= table.per_word(table.pairs.rows) >= self.min_df
         return kept
+
+    def _limited(self, table: WordsTable) -> BoolArray:
+        """Tell which words are in few enough texts, and the most frequent of them, if limited."""
+        kept = np.ones(table.n_words, dtype=np.bool_)
+        if self._has_most:
+            most = most_texts(self.max_df, int(table.documents.sum()))
+            kept = table.per_word(table.pairs.rows) <= most
+        if table.limit is not None and table.n_words > table.limit:
+            return table.most_frequent(table.limit, kept)
+        return kept
+
+    @property
+    def _has_most(self) -> bool:
+        """Whether a word can be in too many texts."""
+        return isinstance(self.max_df, int | np.integer) or self.max_df < 1
 
     def _idf(self, table: WordsTable) -> FloatArray | None:
         if not self.idf:
@@ -194,23 +208,26 @@ class Words(Counted):
 
         return add
 
+    @property
+    def of_rest(self) -> Self:
+        """The family without `max_df`, of which `loo_table` has left the words already."""
+        return replace(self, max_df=1.0)
+
     def loo_scores(self, loo: LooRows, table: WordsTable, prior: DiscretePrior) -> Scores | None:
         """Take the text's words from the sums of its class; those in too few texts then leave.
 
-        Which words a limit of the vocabulary keeps stays as it is.
+        Which words a limit of the vocabulary or `max_df` keeps stays as it is.
         """
         if self.readout == "bernoulli":
             return loo_presence(self.pairs(table), prior, loo)
         return super().loo_scores(loo, table, prior)
 
     def loo_table(self, table: WordsTable, row: Texts, loo: LooRows) -> WordsTable:
-        """Take a text out of the table; what a limit of the vocabulary kept stays as it was."""
+        """Take a text out; what a limit of the vocabulary or `max_df` kept stays as it was."""
         rest: WordsTable = super().loo_table(table, row, loo)
-        if table.limit is None or table.n_words <= table.limit:
+        if not self._has_most and (table.limit is None or table.n_words <= table.limit):
             return rest
-        return rest.only_words(
-            table.vocabulary.take(np.flatnonzero(table.most_frequent(table.limit)))
-        )
+        return rest.only_words(_taken(table, self._limited(table)))
 
     def sample(self, parameters: WordsParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw texts of words in any order; a multinomial's length is Poisson about its mean."""
@@ -274,3 +291,7 @@ def _sums(table: WordsTable, kept: BoolArray, n: FloatArray) -> PairSums:
         some = kept[word]
         word, label, n = word[some], label[some], n[some]
     return PairSums(n, word, label, kept, table.n_classes, table.vocabulary.words)
+
+
+def _taken(table: WordsTable, kept: BoolArray) -> Vocabulary:
+    return table.vocabulary.take(np.flatnonzero(kept).astype(np.int32))

@@ -7,9 +7,11 @@ Texts come as UTF-8, as utf8.pyx says.
 Bytes that are no UTF-8 part words like a space.
 """
 
+from array import array
 from operator import index
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
@@ -17,7 +19,9 @@ from libc.string cimport memcpy
 from priory.kernels.utf8 cimport Borrowed
 from priory.kernels.vocabulary cimport TEXT_LONGEST, TEXT_PADDING, Vocabulary, check_memory, seed_words, text_word, vocabulary
 
-import numpy as np
+from priory.base.lazy import Lazy
+
+np = Lazy("numpy")  # one message is judged before it is loaded
 
 cdef extern from "Python.h":
     object PyUnicode_FromKindAndData(int, const void*, Py_ssize_t)
@@ -25,6 +29,7 @@ cdef extern from "Python.h":
     bint Py_UNICODE_ISSPACE(Py_UCS4) nogil
     Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4) nogil
     int PyUnicode_4BYTE_KIND
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
 
 cdef extern from "ngrams.h" nogil:
     void prefetch "PRIORY_PREFETCH"(const void*)
@@ -145,15 +150,50 @@ cdef class Splitter:
     def split(self, text):
         """Split a str, or UTF-8 bytes."""
         cdef bytes data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-        cdef Reader reader = Reader(np.frombuffer(data, np.uint8), np.array([0, len(data)]), None, self)
+        cdef Reader reader = Reader(data, array("q", [0, len(data)]), None, self)
         cdef Py_ssize_t n, i
         cdef list words = []
         reader.open(0)
         while (n := reader.next_words()):
             for i in range(n):
-                word = (<const char*> reader.words[i].bytes)[:reader.words[i].size]
-                words.append(word.decode("utf-8", "surrogatepass"))
+                words.append(
+                    PyUnicode_DecodeUTF8(<const char*> reader.words[i].bytes, reader.words[i].size, "surrogatepass")
+                )
         return words
+
+    def split_lines(self, str text not None, bytes prefix not None):
+        """Split a str into one with a word a line, and a prefix before each; of ASCII without making each."""
+        if self.high > 1 or self.stops is not None or self.kind not in (WORD, SKLEARN) or not text.isascii():
+            before = prefix.decode("ascii")
+            return "\n".join([before + word for word in self.split(text)])
+        _prepare()
+        cdef const char* tag = PyBytes_AS_STRING(prefix)
+        cdef Py_ssize_t size = 0, tag_size = PyBytes_GET_SIZE(prefix), i
+        cdef const uint8_t* at = <const uint8_t*> PyUnicode_AsUTF8AndSize(text, &size)
+        cdef const uint8_t* end = at + size
+        cdef text_word block[BLOCK]
+        cdef word_list found
+        # Words lie in the first part as in the text; in the second each has the prefix and a byte more.
+        cdef Py_ssize_t room = 3 * size + TEXT_BLOCK + 2 * TEXT_PADDING
+        cdef uint8_t* low = <uint8_t*> malloc(room + (2 + tag_size) * size + 1)
+        cdef uint8_t* out = low + room
+        if low == NULL:
+            raise MemoryError
+        found.words, found.glued, found.room, found.again = block, NULL, BLOCK, False
+        try:
+            while True:
+                found.n = 0
+                text_split(&at, end, self.lowercase, self.kind == SKLEARN, self.symbols, low, &found, NULL)
+                if found.n == 0:
+                    return PyUnicode_DecodeUTF8(<char*> low + room, max(out - low - room - 1, 0), NULL)
+                for i in range(found.n):
+                    memcpy(out, tag, tag_size)
+                    memcpy(out + tag_size, block[i].bytes, block[i].size)
+                    out += tag_size + block[i].size
+                    out[0] = 10
+                    out += 1
+        finally:
+            free(low)
 
 
 seed_words()
@@ -198,6 +238,8 @@ cdef class Reader:
         if isinstance(data, Borrowed):
             self.borrowed = data
             self.n = len(data)
+        elif isinstance(data, bytes) and isinstance(offsets, array):
+            self.data, self.offsets, self.n = data, offsets, len(offsets) - 1
         else:
             self.data = np.ascontiguousarray(data, dtype=np.uint8)
             self.offsets = np.asarray(offsets).astype(np.int64, order="C", casting="safe", copy=False)

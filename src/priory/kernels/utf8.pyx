@@ -18,7 +18,9 @@ from cpython.unicode cimport PyUnicode_CheckExact
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
-import numpy as np
+from priory.base.lazy import Lazy
+
+np = Lazy("numpy")  # one message is judged before it is loaded
 
 cdef extern from "Python.h":
     object PyUnicode_AsEncodedString(object, const char*, const char*)  # of a subclass too, as of a plain str

@@ -5,7 +5,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
-import numpy as np
+from priory.base.lazy import Lazy
+
+np = Lazy("numpy")  # one message is judged before it is loaded
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object)

@@ -98,8 +98,8 @@ class MailFilter:
         if not words:
             raise InputError("There are no messages to learn.")
         digest, spam = digests_of(words), np.array(is_spam, dtype=np.bool_)
-        _, last = np.unique(digest[::-1], return_index=True)  # of the same message, the last
-        some = np.sort(len(digest) - 1 - last)
+        last = {number: i for i, number in enumerate(digest.tolist())}
+        some = np.array(sorted(last.values()))  # of the same message, the last
         digest, spam = digest[some], spam[some]
         texts = _texts([words[i] for i in some.tolist()])
         line = self.ledger.find(digest)
@@ -246,9 +246,10 @@ def held_out_sums(
     having[table.pairs.word, table.pairs.label] = table.weight
     is_tagged = tagged_words(table.vocabulary)
     row = np.repeat(np.arange(len(digest)), np.diff(indptr))
-    fold = (digest % np.uint64(FOLDS)).astype(np.int64)
-    order = np.argsort(fold[row], kind="stable")
-    ends = np.searchsorted(fold[row][order], np.arange(FOLDS + 1))
+    fold = (digest % np.uint64(FOLDS)).astype(np.uint8)
+    of_entry = fold[row]
+    order = np.argsort(of_entry, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(np.bincount(of_entry, minlength=FOLDS))])
     sums = np.zeros((len(digest), WIDTH), dtype=np.float32)
     for f in range(FOLDS):
         mine = fold == f

@@ -2,7 +2,7 @@
 
 The index is made of the model file, lies beside it, and is made anew when the model has changed. It
 is a header of JSON, then the hashes of words in order, then what each speaks for. A message is
-judged as the model would (`priory predict`), but NumPy is all that has to be loaded, for the words.
+judged as the model would (`priory predict`), but nothing large has to be loaded, not even NumPy.
 """
 
 from __future__ import annotations

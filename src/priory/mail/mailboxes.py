@@ -9,12 +9,11 @@ from pathlib import Path
 
 from priory.base.errors import InputError
 from priory.sources.files import Location, read_bytes, unreadable
-from priory.sources.mbox import mbox_messages
+from priory.sources.mbox import mbox_messages, unquoted
 
 __all__ = ["is_single", "read_mail", "split_mbox"]
 
 _BETWEEN = re.compile(rb"\r?\n\r?\n(?=From [^\r\n]*\d{4})")
-_QUOTED = re.compile(rb"^>(?=>*+From )", re.MULTILINE)
 _MAILDIR = ("cur", "new")
 
 
@@ -64,7 +63,7 @@ def split_mbox(data: bytes) -> list[bytes]:
     if not data.startswith(b"From "):
         return [data] if data.strip() else []
     pieces = [piece.partition(b"\n")[2] for piece in _BETWEEN.split(data)]
-    return [_QUOTED.sub(b"", piece) if b">From " in piece else piece for piece in pieces]
+    return [unquoted(piece) for piece in pieces]
 
 
 def _folder(place: Path) -> Iterator[tuple[str, bytes]]:

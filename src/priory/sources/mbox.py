@@ -11,11 +11,11 @@ from priory.base.errors import InputError
 from priory.sources import files
 from priory.sources.files import Location, message_text, too_big, unreadable
 
-__all__ = ["iter_mbox", "read_mbox"]
+__all__ = ["iter_mbox", "mbox_messages", "read_mbox", "unquoted"]
 
 _PIECE = 2**20
 _LAST_BLANK = re.compile(rb"(?<=\n)\r?\n\Z")
-_QUOTED = re.compile(rb"^>(?=>*+From )", re.MULTILINE)
+_QUOTED = re.compile(rb"\n>(?=>*+From )")
 
 
 def read_mbox(path: Location) -> list[str]:
@@ -84,7 +84,18 @@ def _message(file: Path, data: bytes | bytearray) -> bytes:
     message = bytes(data.partition(b"\n")[2])
     if len(message) > files.LARGEST:
         raise too_big(file)
-    return _QUOTED.sub(b"", message) if b">From " in message else message
+    return unquoted(message)
+
+
+def unquoted(message: bytes) -> bytes:
+    r"""Take a ">" from lines that quote "From ".
+
+    >>> unquoted(b">From me\n>>From you\n> From")
+    b'From me\n>From you\n> From'
+    """
+    if b">From " not in message:
+        return message
+    return _QUOTED.sub(b"\n", b"\n" + message)[1:]
 
 
 def _no_mbox(file: Path, start: bytearray) -> InputError:

@@ -264,12 +264,15 @@ def _texts(values: Sequence[str]) -> pa.Array:
     """Give strings to Arrow, as `_numbers` does numbers."""
     import pyarrow as pa
 
-    encoded = [value.encode() for value in values]
-    ends = np.cumsum([0, *map(len, encoded)])
+    text = "".join(values)
+    is_ascii = text.isascii()
+    encoded = () if is_ascii else [value.encode() for value in values]
+    ends = np.cumsum([0, *map(len, values if is_ascii else encoded)])
     if ends[-1] > np.iinfo(np.int32).max:
         return pa.array(values, pa.string())  # which says that it is too much
-    buffers = map(pa.py_buffer, (ends.astype(np.int32), b"".join(encoded)))
-    return pa.StringArray.from_buffers(len(encoded), *buffers)
+    data = text.encode() if is_ascii else b"".join(encoded)
+    buffers = map(pa.py_buffer, (ends.astype(np.int32), data))
+    return pa.StringArray.from_buffers(len(values), *buffers)
 
 
 def _numbers(values: AnyArray) -> pa.Array:

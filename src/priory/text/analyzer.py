@@ -161,7 +161,7 @@ class Analyzer:
     def _makes_words(self) -> bool:
         return callable(self.unit) or self.unit == "email" or self.token_pattern is not None
 
-    @property
+    @cached_property
     def _is_prepared(self) -> bool:
         """Whether texts are changed before they are split, their case with them."""
         return any(getattr(self, name) is not None for name in PREPARING[:3])

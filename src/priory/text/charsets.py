@@ -26,5 +26,9 @@ def decode(data: bytes, *charsets: str | None) -> str:
                 text = data.decode(charset)
             except (LookupError, ValueError):
                 continue
-            return _LONE_SURROGATE.sub("\ufffd", text)  # UTF-7 lets them through
+            try:
+                text.encode()
+            except UnicodeEncodeError:  # UTF-7 lets lone surrogates through
+                text = _LONE_SURROGATE.sub("\ufffd", text)
+            return text
     return data.decode("latin-1")

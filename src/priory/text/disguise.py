@@ -46,7 +46,7 @@ def undisguised(text: str) -> tuple[str, list[str]]:
     >>> undisguised("V\u200biagra from \u0440aypal, \u043f\u0440\u0438\u0432\u0435\u0442")
     ('Viagra from paypal, привет', ['invisible', 'alphabets'])
     """
-    if text.isascii():
+    if text.isascii() or ("\xad" not in text and _is_latin(text)):
         return text, []
     found = []
     if IGNORABLE.search(text):
@@ -62,6 +62,15 @@ def undisguised(text: str) -> tuple[str, list[str]]:
             found.append("alphabets")
         text = folded
     return text, found
+
+
+def _is_latin(text: str) -> bool:
+    """Tell whether all characters are of Latin-1, where none but the soft hyphen is a disguise."""
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _folded(found: re.Match[str]) -> str:

@@ -6,7 +6,12 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-__all__ = ["Sight"]
+__all__ = ["Looks", "looks_of"]
+
+Looks = tuple[str, int, int, int]
+"""How an element is hidden, what is behind it, the colour of its letters, and that of a body's."""
+
+_Colour = tuple[int, int, int]
 
 _DECLARATION = re.compile(r"([a-z-]++)\s*+:\s*+([^;]*+)")
 _LENGTH = re.compile(r"(\d*\.?\d+|\d+)\s*(px|pt|em|rem|%|)")
@@ -22,108 +27,43 @@ _NAMED = {
 _LEAST = {"px": 2.0, "pt": 2.0, "": 2.0, "em": 0.15, "rem": 0.15, "%": 15.0}
 """Letters smaller than this cannot be read."""
 
-_NEAR = 36
-"""Colours whose red, green and blue differ by less in total look the same."""
-
-_CLOSED_BY_ITSELF = frozenset(["p", "li", "td", "th", "tr", "dd", "dt", "option"])
-_VOID = frozenset(
-    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"]
-)
-_MOST_OPEN = 200
 _LONGEST_STYLE, _LONGEST_COLOUR = 2000, 100
 
-_Colour = tuple[int, int, int]
-WHITE: _Colour = (255, 255, 255)
+_BITS = 10
+_UNKNOWN, _NOT_SET = -1, -2
 
 
-class Sight:
-    """Follow the tags of a page, and tell whether text can be seen where they have led.
+def looks_of(attributes: Mapping[str, str]) -> Looks | None:
+    """Tell what attributes do to the sight of an element; None for nothing.
 
-    >>> sight = Sight()
-    >>> sight.open("div", {"style": "display:none"})
-    >>> sight.hides(), sight.close("div"), sight.hides(), sight.found
-    (True, None, False, {'display': None})
+    That is how it is hidden ("" if it is not), the colour behind it, that of its letters, and that
+    if it is the body of a page. Colours are numbers of 30 bits; −1 is one that is not known, as of
+    a picture, −2 that none is set.
+
+    >>> looks_of({"style": "display:none"}), looks_of({"bgcolor": "#000001"}), looks_of({})
+    (('display', -2, -2, -2), ('', 1, -2, -2), None)
     """
+    style = _style(attributes.get("style", "")[:_LONGEST_STYLE])
+    how = "attribute" if "hidden" in attributes else _hidden_by(style)
+    behind = attributes.get("bgcolor") or style.get("background-color") or style.get("background")
+    background = _number(behind)
+    if "background" in attributes or "background-image" in style:
+        background = _UNKNOWN  # a picture may have any colour
+    letters, of_body = (
+        _number(style.get("color") or attributes.get(name)) for name in ("color", "text")
+    )
+    found = (how, background, letters, of_body)
+    return None if found == ("", _NOT_SET, _NOT_SET, _NOT_SET) else found
 
-    def __init__(self) -> None:
-        self.found: dict[str, None] = {}  # how text was hidden, in order
-        self._hider: str | None = None
-        self._depth = 0
-        self._how = ""
-        # Elements that set colours: name, how many of this name are open, background, colour.
-        self._colours: list[tuple[str, _Colour | None, _Colour | None]] = []
-        self._same: list[int] = []
-        self.is_at_work = False
-        """Whether tags without attributes matter."""
 
-    def hides(self) -> bool:
-        """Tell whether text is hidden here, and note how."""
-        if self._hider is not None:
-            self.found[self._how] = None
-            return True
-        if self._colours:
-            _, background, colour = self._colours[-1]
-            if colour is not None and background is not None and _near(colour, background):
-                self.found["colour"] = None
-                return True
-        return False
-
-    def open(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Pass the start of an element."""
-        if name in _VOID:
-            return
-        if self._hider is not None:
-            if name != self._hider:
-                return
-            if name not in _CLOSED_BY_ITSELF:
-                self._depth += 1
-                return
-            self._hider = None  # the next one of its kind ends it
-            self.is_at_work = bool(self._colours)
-        if attributes:
-            style = _style(attributes.get("style", "")[:_LONGEST_STYLE])
-            how = "attribute" if "hidden" in attributes else _hidden_by(style)
-            if how:
-                self._hider, self._depth, self._how, self.is_at_work = name, 1, how, True
-                return
-            if self._sets_colours(name, attributes, style):
-                return
-        if self._colours and self._colours[-1][0] == name:
-            self._same[-1] += 1
-
-    def close(self, name: str) -> None:
-        """Pass the end of an element."""
-        if self._hider is not None:
-            if name == self._hider:
-                self._depth -= 1
-                if self._depth <= 0:
-                    self._hider, self.is_at_work = None, bool(self._colours)
-            return
-        if self._colours and self._colours[-1][0] == name:
-            self._same[-1] -= 1
-            if self._same[-1] <= 0:
-                self._colours.pop()
-                self._same.pop()
-                self.is_at_work = bool(self._colours)
-
-    def _sets_colours(
-        self, name: str, attributes: Mapping[str, str], style: Mapping[str, str]
-    ) -> bool:
-        behind = (
-            attributes.get("bgcolor") or style.get("background-color") or style.get("background")
-        )
-        front = style.get("color") or attributes.get("text" if name == "body" else "color")
-        picture = "background" in attributes or "background-image" in style
-        if not (behind or front or picture) or len(self._colours) >= _MOST_OPEN:
-            return False
-        _, background, colour = self._colours[-1] if self._colours else ("", WHITE, None)
-        if picture or behind:  # behind text may be a picture of any colour
-            background = _colour(behind[:_LONGEST_COLOUR]) if behind and not picture else None
-        colour = _colour(front[:_LONGEST_COLOUR]) if front else colour
-        self._colours.append((name, background, colour))
-        self.is_at_work = True
-        self._same.append(1)
-        return True
+def _number(text: str | None) -> int:
+    if not text:
+        return _NOT_SET
+    found = _colour(text[:_LONGEST_COLOUR])
+    if found is None:
+        return _UNKNOWN
+    red, green, blue = found
+    return (red << _BITS | green) << _BITS | blue
 
 
 @lru_cache(4096)
@@ -171,7 +111,3 @@ def _colour(text: str) -> _Colour | None:
         return None
     digits = found[1] if len(found[1]) == 6 else "".join(2 * digit for digit in found[1])
     return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16)
-
-
-def _near(a: _Colour, b: _Colour) -> bool:
-    return abs(a[0] - b[0]) + abs(a[1] - b[1]) + abs(a[2] - b[2]) < _NEAR

@@ -1,18 +1,18 @@
 """The visible text of HTML, and its links.
 
 html.parser takes quadratic time on broken markup in many releases of Python (40 kB of '<a b="' take
-5 seconds in 3.11.7), and its result differs between releases. This scanner reads every character a
-bounded number of times: patterns are possessive, and a failed search is not repeated.
+5 seconds in 3.11.7), and its result differs between releases. Here every character is read a
+bounded number of times, by a kernel; patterns are possessive.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from priory.text.hiding import Sight
+from priory.kernels.markup import FLAGS, read_attributes, read_page
+from priory.text.hiding import Looks, looks_of
 
 __all__ = ["Page", "html_text", "read_html"]
 
@@ -30,23 +30,26 @@ _BLOCKS = frozenset(
 _UNSEEN = frozenset(["script", "style", "title", "template", "noframes"])
 """Elements whose content is not displayed."""
 
+_CLOSED_BY_ITSELF = frozenset(["p", "li", "td", "th", "tr", "dd", "dt", "option"])
+_VOID = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"]
+)
+
 _TEXTS = frozenset(["alt", "title"])
 _LINKS = frozenset(["href", "src", "action", "background"])
 _LOOKS = frozenset(["style", "hidden", "bgcolor", "color", "text", "background"])
+_TELLING = _TEXTS | _LINKS | _LOOKS
 
-_TAG = re.compile(
-    r"""([^<]*+)<(/?)([a-zA-Z][^\s/>]*+)((?:[^>"'=]++|=\s*+(?:"[^"]*+"|'[^']*+'|)|["'])*+)>"""
-)
-"""Text, and the tag behind it; a ">" in a quoted value does not end it."""
+_LONG_TAG, _LONG_TEXT = 500, 50
+"""Longer tags and texts are not remembered."""
 
-_SHORT_TAG = re.compile(r"([^<]*+)<(/?)([a-zA-Z][^\s/>]*+)([^>]*+)>")
-_NAME = re.compile(r"</?[a-zA-Z]")
-_SPEAKS = re.compile("href|src|alt|title|action|style|hidden|color|background|text", re.IGNORECASE)
-_LONG_TAG = 500
-"""Longer tags are not remembered."""
-
-_NO_LOOKS: Mapping[str, str] = {}
-_ATTRIBUTE = re.compile(r"""([^\s/>=]++)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s>]*+))?""")
+_TAGS = {
+    name: FLAGS["block"] * (name in _BLOCKS)
+    | FLAGS["unseen"] * (name in _UNSEEN)
+    | FLAGS["void"] * (name in _VOID)
+    | FLAGS["closed by itself"] * (name in _CLOSED_BY_ITSELF)
+    for name in _BLOCKS | _UNSEEN | _VOID | _CLOSED_BY_ITSELF
+}
 _CLOSE = {name: re.compile(rf"</{name}[\s/>]", re.IGNORECASE) for name in _UNSEEN}
 
 _LEADING_ZEROS = re.compile(r"&#([xX]?)0++(?=[0-9a-fA-F])")
@@ -87,105 +90,40 @@ def read_html(html: str) -> Page:
     >>> read_html('Buy <i style="font-size:0">meeting agenda</i>now')
     Page(text='Buy now', links=[], hidden=['size'])
     """
-    texts: list[str] = []
-    links: list[str] = []
-    sight = Sight()
-    last, last_comment = html.rfind(">"), html.rfind("-->")
-    tag, start = _TAG, 0
-    while True:
-        found = tag.match(html, start)
-        if found is None:
-            at = html.find("<", start)
-            if at < 0 or at > last:  # no tag is closed any more: the rest is text
-                _show(html[start:], sight, texts)
-                break
-            if _NAME.match(html, at):  # quotes hide every ">" that is left: ignore them from here
-                tag = _SHORT_TAG
-                continue
-            _show(html[start:at], sight, texts)
-            if html.startswith("<!--", at):
-                start = _end_of_comment(html, at, last_comment)
-            elif html[at + 1] in "!?/":  # a declaration, or what browsers treat as a comment
-                start = html.index(">", at) + 1
-            else:
-                texts.append("<")
-                start = at + 1
-            continue
-        text, slash, name, rest = found.groups()
-        start = found.end()
-        if text:
-            if "&" in text or sight.is_at_work:
-                _show(text, sight, texts)
-            else:
-                texts.append(text)
-        name = name.lower()
-        if name in _BLOCKS:
-            texts.append(" ")
-        if slash:
-            if sight.is_at_work:
-                sight.close(name)
-            continue
-        looks = _NO_LOOKS
-        if len(rest) > 5:  # the shortest that says anything is src=x
-            read = _attributes if len(rest) < _LONG_TAG else _attributes.__wrapped__
-            looks, seen, led = read(rest)
-            if seen and not (sight.is_at_work and sight.hides()):
-                texts += seen
-            links += led
-        if looks or sight.is_at_work:
-            sight.open(name, looks)
-        if name in _UNSEEN and not rest.endswith("/"):
-            close = _CLOSE[name].search(html, start)
-            if close is None:
-                break  # browsers display nothing of the rest
-            start = close.start()
-    return Page(" ".join("".join(texts).split()), links, list(sight.found))
+    texts, links, hidden = read_page(html, _TAGS, _CLOSE, _read_attributes, _unescape)
+    return Page(" ".join("".join(texts).split()), links, hidden)
 
 
-def _show(text: str, sight: Sight, texts: list[str]) -> None:
-    """Take text that is seen; white space always parts words."""
-    if sight.is_at_work and text.strip() and sight.hides():
-        return
-    texts.append(_unescape(text))
-
-
-def _end_of_comment(html: str, at: int, last_comment: int) -> int:
-    """Find the end of a comment; an unclosed one ends at the first ">"."""
-    if html.startswith((">", "->"), at + 4):
-        return html.index(">", at) + 1
-    if last_comment >= at + 4:
-        return html.index("-->", at + 4) + 3
-    return html.index(">", at) + 1
+def _read_attributes(tag: str) -> tuple[Looks | None, list[str], list[str]]:
+    return _attributes(tag) if len(tag) < _LONG_TAG else _attributes.__wrapped__(tag)
 
 
 @lru_cache(4096)  # pages have the same tags again and again
-def _attributes(tag: str) -> tuple[Mapping[str, str], list[str], list[str]]:
-    """Read the attributes of a tag: those that may hide an element, texts, and links."""
+def _attributes(tag: str) -> tuple[Looks | None, list[str], list[str]]:
+    """Read the attributes of a tag: what they do to the sight of an element, texts, and links."""
     looks: dict[str, str] = {}
     texts: list[str] = []
     links: list[str] = []
-    if not _SPEAKS.search(tag):
-        return looks, texts, links
-    for attribute in _ATTRIBUTE.finditer(tag):
-        name, value = attribute[1].lower(), attribute[2] or ""
-        if name not in _TEXTS and name not in _LINKS and name not in _LOOKS:
-            continue
-        value = _unescape(value[1:-1] if value[:1] in "\"'" and value[-1:] == value[:1] else value)
+    for name, value in read_attributes(tag, _TELLING):
+        value = _unescape(value)
         if name in _LOOKS:
             looks[name] = value
-        if not value:
-            continue
-        if name in _TEXTS:
+        if name in _TEXTS and value:
             texts += [" ", value, " "]
         elif name in _LINKS and (value := value.strip()):
             links.append(value)
-    return looks, texts, links
+    return looks_of(looks) if looks else None, texts, links
 
 
 def _unescape(text: str) -> str:
     """Decode character references; html.unescape fails on thousands of digits."""
     if "&" not in text:
         return text
+    return _decoded(text) if len(text) < _LONG_TEXT else _decoded.__wrapped__(text)
+
+
+@lru_cache(4096)
+def _decoded(text: str) -> str:
     from html import unescape
 
     if "&#" in text:

@@ -8,19 +8,23 @@ from __future__ import annotations
 import re
 from binascii import Error as Base64Error
 from binascii import a2b_base64, a2b_qp
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TypeAlias
 
 from priory.base.errors import InputError
+from priory.kernels.messages import cut_addresses, cut_links
 from priory.text.charsets import decode
 from priory.text.disguise import undisguised
 from priory.text.markup import html_text, read_html
 from priory.text.mime import Field, Part, read_fields, read_parts
 
-__all__ = ["email_words", "html_text"]
+__all__ = ["email_lines", "email_words", "html_text"]
 
 Split: TypeAlias = Callable[[str], list[str]]
+Tell: TypeAlias = Callable[[str, str], list[str]]
+"""Gives the words of a text with a tag before each; or one string, with a word a line."""
 
 # The headers that are used. Not used are those of time (Date, Message-ID) and of lists (List-*,
 # Delivered-To): in a corpus they reveal where it was collected. Nor are the verdicts of filters
@@ -29,6 +33,7 @@ Split: TypeAlias = Callable[[str], list[str]]
 _PEOPLE = frozenset(["from", "reply-to", "to", "cc"])
 _WORDED = {"subject": "subject", "x-mailer": "x-mailer", "user-agent": "x-mailer"}
 _VALUED = frozenset(["content-transfer-encoding", "x-priority", "importance"])
+_USED = _PEOPLE | _WORDED.keys() | _VALUED | {"received", "return-path"}
 _PRESENT = ("in-reply-to", "references", "organization", "mime-version")
 _EXPECTED = ("from", "to", "subject")  # their absence is a feature
 
@@ -53,11 +58,7 @@ _LOOKS_HTML = re.compile(r"\s*+(?:<!doctype html|<html|<head|<body)", re.IGNOREC
 
 # The lookbehinds let a match begin only at the start of a run, so that no run is read twice.
 _ADDRESS = re.compile(r"(?<![\w.+%'-])[\w.+%'-]++@[\w.-]++")
-_MARKS = tuple(map(re.compile, ("://", "@", r"www\.", r"WWW\.", r"Www\.")))
 _URL = re.compile(r"(?:https?|ftp)://[^\s<>\"]|www\.[^\s<>\"]", re.IGNORECASE)
-_SCHEME = re.compile(r"\b(?:https?|ftp)\Z", re.IGNORECASE)
-_LINK_REST = re.compile(r"[^\s<>\"]++")
-_AFTER_AT = re.compile(r"@[\w.-]++")
 _PATH = re.compile(r"[/?#\\]")
 
 
@@ -94,6 +95,26 @@ def email_words(message: str | bytes, split: Split) -> list[str]:
     url:www.example.org
     url:example.org
     """
+    return _message_words(message, lambda text, tag: [tag + word for word in split(text)], False)
+
+
+def email_lines(message: str | bytes, lines: Callable[[str, str], str]) -> str:
+    r"""Split an e-mail as `email_words` does, into one string with a word a line.
+
+    `lines` splits plain text in this way, and writes a tag before each word.
+
+    >>> email_lines("Subject: Hi\n\nyou", lambda text, tag: tag + f"\n{tag}".join(text.split()))
+    'subject:Hi\nmissing:from\nmissing:to\ncontent-type:text/plain\nyou'
+    """
+
+    def tell(text: str, tag: str) -> list[str]:
+        found = lines(text, tag)
+        return [found] if found else []
+
+    return "\n".join(_message_words(message, tell, True))
+
+
+def _message_words(message: str | bytes, tell: Tell, by_lines: bool) -> list[str]:
     data, is_text = _message_bytes(message)
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"\r" in data:
@@ -102,13 +123,17 @@ def email_words(message: str | bytes, split: Split) -> list[str]:
     if data.startswith(b"From "):  # the line between messages of an mbox
         data = data.partition(b"\n")[2]
     fields, body = read_fields(data)
-    if _TELLTALE.isdisjoint([name for name, _ in fields]):
-        return _text_words(decode(data), split)
-    words = _header_words(fields, split)
+    names = {name for name, _ in fields}
+    if _TELLTALE.isdisjoint(names):
+        return _text_words(decode(data), tell)
+    words = _header_words(fields, tell)
+    words += [f"header:{name}" for name in _PRESENT if name in names]
+    words += [f"missing:{name}" for name in _EXPECTED if name not in names]
     before: dict[int, dict[str, int]] = {}
     for part in read_parts(fields, body):
-        found = _part_words(part, is_text, split)
+        found = _part_words(part, is_text, tell)
         if part.alternative >= 0:
+            found = "\n".join(found).split("\n") if by_lines else found
             found = _not_said(found, before.setdefault(part.alternative, {}))
         words += found
     return words
@@ -116,6 +141,9 @@ def email_words(message: str | bytes, split: Split) -> list[str]:
 
 def _not_said(words: list[str], said: dict[str, int]) -> list[str]:
     """Leave out what an alternative repeats, and note what has now been said how often."""
+    if not said:
+        said |= Counter(words)
+        return words
     times: dict[str, int] = {}
     new = []
     for word in words:
@@ -148,21 +176,22 @@ def _message_bytes(message: str | bytes) -> tuple[bytes, bool]:
         return message.encode("utf-8", "replace"), True
 
 
-def _header_words(fields: Iterable[Field], split: Split) -> list[str]:
-    names = set()
+def _header_words(fields: Iterable[Field], tell: Tell) -> list[str]:
     words: list[str] = []
     relays = 0
     domains: dict[str, str] = {}
     for name, value in fields:
-        names.add(name)
+        if name not in _USED:
+            continue
         if name in _PEOPLE:
-            text = _header_text(value)
-            for address in _ADDRESS.findall(text):
+            text, addresses = cut_addresses(_header_text(value))
+            for address in addresses:
                 words += _address_words(name, address)
-                domains.setdefault(name, _owner(address))
-            words += _worded(name, _ADDRESS.sub(" ", text), split)
+            if addresses:
+                domains.setdefault(name, _owner(addresses[0]))
+            words += _worded(name, text, tell)
         elif name in _WORDED:
-            words += _worded(_WORDED[name], _header_text(value), split)
+            words += _worded(_WORDED[name], _header_text(value), tell)
         elif name in _VALUED:
             words += [f"{name}:{word}" for word in _header_text(value).lower().split()[:1]]
         elif name == "received":
@@ -170,19 +199,17 @@ def _header_words(fields: Iterable[Field], split: Split) -> list[str]:
             if relays <= _MOST_RELAYS:
                 words += _relay_words(value)
         elif name == "return-path":
-            for address in _ADDRESS.findall(_header_text(value))[:1]:
+            for address in cut_addresses(_header_text(value))[1][:1]:
                 words += _domains(name, address.rpartition("@")[2][-_LONGEST_HOST:])
                 domains.setdefault(name, _owner(address))
     if domains.get("return-path", domains.get("from")) != domains.get("from"):
         words.append("return-path:differs")
-    words += [f"header:{name}" for name in _PRESENT if name in names]
-    words += [f"missing:{name}" for name in _EXPECTED if name not in names]
     return words
 
 
-def _worded(tag: str, text: str, split: Split) -> list[str]:
+def _worded(tag: str, text: str, tell: Tell) -> list[str]:
     text, disguises = undisguised(text)
-    return [f"{tag}:{word}" for word in split(text)] + [f"disguise:{how}" for how in disguises]
+    return tell(text, f"{tag}:") + [f"disguise:{how}" for how in disguises]
 
 
 def _owner(address: str) -> str:
@@ -215,7 +242,7 @@ def _relay(said: bytes) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def _part_words(part: Part, is_text: bool, split: Split) -> list[str]:
+def _part_words(part: Part, is_text: bool, tell: Tell) -> list[str]:
     kind, charset = part.kind, part.charset
     words = [f"content-type:{kind}"] + ([f"charset:{charset}"] if charset else [])
     if part.is_attached or not kind.startswith(("text/", "multipart/", "message/")):
@@ -228,17 +255,18 @@ def _part_words(part: Part, is_text: bool, split: Split) -> list[str]:
     if kind in ("text/html", "text/enriched") or _LOOKS_HTML.match(text):
         page = read_html(text)
         words += [f"hidden:{how}" for how in page.hidden]
-        words += _text_words(page.text, split)
+        words += _text_words(page.text, tell)
         for link in page.links:
-            words += _link_words(link, split)
+            words += _link_words(link, tell)
         return words
-    return words + _text_words(text, split)
+    return words + _text_words(text, tell)
 
 
-def _link_words(link: str, split: Split) -> list[str]:
+def _link_words(link: str, tell: Tell) -> list[str]:
     """Read a link of a page; nothing if it leads nowhere else.
 
-    >>> [_link_words(s, str.split) for s in ["//example.com/a b", "mailto:a@b.example", "p.gif"]]
+    >>> links = ["//example.com/a b", "mailto:a@b.example", "p.gif"]
+    >>> [_link_words(link, lambda text, tag: [tag + text]) for link in links]
     [['url:example.com', 'url:/ab'], ['mail:a@b.example', 'mail:b.example'], []]
     """
     link = "".join(link.split())
@@ -247,71 +275,30 @@ def _link_words(link: str, split: Split) -> list[str]:
     elif link[:7].lower() == "mailto:":
         found = _ADDRESS.match(link, 7)
         return _address_words("mail", found[0]) if found else []
-    return _url_words(link, split) if _URL.match(link) else []
+    return _url_words(link, tell) if _URL.match(link) else []
 
 
-def _text_words(text: str, split: Split) -> list[str]:
+def _text_words(text: str, tell: Tell) -> list[str]:
     text, disguises = undisguised(text)
     words = [f"disguise:{how}" for how in disguises]
-    pieces: list[str] = []
-    end = 0
-    for at in _marks(text):
-        if at < end:
-            continue  # in what was taken already
-        if text[at] == "@":
-            start = _start_of_address(text, at, end)
-            found = _AFTER_AT.match(text, at) if start < at else None
-            if found is None:
-                continue
-            words += _address_words("mail", text[start : found.end()])
-        else:
-            start = _start_of_link(text, at, end)
-            found = (
-                _LINK_REST.match(text, at + (3 if text[at] == ":" else 4)) if start >= 0 else None
-            )
-            if found is None:
-                continue
-            words += _url_words(text[start : found.end()], split)
-        pieces += [text[end:start], " "]
-        end = found.end()
-    if end:
-        text = "".join([*pieces, text[end:]])
+    text, links = cut_links(text)
+    for is_address, link in links:
+        words += _address_words("mail", link) if is_address else _url_words(link, tell)
     # A colon is the mark of a tag: no word of a text may look like one.
-    return split(text.replace(":", " ")) + words
+    return tell(text.replace(":", " "), "") + words
 
 
-def _marks(text: str) -> list[int]:
-    """Find what links and addresses have, each by a search of its own: these are quick."""
-    return sorted(found.start() for mark in _MARKS for found in mark.finditer(text))
-
-
-def _start_of_address(text: str, at: int, end: int) -> int:
-    """Go back from an @ to where the address begins, not beyond `end`."""
-    while at > end and (text[at - 1].isalnum() or text[at - 1] in "_.+%'-"):
-        at -= 1
-    return at
-
-
-def _start_of_link(text: str, at: int, end: int) -> int:
-    """Find where the link begins that has its mark, :// or www., at a place; −1 for none."""
-    if text[at] == ":":
-        found = _SCHEME.search(text, max(end, at - 6), at)
-        return found.start() if found else -1
-    before = text[at - 1 : at]
-    return at if not before or not (before.isalnum() or before in "_.@/-") else -1
-
-
-def _url_words(url: str, split: Split) -> list[str]:
+def _url_words(url: str, tell: Tell) -> list[str]:
     """Split a URL into its host, its domains and the words of the rest.
 
-    >>> _url_words("http://me@www.example.com:80/buy?now", str.split)
+    >>> _url_words("http://me@www.example.com:80/buy?now", lambda text, tag: [tag + text])
     ['url:www.example.com', 'url:example.com', 'url:/buy?now']
     """
     _, _, rest = url.rpartition("://") if "://" in url[:8] else ("", "", url)
     end = _PATH.search(rest)
     site, path = (rest[: end.start()], rest[end.start() :]) if end else (rest, "")
     words = [*_domains("url", site.rpartition("@")[2].partition(":")[0][:_LONGEST_HOST])]
-    return words + [f"url:{word}" for word in split(path)] if len(path) > 1 else words
+    return words + tell(path, "url:") if len(path) > 1 else words
 
 
 def _address_words(tag: str, address: str) -> list[str]:

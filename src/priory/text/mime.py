@@ -11,9 +11,9 @@ import re
 from binascii import Error as Base64Error
 from binascii import a2b_base64, a2b_qp
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
+from priory.kernels.messages import read_header
 from priory.text.charsets import decode
 
 __all__ = ["Field", "Part", "read_fields", "read_parts", "unquoted"]
@@ -27,7 +27,7 @@ _MOST_PARTS = 1000
 Field = tuple[str, bytes]
 """A header field: its name in lower case, and its value on one line."""
 
-_FIELDS = re.compile(rb"(?:[!-9;-~]++[ \t]*+:[^\n]*+(?:\n[ \t][^\n]*+)*+(?:\n|\Z))*+")
+_CONTENT = frozenset(["content-type", "content-disposition", "content-transfer-encoding"])
 _KIND = re.compile(rb"\s*+([\w.+-]++/[\w.+-]++)\s*+(?:;|\Z)")
 _BOUNDARY = re.compile(rb"\bboundary\s*+=\s*+(?:\"([^\"]*+)\"|([^\s;\"]++))", re.IGNORECASE)
 _CHARSET = re.compile(rb"\bcharset\*?\s*+=\s*+[\"']?([\w.:-]{1,40})", re.IGNORECASE)
@@ -78,20 +78,8 @@ def read_fields(data: bytes) -> tuple[list[Field], bytes]:
     >>> read_fields(b"Subject: a\n b\nTo: c\n\ntext")
     ([('subject', b' a b'), ('to', b' c')], b'text')
     """
-    found = _FIELDS.match(data)
-    end = found.end() if found else 0
-    lines = data[:end].replace(b"\n ", b" ").replace(b"\n\t", b" ").split(b"\n")
-    fields = []
-    for line in lines:
-        name, colon, value = line.partition(b":")
-        if colon and len(name) < _LONGEST_NAME:
-            fields.append((_field_name(name), value[:_LONGEST_FIELD]))
+    fields, end = read_header(data, _LONGEST_NAME, _LONGEST_FIELD)
     return fields, data[end + 1 :] if data.startswith(b"\n", end) else data[end:]
-
-
-@lru_cache(1000)
-def _field_name(name: bytes) -> str:
-    return name.strip().lower().decode("ascii")
 
 
 def read_parts(fields: list[Field], body: bytes) -> list[Part]:
@@ -115,7 +103,7 @@ def _leaves(
     """Iterate over parts; `sets` counts the sets of alternatives that were met."""
     known: dict[str, bytes] = {}
     for name, value in fields:
-        if name.startswith("content-"):
+        if name in _CONTENT:
             known.setdefault(name, value)
     declared = known.get("content-type", b"")
     found = _KIND.match(declared)

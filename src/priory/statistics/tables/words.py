@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from priory.base.errors import ForgetError
-from priory.base.labels import label_token, token_labels
+from priory.base.labels import label_tokens, token_labels
 from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from priory.data.columns import Texts
@@ -142,12 +142,13 @@ class WordsTable(Table):
         """Sum one of the sums of the pairs over the words."""
         return sum_by(self.pairs.label, sums.astype(np.float64, copy=False), self.n_classes)
 
-    def most_frequent(self, n: int) -> BoolArray:
-        """Find the n most frequent words; of equal ones, the first by bytes."""
+    def most_frequent(self, n: int, among: BoolArray | None = None) -> BoolArray:
+        """Find the n most frequent words, among some; of equal ones, the first by bytes."""
         rank = np.empty(self.n_words, dtype=np.int64)
         rank[self.vocabulary.order()] = np.arange(self.n_words)
         kept = np.zeros(self.n_words, dtype=np.bool_)
-        kept[np.lexsort((rank, -self.per_word(self.pairs.count)))[:n]] = True
+        order = np.lexsort((rank, -self.per_word(self.pairs.count)))
+        kept[(order if among is None else order[among[order]])[:n]] = True
         return kept
 
     def __add__(self, other: WordsTable) -> WordsTable:
@@ -242,7 +243,7 @@ class WordsTable(Table):
         pairs = table.pairs
         words = Part(
             "words",
-            tuple(map(label_token, table.vocabulary.words())),
+            tuple(label_tokens(table.vocabulary.words())),
             pairs.label,
             pairs.word,
             pairs.rows,
@@ -263,9 +264,14 @@ class WordsTable(Table):
         words = parts["words"]
         vocabulary = Vocabulary(token_labels(words.tokens))
         place = words.keys.astype(np.int64) * max(n_classes, 1) + words.classes
-        distinct, where = np.unique(place, return_inverse=True)
+        where = None
+        distinct = place
+        if (place[1:] <= place[:-1]).any():  # of several tables; a file is in order
+            distinct, where = np.unique(place, return_inverse=True)
 
         def added(values: AnyArray) -> FloatArray:
+            if where is None:
+                return values.astype(np.float64)
             return np.bincount(where, values, len(distinct)).astype(np.float64)
 
         pairs = Pairs(
