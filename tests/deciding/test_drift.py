@@ -145,6 +145,21 @@ def test_where_one_class_is_left_the_interval_says_how_sure_that_is(n):
     p = np.tile([0.95, 0.04, 0.01], (n, 1))
     found = estimate_prior(p, np.array([0.4, 0.3, 0.3]), ("a", "b", "c"))
     assert found.prior[0] > 0.99 and found.high[0] == 1.0
-    assert 1 - 4 / np.sqrt(n) <= found.low[0] <= found.prior[0] - 0.5 / np.sqrt(n)
-    assert (found.high[1:] < 4 / np.sqrt(n)).all()
+    assert 1 - 5 / n <= found.low[0] <= found.prior[0] - 0.5 / n
+    assert (found.high[1:] < 10 / n).all()
     assert ((found.low <= found.prior) & (found.prior <= found.high)).all()
+
+
+@pytest.mark.parametrize("K", [2, 4])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3])
+def test_the_interval_of_a_prior_covers(K, share):
+    """Of rare classes too, whose estimate is often 0."""
+    rng = np.random.default_rng(K)
+    prior = np.append(share, np.full(K - 1, (1 - share) / (K - 1)))
+    learned, means, covered = np.full(K, 1 / K), 1.5 * np.arange(K), []
+    for _ in range(100):
+        x = rng.normal(means[rng.choice(K, 200, p=prior)])
+        p = np.exp(-np.square(x[:, None] - means) / 2)
+        found = estimate_prior(p / p.sum(axis=1, keepdims=True), learned, tuple(range(K)))
+        covered.append((found.low <= prior) & (prior <= found.high))
+    assert np.mean(covered, axis=0)[[0, -1]].min() >= 0.9

@@ -22,8 +22,8 @@ __all__ = ["PriorEstimate", "estimate_prior"]
 
 STEPS, SETTLED = 2_000, 1e-7
 
-EDGE = 4.0
-"""An interval that reaches so far in log-odds tells nothing: there they go on without end."""
+NEVER = -1e3
+"""The log-likelihood of a row that a prior makes impossible, and the search must lead away from."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,8 +76,9 @@ def estimate_prior(
 ) -> PriorEstimate:
     """Estimate the class prior of rows from P(k | x), rows × classes, under the learned prior.
 
-    The interval is normal on the scale of log-odds, and at the edge on that of shares, with the
-    variance that the curvature of the likelihood gives; it does not know of errors in P(k | x).
+    The interval is that of the likelihood ratio: the shares of a class for which 2 (L̂ − L) is within
+    the quantile of χ², while the shares of the others give way. It does not know of errors in
+    P(k | x).
     `n` is how many rows the model has learned: its errors weigh as much as those of a prior
     estimated from so many. `counts` says how many rows each line of `p` stands for.
 
@@ -90,8 +91,7 @@ def estimate_prior(
         raise SettingError(f"level must be between 0 and 1, not {level!r}.")
     if not len(p):
         raise InputError("There are no rows to estimate a prior from.")
-    from scipy.special import expit
-    from scipy.stats import chi2, norm
+    from scipy.stats import chi2
 
     counts = np.ones(len(p)) if counts is None else counts
     n_rows = int(counts.sum())
@@ -107,19 +107,15 @@ def estimate_prior(
         prior = new
     evidence = ratio @ prior
     covariance = _covariance(ratio / evidence[:, None], prior, counts)
-    error = np.sqrt(np.diag(covariance))
     was = learned[seen]
     by_chance = 0.0 if n is None else covariance * (n_rows / n)  # as if estimated from n rows
     off = (prior - was)[:-1]  # the last follows from the others
     distance = float(off @ np.linalg.pinv((covariance + by_chance)[:-1, :-1]) @ off)
-    inside = np.clip(prior, 1e-12, 1 - 1e-12)
-    logit, slope = np.log(inside / (1 - inside)), inside * (1 - inside)
-    reach = norm.ppf((1 + level) / 2) * error
-    edge = reach > EDGE * slope
-    low, high = (
-        np.where(edge, np.clip(prior + side, 0.0, 1.0), expit(logit + side / slope))
-        for side in (-reach, reach)
-    )
+    aside = ratio @ (covariance / np.diag(covariance)) / evidence[:, None]
+    most = float(chi2.ppf(level, 1))
+    low, high = np.array(
+        [_interval(prior[k], aside[:, k], counts, most) for k in range(len(prior))]
+    ).T
     freedom = max(int(seen.sum()) - 1, 1)
 
     def of_all(values: FloatArray) -> FloatArray:
@@ -136,6 +132,27 @@ def estimate_prior(
         n_rows,
         level,
         float(chi2.sf(distance, freedom)),
+    )
+
+
+def _interval(
+    share: float, aside: FloatArray, counts: FloatArray, most: float
+) -> tuple[float, float]:
+    """Find the shares of a class where the likelihood ratio is `most`.
+
+    `aside` is how much the evidence of each row changes, of itself, with the share.
+    """
+    from scipy.optimize import brentq
+
+    def beyond(value: float) -> float:
+        changed = 1.0 + (value - share) * aside
+        logs = np.full(len(changed), NEVER)
+        np.log(changed, where=changed > 0, out=logs)
+        return float(-2.0 * (counts @ logs) - most)
+
+    return (
+        0.0 if beyond(0.0) <= 0 else float(brentq(beyond, 0.0, share)),
+        1.0 if beyond(1.0) <= 0 else float(brentq(beyond, share, 1.0)),
     )
 
 
