@@ -162,4 +162,4 @@ def test_the_interval_of_a_prior_covers(K, share):
         p = np.exp(-np.square(x[:, None] - means) / 2)
         found = estimate_prior(p / p.sum(axis=1, keepdims=True), learned, tuple(range(K)))
         covered.append((found.low <= prior) & (prior <= found.high))
-    assert np.mean(covered, axis=0)[[0, -1]].min() >= 0.9
+    assert np.mean(covered, axis=0)[[0, -1]].min() >= 0.88  # three standard errors

@@ -9,7 +9,9 @@ Probabilities must be calibrated for it, as those of tuned models are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -76,9 +78,9 @@ def estimate_prior(
 ) -> PriorEstimate:
     """Estimate the class prior of rows from P(k | x), rows × classes, under the learned prior.
 
-    The interval is that of the likelihood ratio: the shares of a class for which 2 (L̂ − L) is within
-    the quantile of χ², while the shares of the others give way. It does not know of errors in
-    P(k | x).
+    The interval is that of the likelihood ratio: the shares of a class for which 2 (L̂ − L) is
+    within the quantile of χ², while the shares of the others give way. It does not know of errors
+    in P(k | x).
     `n` is how many rows the model has learned: its errors weigh as much as those of a prior
     estimated from so many. `counts` says how many rows each line of `p` stands for.
 
@@ -111,11 +113,11 @@ def estimate_prior(
     by_chance = 0.0 if n is None else covariance * (n_rows / n)  # as if estimated from n rows
     off = (prior - was)[:-1]  # the last follows from the others
     distance = float(off @ np.linalg.pinv((covariance + by_chance)[:-1, :-1]) @ off)
-    aside = ratio @ (covariance / np.diag(covariance)) / evidence[:, None]
+    likelihood = partial(_log_likelihood, ratio / evidence[:, None], counts)
+    along = covariance / np.diag(covariance)
     most = float(chi2.ppf(level, 1))
-    low, high = np.array(
-        [_interval(prior[k], aside[:, k], counts, most) for k in range(len(prior))]
-    ).T
+    found = [_interval(prior, k, along[:, k], likelihood, most) for k in range(len(prior))]
+    low, high = np.array(found).T
     freedom = max(int(seen.sum()) - 1, 1)
 
     def of_all(values: FloatArray) -> FloatArray:
@@ -135,24 +137,40 @@ def estimate_prior(
     )
 
 
+def _log_likelihood(ratio: FloatArray, counts: FloatArray, prior: FloatArray) -> float:
+    evidence = ratio @ prior
+    logs = np.full(len(evidence), NEVER)
+    np.log(evidence, where=evidence > 0, out=logs)
+    return float(counts @ logs)
+
+
 def _interval(
-    share: float, aside: FloatArray, counts: FloatArray, most: float
+    prior: FloatArray,
+    k: int,
+    along: FloatArray,
+    likelihood: Callable[[FloatArray], float],
+    most: float,
 ) -> tuple[float, float]:
     """Find the shares of a class where the likelihood ratio is `most`.
 
-    `aside` is how much the evidence of each row changes, of itself, with the share.
+    The other shares go `along` as the curvature says, as far as they are shares.
     """
     from scipy.optimize import brentq
 
+    best, others = likelihood(prior), np.arange(len(prior)) != k
+
     def beyond(value: float) -> float:
-        changed = 1.0 + (value - share) * aside
-        logs = np.full(len(changed), NEVER)
-        np.log(changed, where=changed > 0, out=logs)
-        return float(-2.0 * (counts @ logs) - most)
+        moved = np.maximum(prior + (value - prior[k]) * along, 0.0)
+        moved[k] = 0.0
+        moved *= (1.0 - value) / max(float(moved.sum()), 1e-300)
+        if not moved.any():
+            moved[others] = (1.0 - value) / max(others.sum(), 1)
+        moved[k] = value
+        return 2.0 * (best - likelihood(moved)) - most
 
     return (
-        0.0 if beyond(0.0) <= 0 else float(brentq(beyond, 0.0, share)),
-        1.0 if beyond(1.0) <= 0 else float(brentq(beyond, share, 1.0)),
+        0.0 if beyond(0.0) <= 0 else float(brentq(beyond, 0.0, prior[k])),
+        1.0 if beyond(1.0) <= 0 else float(brentq(beyond, prior[k], 1.0)),
     )
 
 
