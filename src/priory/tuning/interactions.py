@@ -7,9 +7,10 @@ naive Bayes: those that share most are found as for a tree (Chow & Liu 1968), an
 
 of how often values come together to how often they would if they were independent is a term of its
 own. And columns that *interact* leave something of the classes unexplained: what is left over of
-each row is summed by the cells of two columns, beyond what each of them alone explains. A pair is
-let in where that is more than chance would show in any of all pairs: a χ² of f degrees of freedom
-is above f + 2 √(f x) + 2 x with a probability of e^−x at most (Laurent & Massart 2000).
+each row is summed by the cells of two columns, beyond what each of them alone explains. A pair of
+either kind is let in where that is more than chance would show in any of all pairs: a χ² of f
+degrees of freedom is above f + 2 √(f x) + 2 x with a probability of e^−x at most (Laurent & Massart
+2000).
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.kernels.additive import log_loss_residuals
 from priory.kernels.screening import left_over, shared_without
 from priory.statistics.dealing import FOLDS
-from priory.statistics.information import beyond_chance
 from priory.tuning.additive import softmax
 from priory.tuning.coded import CodedColumn
 from priory.tuning.trees import worthy_edges
@@ -44,6 +44,9 @@ CONTRAST = 4.0
 
 CHANCE = 0.05
 """How probable it may be that any of all pairs is let in by chance."""
+
+FALSE = 0.25
+"""The share of pairs let in as dependent that may be so by chance: each is held to 0 as well."""
 
 MOST_LOOKED_AT = 20_000
 """So many rows are looked at to find pairs that interact."""
@@ -125,7 +128,8 @@ def dependent_pairs(
     for (i, j), shares in zip(pairs, every, strict=True):
         told[:, i, j] = told[:, j, i] = shares
     n_rows = float(own[some].sum())
-    found = [_chosen(beyond_chance(of_fold, sizes.tolist(), n_classes)) for of_fold in told]
+    free = n_classes * np.outer(sizes - 1.0, sizes - 1.0)
+    found = [_chosen(of_fold - _bound(of_fold, free, len(pairs))) for of_fold in told]
     return [
         replace(
             _pair(columns, codes, p, told[-1][p] / n_rows),
@@ -133,6 +137,20 @@ def dependent_pairs(
         )
         for p in found[-1]
     ]
+
+
+def _bound(told: FloatArray, free: FloatArray, n_pairs: int) -> FloatArray:
+    """Find how much pairs must share, so that few of those let in share it by chance.
+
+    Of m pairs, the k that share most are let in if e^−x of each is at most FALSE k / m (Benjamini &
+    Hochberg 1995).
+    """
+    above = np.triu(np.maximum(told - 0.5 * free, 0.0), 1)
+    x = np.square(0.5 * (np.sqrt(free + 4.0 * above) - np.sqrt(free)))
+    x = np.sort(x[np.triu_indices(len(x), 1)])[::-1][:n_pairs]
+    needed = np.log(n_pairs / (FALSE * np.arange(1.0, len(x) + 1.0)))
+    k = np.flatnonzero(x >= needed).max(initial=0)
+    return np.asarray(0.5 * free + np.sqrt(free * max(needed[k], 0.0)) + max(needed[k], 0.0))
 
 
 def _chosen(told: FloatArray) -> list[tuple[int, int]]:
