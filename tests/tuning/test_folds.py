@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_wine
 from sklearn.metrics import log_loss
 
 from priory import NaiveBayes, leave_one_out
@@ -99,6 +100,27 @@ def test_copies_of_measurements_share_a_fold_and_equal_labels_do_not():
     sample = Sample.of(read(few, infer(few)), read_labels(list("pq") * 50), None, 1000)
     assert not sample.copied.any()
     assert len(deal(sample.hashes, sample.rows, sample.copied)[0]) > len(sample)
+
+
+def test_rows_of_many_labels_are_equal_by_copying_alone():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({f"c{j}": rng.choice(list("acgt"), 200) for j in range(40)})
+    y = rng.integers(0, 2, 200)
+    twice = pd.concat([X, X], ignore_index=True)
+    sample = Sample.of(read(twice, infer(twice)), read_labels(np.r_[y, y]), None, 1000)
+    assert sample.copied.all()
+    alike = [f"c{j}" for j in range(3)]  # some of these are equal by chance
+    sample = Sample.of(read(X[alike], infer(X[alike])), read_labels(y), None, 1000)
+    assert (sample.rows > 1).any() and not sample.copied.any()
+
+
+def test_columns_of_noise_bring_no_pairs():
+    rng = np.random.default_rng(1)
+    X, y = load_wine(return_X_y=True)
+    X = np.c_[X, rng.normal(size=(len(y), 80))]
+    schema = NaiveBayes().fit(X, y).classifier_.model.terms
+    pairs = [term.block.columns for term in schema if len(term.block.columns) > 1]
+    assert len([pair for pair in pairs if any(int(c[1:]) > 12 for c in pair)]) <= 2
 
 
 @pytest.mark.parametrize("times", [2, 5])

@@ -114,7 +114,7 @@ def estimate_prior(
     off = (prior - was)[:-1]  # the last follows from the others
     distance = float(off @ np.linalg.pinv((covariance + by_chance)[:-1, :-1]) @ off)
     likelihood = partial(_log_likelihood, ratio / evidence[:, None], counts)
-    along = covariance / np.diag(covariance)
+    along = covariance / np.maximum(np.diag(covariance), np.finfo(float).tiny)
     most = float(chi2.ppf(level, 1))
     found = [_interval(prior, k, along[:, k], likelihood, most) for k in range(len(prior))]
     low, high = np.array(found).T
@@ -158,6 +158,8 @@ def _interval(
     from scipy.optimize import brentq
 
     best, others = likelihood(prior), np.arange(len(prior)) != k
+    if not others.any():  # it is the only class
+        return 1.0, 1.0
 
     def beyond(value: float) -> float:
         moved = np.maximum(prior + (value - prior[k]) * along, 0.0)
