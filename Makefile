@@ -9,7 +9,7 @@
 # make fuzz   set up, build the kernels of text with GCC's sanitizers, and send random strings through them
 # make attack  send what others might write to everything that reads it, for MINUTES=20
 # make quality  judge the defaults beside other models, into benchmarks/quality.md (hours; QUALITY=--jobs=2: untimed)
-# make honesty  compare the figures that the default reports with true ones, into benchmarks/honesty.md (half an hour)
+# make honesty  compare the figures that the default reports with true ones, into benchmarks/honesty.md (two hours; HONESTY="--rows 1000 --repeats 2": less)
 # make bench  set up and compare with other libraries, into benchmarks/results.md (two hours; PART=texts: a part of it)
 # All need only python3, a C compiler and make. PYTHON=... chooses another interpreter.
 
