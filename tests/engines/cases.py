@@ -84,7 +84,7 @@ def times():
     )
 
 
-def texts(analyzer=Analyzer("word")):  # noqa: B008 - it cannot be changed
+def texts(analyzer):
     rng = np.random.default_rng(3)
     columns = mixed()
     words = np.array([f"word{i}" for i in range(300)])
@@ -121,7 +121,7 @@ CASES = {
     "weights": weighted,
     "late": late,
     "times": times,
-    "texts": texts,
+    "texts": lambda: texts(Analyzer("word")),
     "texts, the analyzer chosen": lambda: texts("auto"),
     "rows without a class": without_class,
     "integer classes": integer_classes,

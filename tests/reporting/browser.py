@@ -61,3 +61,14 @@ def run(browser, script, *given):
         json.dumps(given, allow_nan=False),
     )
     return json.loads(text)
+
+
+def resize(browser, width, dark):
+    """Set the width of the page, and whether it is dark."""
+    wishes = {"color-scheme": "dark" if dark else "light", "reduced-motion": "reduce"}
+    features = [{"name": f"prefers-{name}", "value": wish} for name, wish in wishes.items()]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600},
+    )

@@ -12,7 +12,7 @@ from priory.examples import play_tennis
 from priory.reporting import report
 
 from ..export.test_export_json import columns_of
-from .browser import AXE, needs_browser, run
+from .browser import AXE, needs_browser, resize, run
 
 pytestmark = needs_browser
 
@@ -35,13 +35,7 @@ def show(browser, tmp_path):
     def open_(found, width=1300, dark=False):
         path = tmp_path / "report.html"
         found.save(path)
-        wishes = {"color-scheme": "dark" if dark else "light", "reduced-motion": "reduce"}
-        features = [{"name": f"prefers-{name}", "value": wish} for name, wish in wishes.items()]
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        browser.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600},
-        )
+        resize(browser, width, dark)
         browser.get_log("browser")
         browser.get(path.as_uri())
         return browser

@@ -8,7 +8,7 @@ import pytest
 from priory import Classifier, load
 from priory.serving.tokens import new_token
 
-from ..reporting.browser import AXE, needs_browser
+from ..reporting.browser import AXE, needs_browser, resize
 from ..reporting.test_page import HOSTILE
 from .servers import ROOT, Server
 
@@ -53,16 +53,6 @@ def show(browser, server):
         return browser
 
     return open_
-
-
-def resize(browser, width, dark):
-    wishes = {"color-scheme": "dark" if dark else "light", "reduced-motion": "reduce"}
-    features = [{"name": f"prefers-{name}", "value": wish} for name, wish in wishes.items()]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600},
-    )
 
 
 def until(browser, condition):
