@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Set
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,11 +17,13 @@ from priory.data.pairing import Pairing
 from priory.data.schema import Block, Kind, Schema
 from priory.families.correction import CorrectionParameters
 from priory.families.priors import Dirichlet, Laplace, MEstimate, NormalInverseGamma
-from priory.families.word_correction import WordCorrection
 from priory.kernels.vocabulary import Vocabulary
 from priory.model.term import Choice
 from priory.text.analyzer import Analyzer
 from priory.tuning.tuned import Tuning
+
+if TYPE_CHECKING:
+    from priory.families.word_correction import WordCorrection
 
 __all__ = ["from_plain", "to_plain", "tuning_from_plain", "tuning_to_plain"]
 
@@ -187,6 +189,8 @@ def _plain_words(found: WordCorrection) -> dict[str, Any]:
 
 def _word_correction(plain: Any, name: str, schema: Schema, n_classes: int) -> WordCorrection:
     """Read the correction of the words of a column of texts."""
+    from priory.families.word_correction import WordCorrection  # few models have texts
+
     block, of = schema.by_name.get(name), f"the words of {name!r:.60}"
     if block is None or block.kind is not Kind.WORDS:
         raise SettingError(f"a correction of words is for {name!r:.60}, which holds none")

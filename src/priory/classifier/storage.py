@@ -17,7 +17,6 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from priory.base.errors import (
@@ -221,8 +220,10 @@ _MISTAKES = (TypeError, ValueError, KeyError, IndexError, AttributeError, Overfl
 
 def _check_unchanged(target: str, name: str, seals: Seals) -> None:
     """Refuse to replace a file that is no longer what was read, or written, last."""
-    with contextlib.suppress(FileNotFoundError):
-        if target in seals and seal_of(Path(target).read_bytes()) != seals[target]:
+    if target not in seals:
+        return
+    with contextlib.suppress(FileNotFoundError), open(target, "rb") as file:
+        if seal_of(file.read()) != seals[target]:
             raise ModelFileError(
                 f"{name} was not written: another changed it since it was loaded, and what that "
                 "one learned would be lost. Load it again and learn the rows again, or save under "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence, Set
 from datetime import date, datetime, time
 from typing import Any, NamedTuple
@@ -47,7 +48,8 @@ def natural(values: Any, name: str) -> Natural:
     """Read one column in its natural form, from any kind of array or sequence."""
     if len(shape := getattr(values, "shape", ())) > 1:
         raise InputError(f"{name!r} must be one-dimensional, but has shape {shape}.")
-    if isinstance(values, np.ma.MaskedArray):
+    # Nobody has masked arrays without having loaded their module, which takes a while.
+    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):
         return _natural_masked(values, name)
     module = type(values).__module__.partition(".")[0]
     if module == "pandas":

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import warnings
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from priory.base.errors import PrioryWarning, SettingError
 from priory.serving.configuration import LOOPBACK, Configuration
-from priory.serving.gate import Gate, make_app
+
+if TYPE_CHECKING:
+    from priory.serving.gate import Gate
 
 __all__ = ["check_address", "run", "worker_app"]
 
@@ -54,8 +56,7 @@ def run(configuration: Configuration, host: str, port: int, workers: int = 1) ->
         "ws": "none",
     }
     if workers == 1:
-        _quiet()
-        uvicorn.run(make_app(configuration), **how)
+        uvicorn.run(_app(configuration), **how)
         return
     os.environ[VARIABLE] = configuration.to_json()
     uvicorn.run("priory.serving.running:worker_app", factory=True, workers=workers, **how)
@@ -63,10 +64,12 @@ def run(configuration: Configuration, host: str, port: int, workers: int = 1) ->
 
 def worker_app() -> Gate:
     """Make the application of one worker."""
-    _quiet()
-    return make_app(Configuration.from_json(os.environ[VARIABLE]))
+    return _app(Configuration.from_json(os.environ[VARIABLE]))
 
 
-def _quiet() -> None:
-    """Leave warnings out of the log: they hold values of rows."""
+def _app(configuration: Configuration) -> Gate:
+    """Make an application that leaves warnings out of the log: they hold values of rows."""
+    from priory.serving.gate import make_app  # which other commands must not wait for
+
     warnings.simplefilter("ignore", PrioryWarning)
+    return make_app(configuration)

@@ -33,7 +33,7 @@ from priory.sources.tables import CsvHead
 
 __all__ = ["CsvSource"]
 
-PIECE = 1 << 23
+PIECE = 1 << 24
 """The number of bytes parsed at a time."""
 
 FIRST_PIECE = 1 << 21

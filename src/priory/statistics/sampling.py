@@ -26,7 +26,7 @@ from priory.statistics.statistics import Statistics
 __all__ = ["Pool", "Sample", "joined"]
 
 FEW = 1024
-"""So few rows wait until there are more of them before they are looked at."""
+"""So few rows wait, whatever the size of the sample, until there are more of them."""
 
 BY_CHANCE = 0.05
 """So many rows equal to a given one must be expected before equal rows are taken for chance."""
@@ -171,9 +171,16 @@ class Sample:
     def holds(self, frame: Frame, y: Labels) -> AnyArray:
         """Say which rows may be among those that came: all that are not known to be absent."""
         hashes = row_hashes(frame, y)
+        return (hashes > self._bound(y)) | np.isin(hashes, self.hashes)
+
+    def lets_in(self, frame: Frame, y: Labels) -> BoolArray:
+        """Say which more rows may be of the sample, whatever else will come."""
+        return np.asarray(row_hashes(frame, y) <= self._bound(y))
+
+    def _bound(self, y: Labels) -> AnyArray:
+        """Find the hash up to which all rows of the class of each row are here."""
         bounds = [self.known.get(label_key(label), EVERYTHING) for label in y.labels]
-        bound = np.array(bounds, dtype=np.uint64)[y.codes]
-        return (hashes > bound) | np.isin(hashes, self.hashes)
+        return np.array(bounds, dtype=np.uint64)[y.codes]
 
     def spelled_out(self, most: int) -> tuple[Frame, Labels, FloatArray | None]:
         """List rows one by one with their weights, None where each is 1; copies up to so many.
@@ -218,23 +225,26 @@ class Pool:
     def __init__(self, size: int, sample: Sample | None = None) -> None:
         self._size, self._sample = size, sample
         self._waiting: list[tuple[Frame, Labels, FloatArray]] = []
+        self._enough = max(FEW, size // 16)  # every look at the sample goes over all of it
 
     def add(self, frame: Frame, y: Labels, weight: FloatArray | None = None) -> None:
         """Look at some more rows; those of weight 0 are not rows."""
-        if len(frame) >= FEW:
+        own = np.arange(len(frame))  # a copy: the rows are the user's
+        if len(frame) >= FEW and self._sample is not None and not self._sample.is_whole:
+            own = np.flatnonzero(self._sample.lets_in(frame, y))  # few, of many rows
+        if len(own) >= 4 * self._enough:
             self.join(Sample.of(frame, y, weight, self._size))
             return
-        own = np.arange(len(frame))  # a copy: the rows are the user's
-        weights = np.ones(len(frame)) if weight is None else weight.copy()
+        weights = np.ones(len(own)) if weight is None else weight[own]
         self._waiting.append((frame.take(own), y.take(own), weights))
-        self._settle(FEW)
+        self._settle(self._enough)
 
     def absorb(self, other: Pool) -> None:
         """Take the rows of another pool in; few of them go on waiting."""
         if other._sample is not None:
             self.join(other._sample)
         self._waiting += other._waiting
-        self._settle(FEW)
+        self._settle(self._enough)
 
     def _settle(self, least: int = 1) -> None:
         """Sample the rows that wait, if they are so many."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +12,12 @@ from priory.base.labels import label_key
 from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
 from priory.data.schema import Block
 from priory.families.correction import Correction, CorrectionParameters
-from priory.families.word_correction import WordCorrection, corrected
 from priory.model.model import Model
 from priory.model.term import Choice, Term
 from priory.statistics.statistics import Statistics
+
+if TYPE_CHECKING:
+    from priory.families.word_correction import WordCorrection
 
 __all__ = ["SampleScores", "Tuning"]
 
@@ -81,8 +84,10 @@ class Tuning:
         where = np.array([places.get(label_key(label), -1) for label in model.classes])
         weights, t = self.weights, self.temperature
         terms = [replace(m, weight=weights.get((m.block.name, m.about), t)) for m in model.terms]
-        for i, term in enumerate(terms):
+        for i, term in enumerate(terms if self.words else ()):
             if term.about == "value" and term.block.name in self.words:
+                from priory.families.word_correction import corrected  # few models have texts
+
                 found = corrected(term.parameters, self.words[term.block.name], term.weight, where)
                 terms[i] = replace(term, parameters=found)
         terms += [
