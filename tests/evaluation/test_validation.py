@@ -3,8 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import softmax
+from sklearn.metrics import log_loss
 
 from priory import Classifier, NaiveBayes, Settings, cross_validate, leave_one_out
+from priory.data.reading import infer, read, read_labels
+from priory.statistics.dealing import FOLDS
+from priory.statistics.hashing import row_hashes
 
 
 def noise(n=150, d=30, seed=0):
@@ -26,6 +31,23 @@ def test_a_figure_is_about_that_of_folds_with_everything_chosen_anew():
     told, folds = leave_one_out(model, X, y), cross_validate(NaiveBayes(), X, y)
     assert told.how == "cross-fitted"
     assert told.log_loss == pytest.approx(folds.log_loss, abs=0.02)
+
+
+def test_a_figure_is_put_right_for_the_rows_that_models_without_a_fold_lack():
+    """The same is worked out by models that are fitted one by one."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 3, 90)
+    X = pd.DataFrame({f"x{j}": rng.normal(size=90) + y * (j < 3) for j in range(8)})
+    fold = (row_hashes(read(X, infer(X)), read_labels(y)) % np.uint64(FOLDS)).astype(int)
+    scores, learned = np.empty((90, 3)), np.zeros((90, 3))
+    for f in range(FOLDS):
+        found = NaiveBayes().fit(X[fold != f], y[fold != f]).predict_log_proba(X)
+        scores[fold == f] = found[fold == f]
+        learned[fold != f] += found[fold != f] / (FOLDS - 1)
+    without, of_learned = log_loss(y, softmax(scores, 1)), log_loss(y, softmax(learned, 1))
+    assert of_learned < without - 0.05
+    told = leave_one_out(NaiveBayes(), X, y).log_loss
+    assert told == pytest.approx(without - (without - of_learned) / (2 * FOLDS), abs=1e-3)
 
 
 def test_a_class_of_one_row_and_rows_that_are_all_alike_have_figures():

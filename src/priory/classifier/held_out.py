@@ -11,10 +11,12 @@ from priory.base.errors import ForgetError
 from priory.base.labels import label_key
 from priory.base.typing import AnyArray, FloatArray
 from priory.data.columns import Frame, Labels
+from priory.data.reading import with_pairs
 from priory.data.schema import Kind
 from priory.families.base import log
 from priory.model.class_prior import ClassPrior
 from priory.model.model import Model
+from priory.statistics.dealing import FOLDS
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.tuning.choices import choices_for
@@ -26,8 +28,14 @@ if TYPE_CHECKING:
 
 __all__ = ["check_learned", "checked", "held_out", "prior_shift"]
 
-FEW = 30_000
-"""Up to so many rows × columns × classes all is chosen anew without each fold."""
+FEW, SOME = 30_000, 300_000
+"""Up to so many rows × columns × classes all is chosen anew without each fold, or each group."""
+
+GROUPS, FEW_ROWS = 5, 500
+"""Folds are put together to so many where that is more, unless there are fewer rows than this."""
+
+LEAST = -60.0
+"""A score is no lower than this in a loss: e^−60 is never."""
 
 SELECTED = "leave-one-out, with columns selected by all rows"
 
@@ -113,42 +121,85 @@ def checked(classifier: Fitted, tuning: Tuning, sample: Sample | None) -> Tuning
 
     Every row is scored while tuning goes on, by what was learned without its fold. But weights and
     corrections are learned on the scores of other rows, in which it had a say. Of many rows each
-    says little; of few everything is chosen anew without each fold.
+    says little; of few everything is chosen anew without each fold, or each group of folds.
     """
-    if sample is None or not _are_few(classifier.statistics, sample):
+    groups = 0 if sample is None else _groups(classifier.statistics, sample)
+    if sample is None or not groups:
         return tuning
     known = classifier.checked_scores
     if known is not None and known[0] is tuning:
         return replace(tuning, scored=known[1])
-    scored = _chosen_anew(classifier, sample)
+    scored = _chosen_anew(classifier, sample, groups)
     classifier.checked_scores = tuning, scored
     return replace(tuning, scored=scored)
 
 
-def _are_few(statistics: Statistics, sample: Sample) -> bool:
+def _groups(statistics: Statistics, sample: Sample) -> int:
+    """Tell without how many groups of rows all is chosen anew; 0 where there are too many rows."""
     blocks = statistics.schema.counted
     size = statistics.n_rows * len(blocks) * len(statistics.classes)
     single = all(b.pairing is None and b.kind in (Kind.LABELS, Kind.NUMBERS) for b in blocks)
     every = sample.is_whole and sample.n_rows == statistics.n_rows
-    return single and every and size <= FEW and not statistics.is_approximate
+    if not (single and every and size <= SOME) or statistics.is_approximate:
+        return 0
+    return FOLDS if size <= FEW or statistics.n_rows < FEW_ROWS else GROUPS
 
 
-def _chosen_anew(classifier: Fitted, sample: Sample) -> SampleScores:
-    """Score each fold of the rows by a model that was chosen without it."""
+def _chosen_anew(classifier: Fitted, sample: Sample, groups: int) -> SampleScores:
+    """Score each row by a model that was chosen without its group of folds, and put that right.
+
+    Such models lack 1/g of the rows, and are worse than the model for it. What a loss has too much
+    by what was learned from n rows falls as 1/n, and on the rows that were learned it has as much
+    too little. So the difference of the two losses tells what more rows will gain:
+
+        loss = loss_not_learned − (loss_not_learned − loss_learned) / 2g
+
+    The scores are moved to this loss, towards those of models that have learned the row.
+    """
     from priory.tuning.fold_models import fold_models, in_folds
 
     statistics = classifier.statistics
     settings = replace(classifier.settings, class_prior=None)  # it is put in afterwards
     parts, fold = in_folds(sample)
-    scores = np.empty((len(fold), len(statistics.classes)))
-    for one in fold_models(statistics, settings, sample):
-        joint = np.full((len(one.part), len(statistics.classes)), -np.inf)
-        if one.model is not None:
-            joint = one.model.log_joint(one.part.frame)
-        scores[fold == one.number] = _normalized(joint, one.others)
+    frame = with_pairs(parts.frame, statistics.schema)
     places = {label_key(label): k for k, label in enumerate(statistics.classes)}
     y = np.array([places.get(label_key(label), -1) for label in sample.y.labels], dtype=np.int32)
-    return SampleScores(y[parts.y.codes], scores, parts.rows, parts.weight, parts.hashes, fold)
+    known = y[parts.y.codes], parts.weight
+    without, learned = (np.zeros((len(fold), len(statistics.classes))) for _ in range(2))
+    found = list(fold_models(statistics, settings, sample, groups))
+    for one in found:
+        joint = np.full(without.shape, -np.inf)
+        if one.model is not None:
+            joint = one.model.log_joint(frame)
+        told, own = _normalized(joint, one.others), fold % groups == one.number
+        without[own] = told[own]
+        learned[~own] += np.maximum(told[~own], LEAST) / max(len(found) - 1, 1)
+    scores = without if len(found) < 2 else _moved(without, learned, 0.5 / groups, known)
+    return SampleScores(known[0], scores, parts.rows, parts.weight, parts.hashes, fold)
+
+
+def _moved(
+    scores: FloatArray, others: FloatArray, share: float, known: tuple[AnyArray, FloatArray]
+) -> FloatArray:
+    """Move scores towards others until their loss has come so far, a share of the way."""
+    there, aim = _loss(others, *known), _loss(scores, *known)
+    if there >= aim:
+        return scores
+    aim -= share * (aim - there)
+    low, high = 0.0, 1.0
+    for _ in range(20):
+        middle = 0.5 * (low + high)
+        moved = scores + middle * (others - np.maximum(scores, LEAST))
+        low, high = (middle, high) if _loss(moved, *known) > aim else (low, middle)
+    return moved
+
+
+def _loss(scores: FloatArray, y: AnyArray, weight: FloatArray) -> float:
+    """Compute the mean log-loss of scores, which need not be normalised."""
+    told = np.maximum(scores, LEAST)
+    told = told - told.max(axis=1, keepdims=True)
+    told -= np.log(np.exp(told).sum(axis=1, keepdims=True))
+    return float(-np.dot(weight, told[np.arange(len(y)), y]) / weight.sum())
 
 
 def _normalized(joint: FloatArray, others: Statistics) -> FloatArray:

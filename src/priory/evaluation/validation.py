@@ -28,8 +28,8 @@ def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Eval
     A row is subtracted from the statistics, so this costs two to three prediction passes. The rows
     must be training rows of the model, all or some; an unfitted model is fitted first. What was
     tuned is cross-fitted, and `how` says so: a row is scored without its fold, of few rows by a
-    model that was tuned anew without it, which takes ten fits. A row is left out with all its
-    weight.
+    model that was tuned anew without it, which takes five or ten fits, and as all rows but it would
+    do. A row is left out with all its weight.
 
     >>> from priory import NaiveBayes
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Overcast", "Rain"]}

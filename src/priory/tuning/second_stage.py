@@ -37,8 +37,9 @@ __all__ = ["SecondStage", "correct_texts", "has_second_stage", "most_texts"]
 
 EVIDENCE = Words("evidence", "log")
 
-MOST_SCORES = 20_000_000
-"""So many scores (texts × classes) are kept at most of a table of texts alone."""
+MOST_SCORES = 8_000_000
+"""So many scores (texts × classes) are kept at most of a table of texts alone: of many classes more
+texts take long, and gain little."""
 
 LEAST_TRUST = 1e-3
 """The evidence keeps a weight, however much its correction says."""

@@ -255,8 +255,9 @@ class WordProblem:
         found = object.__new__(WordProblem)
         made = ("looked_at", "_sorted", "keys")
         found.__dict__ |= {k: v for k, v in self.__dict__.items() if k not in made}
-        found.offset = _float32(self.offset)
-        found.offset += np.float32(trust) * (evidence - self.evidence)
+        found.offset = evidence - self.evidence
+        found.offset *= np.float32(trust)
+        found.offset += self.offset
         found.evidence = evidence
         return found
 
@@ -271,7 +272,7 @@ class WordProblem:
         active = np.empty((n, ACTIVE), dtype=np.int32)
         for some in self._stretches():
             given, y = self.offset[some], self.y[some]
-            likeliest = np.argpartition(-given, ACTIVE - 1, axis=1)[:, :ACTIVE]
+            likeliest = np.argpartition(given, S - ACTIVE, axis=1)[:, S - ACTIVE :]
             missed = ~(likeliest == y[:, None]).any(axis=1)
             least = np.take_along_axis(given, likeliest, axis=1).argmin(axis=1)
             likeliest[missed, least[missed]] = y[missed]
