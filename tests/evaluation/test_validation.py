@@ -46,8 +46,11 @@ def test_a_figure_is_put_right_for_the_rows_that_models_without_a_fold_lack():
         learned[fold != f] += found[fold != f] / (FOLDS - 1)
     without, of_learned = log_loss(y, softmax(scores, 1)), log_loss(y, softmax(learned, 1))
     assert of_learned < without - 0.05
-    told = leave_one_out(NaiveBayes(), X, y).log_loss
+    model = NaiveBayes().fit(X, y)
+    told = leave_one_out(model, X, y).log_loss
     assert told == pytest.approx(without - (without - of_learned) / (2 * FOLDS), abs=1e-3)
+    kept = model.classifier_.checked_scores[1].scores  # thresholds are found on these
+    np.testing.assert_allclose(np.exp(kept).sum(axis=1), 1.0, rtol=1e-12)
 
 
 def test_a_class_of_one_row_and_rows_that_are_all_alike_have_figures():

@@ -191,15 +191,18 @@ def _moved(
         middle = 0.5 * (low + high)
         moved = scores + middle * (others - np.maximum(scores, LEAST))
         low, high = (middle, high) if _loss(moved, *known) > aim else (low, middle)
-    return moved
+    return _log_probabilities(moved)
 
 
 def _loss(scores: FloatArray, y: AnyArray, weight: FloatArray) -> float:
     """Compute the mean log-loss of scores, which need not be normalised."""
-    told = np.maximum(scores, LEAST)
-    told = told - told.max(axis=1, keepdims=True)
-    told -= np.log(np.exp(told).sum(axis=1, keepdims=True))
+    told = _log_probabilities(np.maximum(scores, LEAST))
     return float(-np.dot(weight, told[np.arange(len(y)), y]) / weight.sum())
+
+
+def _log_probabilities(scores: FloatArray) -> FloatArray:
+    told = scores - scores.max(axis=1, keepdims=True)
+    return np.asarray(told - np.log(np.exp(told).sum(axis=1, keepdims=True)))
 
 
 def _normalized(joint: FloatArray, others: Statistics) -> FloatArray:
