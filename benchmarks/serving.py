@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from tests.serving.servers import Server, free_port
 
+from benchmarks.report import write_part
 from benchmarks.store import load_average
 
 PAGE = Path(__file__).with_name("serving.md")
@@ -184,8 +185,6 @@ def save(folder: Path, name: str) -> Path:
 def single(folder: Path) -> list[str]:
     """Measure single rows: priory and the peer, turn by turn."""
     lines = [
-        "## Single rows",
-        "",
         f"{CLIENTS} connections, one row a request, the best of {ROUNDS} turns of 4,000 requests "
         "with the other between them; one worker each. Processor time is "
         "the server's, the least of the turns; the client takes the rest of the machine.",
@@ -224,10 +223,8 @@ def batch(folder: Path) -> list[str]:
     import pyarrow as pa
 
     lines = [
-        "## A batch of 100,000 rows",
-        "",
-        "One request, the best of three, turn by turn; from sending to the whole answer, in the "
-        "kind that was sent.",
+        "100,000 rows in one request, the best of three, turn by turn; from sending to the whole "
+        "answer, in the kind that was sent.",
         "",
         "| table | JSON rows | Arrow stream | ratio | JSON body | Arrow body |",
         "|---|---:|---:|---:|---:|---:|",
@@ -274,8 +271,6 @@ def flat(folder: Path, seconds: float) -> list[str]:
         told.append((total, memory(server.process.pid)))
     some = [*told[:: max(1, len(told) // 8)], told[-1]]
     lines = [
-        "## Memory",
-        "",
         f"The resident memory of the server over {total:,} single-row requests (at most 1,000,000, "
         f"and {seconds:.0f} s).",
         "",
@@ -301,8 +296,6 @@ def kill(folder: Path, times: int) -> list[str]:
         right += kept == 14 + acknowledged
     assert load(path).statistics.n_rows == 14 + acknowledged
     return [
-        "## kill −9 while it learns",
-        "",
         f"Killed {killed} times while three clients taught it, and started again: the rows in the "
         f"file were those acknowledged {right} times; {acknowledged:,} rows in all.",
         "",
@@ -310,7 +303,7 @@ def kill(folder: Path, times: int) -> list[str]:
 
 
 def main() -> None:
-    """Measure what is asked for, and write or print it."""
+    """Measure what is asked for, and write it to its part of the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=["single", "batch", "memory", "kill"])
     parser.add_argument("--times", type=int, default=50, help="of kill")
@@ -324,21 +317,16 @@ def main() -> None:
             "kill": lambda: kill(folder, given.times),
             "memory": lambda: flat(folder, given.seconds),
         }
-        top = [
-            "# Serving, measured",
-            "",
-            "Written by `python -m benchmarks.serving`. Client and server share the machine.",
-            "",
-            f"- {os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python "
-            f"{platform.python_version()}; load average before the run: {load_average():.1f}",
-            "",
-        ]
         for part in [given.part] if given.part else parts:
-            found = parts[part]()
-            print("\n".join(found), flush=True)
-            top += found
-            if not given.part:
-                PAGE.write_text("\n".join(top).rstrip() + "\n", encoding="utf-8")
+            machine = (
+                f"- {os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python "
+                f"{platform.python_version()}; client and server share them; load average before: "
+                f"{load_average():.1f}"
+            )
+            command = f"`python -m benchmarks.serving --part {part}`"
+            text = "\n".join([*parts[part](), machine, "", command])
+            print(text, flush=True)
+            write_part(PAGE, "Serving, measured", part, text + "\n")
 
 
 if __name__ == "__main__":
