@@ -134,6 +134,9 @@ SOUND = {
     "left_over": lambda: (
         screening.left_over, [i4(N), i4(N), 1, 1, f8(N, 2), f8(N, 2), 4.0]
     ),
+    "text_checksums": lambda: (
+        hashes.text_checksums, [np.zeros(N, np.uint8), i8(D), np.zeros(D - 1, np.uint64)]
+    ),
     "add_numbers": lambda: (hashes.add_numbers, [np.zeros(N, np.uint64), f8(N), 1]),
     "encode_objects": lambda: (labels.encode_objects, [np.array(["a", 1, None], dtype=object)]),
     "encode_integers": lambda: (labels.encode_integers, [i8(N)]),

@@ -1,9 +1,11 @@
+import zlib
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priory.kernels.hashes import add_numbers
+from priory.kernels.hashes import add_numbers, text_checksums
 
 HASHES = st.integers(0, 2**64 - 1)
 
@@ -36,3 +38,27 @@ def test_minus_zero_is_zero():
 def test_sizes_that_do_not_fit():
     with pytest.raises(ValueError, match="2 hashes and 3 values"):
         add_numbers(uint64([1, 2]), np.zeros(3), 0)
+
+
+@given(st.lists(st.binary(max_size=40)))
+def test_checksums_of_texts_are_those_of_zlib(texts):
+    assert checksums(texts) == [zlib.crc32(text) | zlib.adler32(text) << 32 for text in texts]
+
+
+@pytest.mark.parametrize("n", [5_551, 5_552, 5_553, 1_000_000])
+def test_checksums_of_long_texts_do_not_overflow(n):
+    text = b"\xff" * n
+    assert checksums([b"", text]) == [1 << 32, zlib.crc32(text) | zlib.adler32(text) << 32]
+
+
+def checksums(texts):
+    out = np.zeros(len(texts), dtype=np.uint64)
+    ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    text_checksums(np.frombuffer(b"".join(texts), dtype=np.uint8), ends, out)
+    return out.tolist()
+
+
+@pytest.mark.parametrize("offsets", [[0, 4], [-1, 2], [2, 1], [0, 1, 2]])
+def test_texts_lie_within_the_bytes(offsets):
+    with pytest.raises(ValueError, match=r"within the 3 bytes|3 offsets for 1 texts"):
+        text_checksums(np.zeros(3, np.uint8), np.array(offsets), np.zeros(1, np.uint64))

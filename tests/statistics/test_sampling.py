@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from priory.data.columns import Frame, Labels, Numbers
+from priory.statistics.hashing import row_hashes
 from priory.statistics.sampling import FEW, Pool, Sample
 
 
@@ -56,7 +57,7 @@ def test_more_rows_are_let_in_only_if_they_may_stay():
     frame, y, _ = drawn(6_000, 100_000, seed=2)
     sample = Sample.of(frame.take(slice(0, 4_000)), y.take(slice(0, 4_000)), None, 200)
     rest = slice(4_000, 6_000)
-    let_in = sample.lets_in(frame.take(rest), y.take(rest))
+    let_in = sample.lets_in(row_hashes(frame.take(rest), y.take(rest)), y.take(rest))
     assert 0 < let_in.mean() < 0.2
     whole = Sample.of(frame, y, None, 200)
     assert set(whole.frame["x"].values[:, 0]) <= {

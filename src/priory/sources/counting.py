@@ -198,6 +198,8 @@ class Tally:
             task.settings, schema, sample_size=task.sample_size, in_batches=True
         )
         self._classes: set[Any] = set()
+        words = (block.columns for block in schema if block.kind is Kind.WORDS)
+        self._texts = {name for columns in words for name in columns}  # which are no labels
         self.misread: dict[str, str] = {}
         """The columns that hold something else, with an example."""
         self.fractions: set[str] = set()
@@ -221,7 +223,7 @@ class Tally:
         if not labels.labels:
             return None
         raw = batch.table(task.features)
-        raw.read_columns(raw.names)
+        raw.read_columns([name for name in raw.names if name not in self._texts])
         if self.misread:
             self._counter.pool = None  # all rows are read once more
         self._counter.add(raw, labels, weight)

@@ -6,10 +6,8 @@ the columns matters, nor whether a column that has been empty so far is there.
 
 from __future__ import annotations
 
-import zlib
 from functools import lru_cache, partial
 from hashlib import blake2b
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,7 @@ from priory.base.parallel import in_parallel, stretches, thread_count
 from priory.base.typing import AnyArray, CodeArray, FloatArray, Label
 from priory.data.columns import Combined, Counts, Frame, Labels, Numbers, Pairs, SparseRows
 from priory.data.texts import Texts
-from priory.kernels.hashes import add_numbers
+from priory.kernels.hashes import add_numbers, text_checksums
 
 __all__ = ["class_hashes", "label_hashes", "number_hashes", "number_seed", "row_hashes"]
 
@@ -111,10 +109,13 @@ def _of_label(label: Label) -> int:
 
 
 def _texts(column: Texts, seed: np.uint64) -> AnyArray:
-    data, ends = np.ascontiguousarray(column.data).data, column.offsets.tolist()
-    texts = [data[a:b] for a, b in pairwise(ends)]
-    hashes = [zlib.crc32(text) | zlib.adler32(text) << 32 for text in texts]
-    return np.where(column.missing, 0, _mixed(np.array(hashes, dtype=np.uint64) ^ seed))
+    hashes = np.zeros(len(column), dtype=np.uint64)
+    text_checksums(
+        np.ascontiguousarray(column.data, dtype=np.uint8),
+        np.ascontiguousarray(column.offsets, dtype=np.int64),
+        hashes,
+    )
+    return np.where(column.missing, 0, _mixed(hashes ^ seed))
 
 
 def _counts(column: Counts, seed: np.uint64) -> AnyArray:

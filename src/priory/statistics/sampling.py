@@ -56,9 +56,16 @@ class Sample:
     """Of each class, the hash up to which all of its rows are here; in the order of y.labels."""
 
     @classmethod
-    def of(cls, frame: Frame, y: Labels, weight: FloatArray | None, size: int) -> Sample:
-        """Sample some rows; those of weight 0 are not rows."""
-        hashes = row_hashes(frame, y)
+    def of(
+        cls,
+        frame: Frame,
+        y: Labels,
+        weight: FloatArray | None,
+        size: int,
+        hashes: AnyArray | None = None,
+    ) -> Sample:
+        """Sample some rows, whose hashes may be known; those of weight 0 are not rows."""
+        hashes = row_hashes(frame, y) if hashes is None else hashes
         rows, bounds = least_hashes(hashes, y, size, None if weight is None else weight > 0)
         own = np.ones(len(rows)) if weight is None else weight[rows]
         found, first, which = np.unique(hashes[rows], return_index=True, return_inverse=True)
@@ -173,9 +180,9 @@ class Sample:
         hashes = row_hashes(frame, y)
         return (hashes > self._bound(y)) | np.isin(hashes, self.hashes)
 
-    def lets_in(self, frame: Frame, y: Labels) -> BoolArray:
+    def lets_in(self, hashes: AnyArray, y: Labels) -> BoolArray:
         """Say which more rows may be of the sample, whatever else will come."""
-        return np.asarray(row_hashes(frame, y) <= self._bound(y))
+        return np.asarray(hashes <= self._bound(y))
 
     def _bound(self, y: Labels) -> AnyArray:
         """Find the hash up to which all rows of the class of each row are here."""
@@ -229,11 +236,12 @@ class Pool:
 
     def add(self, frame: Frame, y: Labels, weight: FloatArray | None = None) -> None:
         """Look at some more rows; those of weight 0 are not rows."""
-        own = np.arange(len(frame))  # a copy: the rows are the user's
+        own, hashes = np.arange(len(frame)), None  # a copy: the rows are the user's
         if len(frame) >= FEW and self._sample is not None and not self._sample.is_whole:
-            own = np.flatnonzero(self._sample.lets_in(frame, y))  # few, of many rows
+            hashes = row_hashes(frame, y)
+            own = np.flatnonzero(self._sample.lets_in(hashes, y))  # few, of many rows
         if len(own) >= 4 * self._enough:
-            self.join(Sample.of(frame, y, weight, self._size))
+            self.join(Sample.of(frame, y, weight, self._size, hashes))
             return
         weights = np.ones(len(own)) if weight is None else weight[own]
         self._waiting.append((frame.take(own), y.take(own), weights))
