@@ -123,6 +123,15 @@ def test_a_line_too_short_is_an_error_that_tells_it(tmp_path, small_pieces):
     assert found.statistics.n_rows == 54
 
 
+def test_a_bad_row_after_a_quote_within_a_value_is_told(tmp_path):
+    """Where a line ends within what may be quotes, rows are fewer than they seem."""
+    path = tmp_path / "odd.csv"
+    rows = [b'no,",NULL', b"no,a\nb,{", b'no,\r,"a,b"', b"yes,a\nb,x", b'yes,{,""']
+    path.write_bytes(b"\r\n".join([b"y,a,b", *rows]))
+    with pytest.raises(InputError, match=r"odd\.csv has 2 values"):
+        priory.train(str(path), "y", settings=priory.Settings.textbook())
+
+
 def test_quotes_that_are_never_closed(tmp_path):
     path = tmp_path / "a.csv"
     for text, line in [

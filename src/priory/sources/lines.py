@@ -31,7 +31,9 @@ class Lines:
     quoted: bool
 
     def __call__(self, row: int) -> str:
-        """Name a row."""
+        """Name a row; where quotes stand within values, lines and rows cannot be told apart."""
+        if row >= len(self._of_rows):
+            return f"a row from line {self.first:,} on of {self.head.path}"
         return f"line {self.first + self._of_rows[row]:,} of {self.head.path}"
 
     @property
