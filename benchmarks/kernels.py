@@ -12,8 +12,10 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from zlib import adler32, crc32
 
 import numpy as np
 import pyarrow as pa
@@ -277,6 +279,20 @@ def _hashes(rng: np.random.Generator, size: int) -> Iterator[Case]:
         "hashes.add_numbers", "NumPy: the mixer of splitmix64, twice", f"{size:,} numbers",
         lambda: into(hashes.add_numbers, values, 7),
         lambda: start + mixed(mixed((values + 0.0).view(np.uint64)) ^ np.uint64(7)),
+    )  # fmt: skip
+    texts = rng.integers(32, 127, size, dtype=np.uint8)
+    ends = np.append(np.arange(0, size, 200), size)
+    parts = [texts[a:b].tobytes() for a, b in pairwise(ends.tolist())]
+
+    def checksums() -> Any:
+        out = np.zeros(len(ends) - 1, dtype=np.uint64)
+        hashes.text_checksums(texts, ends, out)
+        return out
+
+    yield Case(
+        "hashes.text_checksums", "zlib: crc32 and adler32 of each text", f"{size:,} bytes",
+        checksums,
+        lambda: np.array([crc32(t) | adler32(t) << 32 for t in parts], dtype=np.uint64),
     )  # fmt: skip
 
 

@@ -188,7 +188,10 @@ class _FoldedColumn:
         taken = MomentsTable.count(
             self.block, self.values, rows.place, rows.own_or_none, self.n_places
         )
-        return table.moments.only_classes(np.tile(np.arange(K), FOLDS)) - taken
+        whole = table.moments.only_classes(np.tile(np.arange(K), FOLDS))
+        left = whole - taken
+        # Weights that leave may leave their rounding, of which no mean can be taken.
+        return replace(left, rows=np.where(left.weight > 1e-9 * whole.weight, left.rows, 0))
 
     def _cells_left(self, whole: CellsTable) -> CellsTable:
         """Count the numbers of each cell without each fold, by the cells that rows are in."""
