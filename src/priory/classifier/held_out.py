@@ -34,9 +34,6 @@ FEW, SOME = 30_000, 300_000
 GROUPS, FEW_ROWS = 5, 500
 """Folds are put together to so many where that is more, unless there are fewer rows than this."""
 
-LEAST = -60.0
-"""A score is no lower than this in a loss: e^−60 is never."""
-
 SELECTED = "leave-one-out, with columns selected by all rows"
 
 
@@ -157,6 +154,7 @@ def _chosen_anew(classifier: Fitted, sample: Sample, groups: int) -> SampleScore
     The scores are moved to this loss, towards those of models that have learned the row.
     """
     from priory.tuning.fold_models import fold_models, in_folds
+    from priory.tuning.folds import LEAST_SCORE
 
     statistics = classifier.statistics
     settings = replace(classifier.settings, class_prior=None)  # it is put in afterwards
@@ -166,43 +164,37 @@ def _chosen_anew(classifier: Fitted, sample: Sample, groups: int) -> SampleScore
     y = np.array([places.get(label_key(label), -1) for label in sample.y.labels], dtype=np.int32)
     known = y[parts.y.codes], parts.weight
     without, learned = (np.zeros((len(fold), len(statistics.classes))) for _ in range(2))
-    found = list(fold_models(statistics, settings, sample, groups))
-    for one in found:
+    n_models = len(set((fold % groups).tolist()))
+    for one in fold_models(statistics, settings, sample, groups):
         joint = np.full(without.shape, -np.inf)
         if one.model is not None:
             joint = one.model.log_joint(frame)
         told, own = _normalized(joint, one.others), fold % groups == one.number
         without[own] = told[own]
-        learned[~own] += np.maximum(told[~own], LEAST) / max(len(found) - 1, 1)
-    scores = without if len(found) < 2 else _moved(without, learned, 0.5 / groups, known)
-    return SampleScores(known[0], scores, parts.rows, parts.weight, parts.hashes, fold)
+        learned[~own] += np.maximum(told[~own], LEAST_SCORE) / max(n_models - 1, 1)
+    if n_models > 1 and len(statistics.classes) > 1:
+        without = _normalized(_moved(without, learned, 0.5 / groups, known), statistics)
+    return SampleScores(known[0], without, parts.rows, parts.weight, parts.hashes, fold)
 
 
 def _moved(
     scores: FloatArray, others: FloatArray, share: float, known: tuple[AnyArray, FloatArray]
 ) -> FloatArray:
     """Move scores towards others until their loss has come so far, a share of the way."""
-    there, aim = _loss(others, *known), _loss(scores, *known)
+    from priory.tuning.calibration import log_loss
+    from priory.tuning.folds import LEAST_SCORE
+
+    given = np.maximum(scores, LEAST_SCORE)
+    there, aim = log_loss(others, *known), log_loss(given, *known)
     if there >= aim:
         return scores
     aim -= share * (aim - there)
     low, high = 0.0, 1.0
     for _ in range(20):
         middle = 0.5 * (low + high)
-        moved = scores + middle * (others - np.maximum(scores, LEAST))
-        low, high = (middle, high) if _loss(moved, *known) > aim else (low, middle)
-    return _log_probabilities(moved)
-
-
-def _loss(scores: FloatArray, y: AnyArray, weight: FloatArray) -> float:
-    """Compute the mean log-loss of scores, which need not be normalised."""
-    told = _log_probabilities(np.maximum(scores, LEAST))
-    return float(-np.dot(weight, told[np.arange(len(y)), y]) / weight.sum())
-
-
-def _log_probabilities(scores: FloatArray) -> FloatArray:
-    told = scores - scores.max(axis=1, keepdims=True)
-    return np.asarray(told - np.log(np.exp(told).sum(axis=1, keepdims=True)))
+        loss = log_loss(given + middle * (others - given), *known)
+        low, high = (middle, high) if loss > aim else (low, middle)
+    return scores + middle * (others - given)
 
 
 def _normalized(joint: FloatArray, others: Statistics) -> FloatArray:
