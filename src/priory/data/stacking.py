@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from priory.base.labels import label_key
+from priory.base.labels import label_keys
 from priory.base.typing import Label
 from priory.data.columns import Column, Combined, Counts, Frame, Labels, Numbers, Pairs, SparseRows
 from priory.data.texts import Strings, Texts
@@ -52,10 +52,11 @@ def stack_labels(parts: Sequence[Labels]) -> Labels:
     labels: list[Label] = []
     codes = []
     for part in parts:
-        for label in part.labels:
-            if places.setdefault(label_key(label), len(labels)) == len(labels):
-                labels.append(label)
-        where = [places[label_key(label)] for label in part.labels]
+        where = [places.setdefault(key, len(places)) for key in label_keys(part.labels)]
+        if len(labels) < len(places):
+            for label, place in zip(part.labels, where, strict=True):
+                if place == len(labels):
+                    labels.append(label)
         codes.append(np.array([*where, -1], dtype=np.int32)[part.codes])
     return Labels(np.concatenate(codes), tuple(labels))
 

@@ -99,12 +99,29 @@ def without_gaps(texts: Any, reading: Reading) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if reading.na_values:
-        gaps = pa.array(["", *reading.na_values])
-        is_gap = pc.is_in(pc.utf8_trim_whitespace(texts), value_set=gaps)
-    else:
-        is_gap = pc.equal(texts, "")
+    if not reading.na_values:
+        return _without_empty(texts)
+    gaps = pa.array(["", *reading.na_values])
+    is_gap = pc.is_in(pc.utf8_trim_whitespace(texts), value_set=gaps)
     return pc.if_else(is_gap, None, texts) if pc.any(is_gap).as_py() else texts
+
+
+def _without_empty(texts: Any) -> Any:
+    """Make empty strings missing, which takes a bit for each string, and no copy of them."""
+    import pyarrow as pa
+
+    if isinstance(texts, pa.ChunkedArray):
+        return pa.chunked_array([_without_empty(chunk) for chunk in texts.chunks], texts.type)
+    if not len(texts):
+        return texts
+    _, ends, characters = texts.buffers()
+    own = np.frombuffer(ends, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    is_empty = own[1:] == own[:-1]
+    if not is_empty.any():
+        return texts
+    there = np.packbits(~(is_empty | arrow_nulls(texts)), bitorder="little")
+    buffers = [pa.py_buffer(there), pa.py_buffer(own), characters]
+    return pa.Array.from_buffers(texts.type, len(texts), buffers)
 
 
 def strings_of(column: Any) -> Any | None:

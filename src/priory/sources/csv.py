@@ -84,14 +84,16 @@ class CsvSource(TextSource):
             for piece in self._pieces(head, FIRST_PIECE):
                 if not piece.quoted and piece.rows.count(b"\n") > lines:
                     parts = piece.rows.split(b"\n", lines)[:lines]
-                    piece = replace(piece, rows=b"\n".join([*parts, b""]))
+                    some = b"\n".join([*parts, b""])
+                    piece = replace(piece, data=some, size=len(some))
                 pieces.append(piece)
                 lines, size = lines - piece.rows.count(b"\n"), size - len(piece.rows)
                 if lines <= 0 or size <= 0:
                     break
             if pieces:
                 rows = b"".join(piece.rows for piece in pieces)
-                yield replace(pieces[0], rows=rows, quoted=any(p.quoted for p in pieces))
+                quoted = any(piece.quoted for piece in pieces)
+                yield replace(pieces[0], data=rows, size=len(rows), quoted=quoted)
             if lines <= 0 or size <= 0:
                 return
 
@@ -149,10 +151,11 @@ class CsvSource(TextSource):
                             f"{head.path} has a line of more than {LONGEST:,} bytes: it is no "
                             "table of text, or its lines do not end."
                         )
-                    rest, rows = data[end:], [data[:end]]
-                    del data, more  # a piece is large
+                    rest = data[end:]
+                    piece = [_Piece(data, end, quoted, odd, head, start, self.reading)]
+                    del data, more  # a piece is large: nothing else may hold it
                     if end:
-                        yield _Piece(rows.pop(), quoted, odd, head, start, self.reading)
+                        yield piece.pop()
                     start += end
 
     def _parsed(self, forms: Mapping[str, Form], piece: _Piece) -> Iterator[Batch]:
@@ -197,13 +200,20 @@ class CsvSource(TextSource):
 class _Piece:
     """Some whole rows of a file, from a byte on."""
 
-    rows: bytes
+    data: bytes
+    size: int
+    """Where the last row ends; what follows belongs to the next piece."""
     quoted: bool
     odd: bool
     """Whether the number of quotes is odd, so that one may never be closed."""
     head: CsvHead
     start: int
     reading: Reading
+
+    @property
+    def rows(self) -> bytes:
+        """The text of the rows."""
+        return self.data[: self.size]
 
     def inferred(self) -> dict[str, Form | None]:
         """Find what Arrow takes each column for; None where there is nothing, or gaps alone."""
@@ -228,7 +238,7 @@ class _Piece:
         n_blocks = 1 if is_serial or is_wide else 4  # of many columns each is converted by itself
         options = csv.ReadOptions(
             column_names=list(self.head.columns),
-            block_size=len(self.rows) // n_blocks + SMALLEST_BLOCK,
+            block_size=self.size // n_blocks + SMALLEST_BLOCK,
             use_threads=not is_serial,
         )
         parse = csv.ParseOptions(
@@ -242,7 +252,7 @@ class _Piece:
             include_columns=list(forms),
             decimal_point=reading.decimal,
         )
-        rows = pa.BufferReader(self.rows)
+        rows = pa.BufferReader(pa.py_buffer(self.data).slice(0, self.size))
         if not is_wide:
             return csv.read_csv(rows, options, parse, convert)
         # A pool that gives back what it freed, whichever thread it was: holes of thousands of
@@ -286,7 +296,7 @@ class _Piece:
     @cached_property
     def place(self) -> Callable[[int], str]:
         """Name a row by its line; without the rows, which would be kept with every batch."""
-        return Lines(self.head, self.reading.encoding, self.start, len(self.rows), self.quoted)
+        return Lines(self.head, self.reading.encoding, self.start, self.size, self.quoted)
 
     def _not_text(self, error: Exception) -> InputError:
         try:

@@ -232,7 +232,7 @@ class Pool:
     def __init__(self, size: int, sample: Sample | None = None) -> None:
         self._size, self._sample = size, sample
         self._waiting: list[tuple[Frame, Labels, FloatArray]] = []
-        self._enough = max(FEW, size // 16)  # every look at the sample goes over all of it
+        self._enough = max(FEW, size // 4)  # every look at the sample goes over all of it
 
     def add(self, frame: Frame, y: Labels, weight: FloatArray | None = None) -> None:
         """Look at some more rows; those of weight 0 are not rows."""
