@@ -35,6 +35,30 @@ def model_of(texts, y, **options):
     return TextNB(analyzer="word", **options).fit(texts, y)
 
 
+@pytest.fixture
+def always(monkeypatch):
+    """Correct words however few the texts are."""
+    monkeypatch.setattr("priory.tuning.tuning.FEW_TEXTS", 0)
+
+
+@pytest.mark.parametrize("per_class", [3, 10])
+def test_few_texts_of_many_classes_are_told_apart(per_class):
+    # Of so few texts, nearly all words of a text are unknown without its fold.
+    rng = np.random.default_rng(0)
+    topics = [[f"t{k}x{i}" for i in range(40)] for k in range(20)]
+
+    def text(k):
+        return " ".join([*rng.choice(topics[k], 12), *(f"w{i}" for i in rng.integers(0, 300, 40))])
+
+    y = np.repeat(np.arange(20), per_class)
+    truth = np.repeat(np.arange(20), 10)
+    model = model_of([text(k) for k in y], y)
+    judged = priory.evaluate(model, [text(k) for k in truth], truth)
+    assert model.classifier_.tuning.choices["text"].family.readout != "evidence"
+    assert judged.accuracy > 0.9
+    assert judged.log_loss < 0.7 * np.log(20)
+
+
 @pytest.mark.parametrize("classes", [2, 3, 40])
 def test_words_are_corrected_and_texts_that_were_not_learned_gain(classes):
     texts, y = drawn(3000, classes)
@@ -54,7 +78,7 @@ def test_words_are_corrected_and_texts_that_were_not_learned_gain(classes):
 
 
 @pytest.mark.parametrize("classes", [2, 3, 40])
-def test_terms_add_up_to_the_probabilities(classes):
+def test_terms_add_up_to_the_probabilities(always, classes):
     texts, y = drawn(2000, classes)
     model = model_of(texts, y)
     assert model.classifier_.tuning.words

@@ -45,6 +45,9 @@ BIAS_RIDGE = 1.0
 DOUBT = 20.0
 """How much is doubted before the rows speak: a temperature t costs 20 t nats."""
 
+TEXT_DOUBT = 1.0
+"""The same of texts alone. What words say is normalised: their t is above 1, not far below it."""
+
 HOLD = 3.0
 """How strongly a temperature above 1 is held to it: (3/2) log² t."""
 
@@ -157,7 +160,11 @@ def learn_temperature(
 
 @quiet
 def learn_weights(
-    terms: AnyArray, rows: Rows, one_for_all: bool = False, centre: FloatArray | None = None
+    terms: AnyArray,
+    rows: Rows,
+    one_for_all: bool = False,
+    centre: FloatArray | None = None,
+    doubt: float = DOUBT,
 ) -> LearnedWeights:
     """Learn weights of at least 0 and biases with the least penalised log-loss.
 
@@ -174,7 +181,7 @@ def learn_weights(
     n_terms = len(terms)
     free = np.ones(n_terms, dtype=np.bool_) if centre is None or one_for_all else np.isnan(centre)
     total = (terms if free.all() else terms[free]).sum(axis=0, dtype=np.float64)
-    t = learn_temperature(rows.prior, total, rows.y, rows.weight, DOUBT, HOLD)
+    t = learn_temperature(rows.prior, total, rows.y, rows.weight, doubt, HOLD)
     if one_for_all:
         scaled = (t * total)[None].astype(np.float32)
         found = _newton(scaled, rows, _Held.to(1.0, 1), 4)

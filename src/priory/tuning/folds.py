@@ -116,11 +116,16 @@ class FoldedRows:
 
     @cached_property
     def log_prior(self) -> FloatArray:
-        """Log (n_k + 1) / (n + K) without each fold: a class does not vanish with its rows."""
-        n = self.without
-        seen = self.statistics.weight > 0
-        prior = np.log((n + 1.0) / (n.sum(axis=1, keepdims=True) + seen.sum()))
-        return np.where(seen, prior, LEAST_SCORE)  # one that was never seen is never right
+        """Log (n_k + 1) / (n + K), the same without each fold.
+
+        The rows of a fold take their shares of the classes along: of classes with few rows, every
+        row would be of a class that is rarer where it is left out, and what the columns say would
+        be learned to be worth less than it is.
+        """
+        n = self.statistics.weight
+        prior = np.log((n + 1.0) / (n.sum() + (n > 0).sum()))
+        found = np.where(n > 0, prior, LEAST_SCORE)  # one that was never seen is never right
+        return np.repeat(found[None], FOLDS, axis=0)
 
     @cached_property
     def prior(self) -> FloatArray:

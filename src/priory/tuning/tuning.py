@@ -41,10 +41,13 @@ from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import Table
 from priory.tuning.calibration import (
+    DOUBT,
+    TEXT_DOUBT,
     LearnedWeights,
     Rows,
     cross_fitted,
     learn_weights,
+    log_loss,
 )
 from priory.tuning.choices import choices_for, prior_of
 from priory.tuning.corrections import (
@@ -88,14 +91,34 @@ LEAST_TRUST = 0.05
 ROWS_PER_CODE = 5
 """So many rows for each of their values must there be before integers may be codes."""
 
+FEW_TEXTS, FEW_OF_CLASS = 4_000, 200
+"""Of so few texts, in all and of each class, a read-out alone may predict better than words that
+are corrected one by one: of each word there is too little to go by. So both are tried."""
+
+CLEARLY_LESS = 0.94
+"""The loss of corrected words is that of rows left out by fifths, and so somewhat too high."""
+
 ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """What smooths words."""
 
 
 def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
     """Choose families, smoothing, weights and corrections on a sample of the rows counted."""
-    with Waiting(len(statistics.schema.blocks) + 3) as bar:
-        return _tune(statistics, settings, sample, bar)
+    blocks = statistics.schema.blocks
+    with Waiting(len(blocks) + 3) as bar:
+        tuning = _tune(statistics, settings, sample, bar)
+        few = statistics.n_rows <= min(FEW_TEXTS, FEW_OF_CLASS * len(statistics.classes))
+        if few and any(has_second_stage(settings, block, statistics.n_rows) for block in blocks):
+            plain = _tune(statistics, settings, sample, bar, by_words=False)
+            if _loss(plain) < CLEARLY_LESS * _loss(tuning):
+                return plain
+        return tuning
+
+
+def _loss(tuning: Tuning) -> float:
+    scored = tuning.scored
+    assert scored is not None
+    return log_loss(scored.scores, scored.labels, scored.weight)
 
 
 def _tune(
@@ -103,7 +126,9 @@ def _tune(
     settings: Settings,
     sample: Sample,
     bar: Waiting,
+    by_words: bool = True,
 ) -> Tuning:
+    """Tune; without `by_words`, texts are modelled by a read-out alone, as columns are."""
     scale = sample.scale(statistics)
     scaled = statistics if scale == 1.0 else statistics * scale
     defaults = choices_for(settings, scaled)
@@ -111,13 +136,15 @@ def _tune(
     n_terms = (len(defaults) + 1) * (3 if has_pairs else 1)
     most = min(MOST_SCORES // (n_terms * K), MOST_OF_ONE // K)
     n, schema = statistics.n_rows, statistics.schema
-    texts = [name for name in defaults if has_second_stage(settings, schema[name], n)]
+    texts = [
+        name for name in defaults if by_words and has_second_stage(settings, schema[name], n)
+    ]
     if texts:
         most = most_texts(scaled, sample, texts, most if len(texts) < len(defaults) else None)
     sample = sample.smaller(max(FEWEST_SAMPLED, most))
     sample = replace(sample, frame=with_pairs(sample.frame, statistics.schema))
     rows = FoldedRows.of(scaled, sample, scale)
-    chosen = _Chosen.of(rows, settings, defaults, bar)
+    chosen = _Chosen.of(rows, settings, defaults, texts, bar)
     bar.step("pairs")
     pairs: list[Pair] = []
     paired = pair_columns(rows, chosen.losses) if has_pairs else []
@@ -133,7 +160,9 @@ def _tune(
     terms.clear()  # they are stacked: of thousands of columns twice is much
     chosen.terms.clear()
     bar.step("weights")
-    weights, scores = _weighted(settings, known, stacked, n_own, rows)
+    is_text = all(schema[name].kind is Kind.WORDS for name, _ in names)
+    doubt = TEXT_DOUBT if is_text else DOUBT
+    weights, scores = _weighted(settings, known, stacked, n_own, rows, doubt)
     bar.step("corrections")
     by_words: dict[str, CorrectedWords] = {}
     if chosen.words:
@@ -209,7 +238,12 @@ def _tuned_loo(
 
 
 def _weighted(
-    settings: Settings, known: Rows, terms: AnyArray, n_own: int, rows: FoldedRows
+    settings: Settings,
+    known: Rows,
+    terms: AnyArray,
+    n_own: int,
+    rows: FoldedRows,
+    doubt: float,
 ) -> tuple[LearnedWeights, FloatArray]:
     """Learn a weight for each term, as far as weights are asked for, and held-out scores.
 
@@ -221,25 +255,25 @@ def _weighted(
         weights = LearnedWeights(np.ones(len(terms)), np.zeros(n_classes), 1.0)
         return weights, weights.scores(known, terms)
     if settings.weights == "temperature":
-        weights = learn_weights(terms, known, one_for_all=True)
+        weights = learn_weights(terms, known, one_for_all=True, doubt=doubt)
         together = terms.sum(axis=0, keepdims=True)
         one = replace(weights, terms=weights.terms[:1])
         return weights, cross_fitted(one, together, known, rows.fold)[0]
     enough = max(FEWEST_SAMPLED, ENOUGH_OF_ONE // n_classes)
     if len(terms) == 1 and len(known) > enough:
-        return _by_some(known, terms, rows.fold, enough)
+        return _by_some(known, terms, rows.fold, enough, doubt)
     is_pair = np.arange(len(terms)) >= n_own
     centre = np.where(is_pair, 0.0, np.nan) if is_pair.any() else None
-    weights = learn_weights(terms, known, centre=centre)
+    weights = learn_weights(terms, known, centre=centre, doubt=doubt)
     return weights, cross_fitted(weights, terms, known, rows.fold, centre)[0]
 
 
 def _by_some(
-    known: Rows, terms: AnyArray, fold: CodeArray, enough: int
+    known: Rows, terms: AnyArray, fold: CodeArray, enough: int, doubt: float
 ) -> tuple[LearnedWeights, FloatArray]:
     """Learn the weight of a single term from so many rows, and score all of them."""
     some = known.take(slice(0, enough)), terms[:, :enough]
-    weights = learn_weights(some[1], some[0])
+    weights = learn_weights(some[1], some[0], doubt=doubt)
     _, without = cross_fitted(weights, some[1], some[0], fold[:enough])
     scores = np.empty(known.prior.shape)
     for f, found in enumerate(without):
@@ -261,7 +295,12 @@ class _Chosen:
 
     @classmethod
     def of(
-        cls, rows: FoldedRows, settings: Settings, defaults: Mapping[str, Choice], bar: Waiting
+        cls,
+        rows: FoldedRows,
+        settings: Settings,
+        defaults: Mapping[str, Choice],
+        texts: Sequence[str],
+        bar: Waiting,
     ) -> _Chosen:
         """Choose the family and the smoothing of each block by its log-loss alone."""
         is_wide = len(defaults) > WIDE
@@ -271,7 +310,8 @@ class _Chosen:
         words: dict[str, SecondStage] = {}
         for name, default in defaults.items():
             bar.step(name)
-            choice, scored, missing, stage = _way(rows, settings, name, default, is_wide)
+            given = (rows, settings, name, default, is_wide)
+            choice, scored, missing, stage = _way(*given, by_words=name in texts)
             if stage is not None:
                 words[name] = stage
             choices[name], losses[name] = choice, scored.loss
@@ -287,12 +327,17 @@ class _Chosen:
 
 
 def _way(
-    rows: FoldedRows, settings: Settings, name: str, default: Choice, is_wide: bool
+    rows: FoldedRows,
+    settings: Settings,
+    name: str,
+    default: Choice,
+    is_wide: bool,
+    by_words: bool,
 ) -> tuple[Choice, Scored, Scored | None, SecondStage | None]:
     """Find the best way to model a block, what it says, and what it says of missing values."""
     block, table = rows.statistics.schema[name], rows.statistics.tables[name]
     column, stage = rows.column(block, table), None
-    if has_second_stage(settings, block, rows.statistics.n_rows):
+    if by_words:
         stage = SecondStage.of(rows, block, table, default, settings)
         choice, scored = stage.choice, stage.scored
     else:
