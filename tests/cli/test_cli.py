@@ -215,6 +215,23 @@ def test_warnings_speak_of_options(run, tmp_path):
     assert "To use it all the same: --families id=categorical." in err
 
 
+def test_inspect_advises_what_the_shell_takes(run, tmp_path):
+    path = tmp_path / "odd.csv"
+    numbers = "".join(f"{i % 97}.5,{'ab'[i % 2]}\n" for i in range(30_000))
+    path.write_text(f'x,y\n{numbers}oops,a\n"don\'t ]",b\n')
+    code, out, _ = run("inspect", path, "-t", "y")
+    assert code == 0 and "--na-values oops --na-values 'don'\"'\"'t ]'." in out
+
+
+def test_a_workbook_on_stdin_has_no_suffix(run, tmp_path):
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "days.xlsx"
+    pd.DataFrame({"x": [1, 2, 3], "y": ["a", "b", "a"]}).to_excel(path, index=False)
+    with path.open() as file:
+        done = shell("inspect", "-", "-t", "y", stdin=file)
+    assert done.returncode == 0 and "x       numbers" in done.stdout
+
+
 def test_several_columns_as_one_block(run):
     run("train", DAYS, "-t", "play", "--families", "outlook,wind=joint", "-o", "m.priory")
     assert load("m.priory").statistics.schema["outlook, wind"].kind == "joint"
@@ -675,7 +692,7 @@ def test_inspect(run, tmp_path):
     path.write_text(MESSY)
     code, out, err = run("inspect", path, "-t", "y")
     assert code == 0 and err == ""
-    assert "numbers  1 (25.0%)  3         integer" in out and "--decimal ," in out
+    assert "numbers  1 (25.0%)  3         integer" in out and "--decimal ','" in out
     found = json.loads(run("inspect", path, "--decimal", ",", "--json")[1])
     assert found["rows"] == 4 and found["unread"] == []
     assert [column["kind"] for column in found["columns"]] == [
@@ -687,7 +704,7 @@ def test_inspect(run, tmp_path):
     found = json.loads(run("inspect", path, "--json", "--na-values", "none")[1])
     assert {odd["column"]: odd["mend"] for odd in found["unread"]} == {
         "n": "If they stand for missing values: --na-values NA.",
-        "price": "To read all of them as numbers: --decimal ,.",
+        "price": "To read all of them as numbers: --decimal ','.",
     }
     code, out, _ = run("inspect", "-", stdin=MESSY)
     assert code == 0 and out.startswith("stdin: 4 rows")
@@ -699,7 +716,7 @@ def test_train_tells_integers_and_what_does_not_parse(run, tmp_path):
     path.write_text(MESSY)
     code, out, err = run("train", path, "-t", "y", "-o", "m.priory")
     assert code == 0 and "integer, 3 distinct values" in out
-    assert "Column 'price' is read as labels" in err and "--decimal ," in err
+    assert "Column 'price' is read as labels" in err and "--decimal ','" in err
     assert "decimal=" not in err
 
 

@@ -18,7 +18,9 @@ from .rows import mixed
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
-SCRIPTS = dict(re.findall(r"^```py\n# (\w+)\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL))
+SCRIPTS = dict(
+    re.findall(r"^```py\n# (\w+):[^\n]*\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+)
 
 
 @pytest.mark.parametrize("name", ["multiprocessing", "dask", "ray"])

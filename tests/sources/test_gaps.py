@@ -106,7 +106,7 @@ def test_notations_that_contradict():
     for options, message in [
         ({"decimal": ";"}, "decimal must be '.' or ','"),
         ({"thousands": "x"}, "thousands must be one of"),
-        ({"thousands": "."}, "thousands and decimal must differ, but both are '.'"),
+        ({"thousands": "."}, "thousands='.' is the decimal mark as well"),
         ({"on_error": "ignore"}, "on_error must be one of fail, skip, not 'ignore'"),
     ]:
         with pytest.raises(SettingError, match=message):
@@ -119,6 +119,8 @@ def test_notations_that_contradict():
         (["1", "2", "3", "x", "x", "4", "5"], 5 / 7, (("x", 2),), r"na_values=\['x'\]"),
         (["1,5", "2,5", "3"], 1 / 3, (("1,5", 1), ("2,5", 1)), "decimal=','"),
         (["1,234", "2,345", "3"], 1 / 3, (("1,234", 1), ("2,345", 1)), "thousands=','"),
+        (["1,234", "0,345", "3"], 1 / 3, (("1,234", 1), ("0,345", 1)), "decimal=','"),
+        (["1", "2", "3", "not known"], 3 / 4, (("not known", 1),), r"na_values=\['not known'\]"),
         (["1,234,567", "3"], 1 / 2, (("1,234,567", 1),), "thousands=','"),
         (["1.234,5", "3"], 1 / 2, (("1.234,5", 1),), "decimal=',', thousands='.'"),
         ([*map(str, range(20)), *"abcdef"], 20 / 26, None, "families={'c': 'categorical'}"),

@@ -90,3 +90,9 @@ def test_a_connection_reads_its_files_alone(days):
             with pytest.raises(duckdb.Error, match="disabled by configuration"):
                 source._connection.sql(wrong)
         assert sum(batch.n_rows for batch in source.batches(source.forms())) == 3
+
+
+@pytest.mark.parametrize("where", ["1=1; DROP TABLE days", "1=1; SELECT 2"])
+def test_a_second_statement_is_told_as_such(days, where):
+    with pytest.raises(SettingError, match="must be one condition"):
+        train(days, "play", where=where, **TEXTBOOK)

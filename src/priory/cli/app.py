@@ -110,7 +110,7 @@ def inspect(
     mended = replace(
         found, unread=tuple(replace(odd, mend=in_options(odd.mend)) for odd in found.unread)
     )
-    print(dumped(mended.to_dict()) if as_json else str(mended))
+    tell(dumped(mended.to_dict()) if as_json else str(mended))
 
 
 @app.command(epilog="Example: priory predict days.priory new.csv --proba -o answers.csv")

@@ -16,7 +16,8 @@ OF_DECISIONS = ("costs", "unsure", "unsure_cost", "threshold", "positive", "reas
 OBJECTS = re.compile(r"a prior, smoothing=\{[^}]*\(\)\}, ")
 """Advice that the shell cannot follow: it has no prior with parameters of its own."""
 
-LISTED = re.compile(r"\b(na_values)=\[([^\]]*)\]")
+LISTED = re.compile(r"""\b(na_values)=\[((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|, )*)\]""")
+"""A list of strings as Python writes it, whatever they hold."""
 
 
 def number_of_rows(n: int) -> str:
@@ -74,7 +75,9 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 
 
 def _value(text: str) -> str:
-    """Spell a value; an option that is True has none."""
+    """Spell a value; an option that is True has none, and a mark stands in quotes."""
+    if not any(map(str.isalnum, text)):
+        return f' "{text}"' if "'" in text else f" '{text}'"
     return "" if text == "True" else " none" if text == "None" else f" {shlex.quote(text)}"
 
 

@@ -81,7 +81,7 @@ def _no_number(text: str, name: str, block: Block | None) -> str:
         )
     return (
         f"Column {name!r} is read as numbers, but holds {_shown(text)}. Give it numbers "
-        f"alone, or learn it as categories: families={{{name!r}: 'categorical'}}."
+        f"alone, or have it learned as categories: families={{{name!r}: 'categorical'}}."
     )
 
 

@@ -53,7 +53,7 @@ def _transpiled(queries: list[str], dialect: str) -> list[str]:
         import sqlglot
     except ImportError:
         raise SettingError(
-            f"dialect={dialect!r} needs sqlglot: pip install 'priory[databases]'."
+            f"dialect={dialect!r} needs sqlglot: pip install 'priory[sql]'."
         ) from None
     known = sorted(name for name in sqlglot.Dialect.classes if name)
     if dialect not in known:

@@ -130,8 +130,8 @@ class Reading:
             )
         if self.thousands == self.decimal:
             raise SettingError(
-                f"thousands and decimal must differ, but both are {self.decimal!r}. Give the other "
-                f"one too: decimal={',' if self.decimal == '.' else '.'!r}."
+                f"thousands={self.thousands!r} is the decimal mark as well. Give the other one "
+                f"too: decimal={',' if self.decimal == '.' else '.'!r}."
             )
         if self.on_error not in ("fail", "skip"):
             raise SettingError(f"on_error must be one of fail, skip, not {self.on_error!r}.")

@@ -234,11 +234,11 @@ def _unread(name: str, texts: Any, form: Form, reading: Reading) -> Unread | Non
     if commas is None and fit <= MOSTLY * (fit + len(odd.values)):
         return None
     share = fit / (fit + len(odd.values))
-    quoted = " ".join(f"{value!r}" for value, _ in others.most_common(FEW))
+    quoted = ", ".join(f"{value!r}" for value, _ in others.most_common(FEW))
     if commas is not None:
         mend = f"To read all of them as numbers: {commas}."
     elif len(others) <= FEW:
-        mend = f"If they stand for missing values: na_values=[{quoted.replace(' ', ', ')}]."
+        mend = f"If they stand for missing values: na_values=[{quoted}]."
     else:
         mend = f"If it holds labels all the same: families={{{name!r}: 'categorical'}}."
     return Unread(name, form, share, tuple(others.most_common(3)), mend)
@@ -268,7 +268,8 @@ def _plain_numbers(texts: Any, reading: Reading) -> Any:
     if reading.thousands is not None:
         blanks = "\u00a0\u202f" if reading.thousands == " " else ""
         mark = f"[{re.escape(reading.thousands)}{blanks}]"
-        whole = rf"^[+-]?\d{{1,3}}({mark}\d{{3}})+({re.escape(reading.decimal)}\d*)?$"
+        fraction = rf"({re.escape(reading.decimal)}\d*)?"
+        whole = rf"^[+-]?[1-9]\d{{0,2}}({mark}\d{{3}})+{fraction}$"  # 0,337 has no thousands
         is_grouped = pc.match_substring_regex(texts, whole)
         texts = pc.if_else(is_grouped, pc.replace_substring_regex(texts, mark, ""), texts)
     if reading.decimal == ",":  # and a point is none: 1.5 is no number

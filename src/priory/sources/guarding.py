@@ -40,15 +40,18 @@ def check_condition(where: str) -> None:
         query = f"SELECT 1 WHERE {where}\n"
         (text,) = connection.execute("SELECT json_serialize_sql(?)", [query]).fetchone() or ("",)
     parsed = json.loads(text)
+    no_condition = SettingError(
+        f'where={where!r:.200} is invalid: it must be one condition, such as "a > 1 AND b = '
+        "'x'\", and nothing after it."
+    )
+    if parsed["error"] and parsed["error_type"] == "not implemented":  # it is not only a SELECT
+        raise no_condition
     if parsed["error"]:
         raise SettingError(f"where={where!r:.200} is invalid: {parsed['error_message']}")
     nodes = [statement["node"] for statement in parsed["statements"]]
     more = ("group_expressions", "having", "qualify", "sample", "modifiers")
     if len(nodes) != 1 or nodes[0]["type"] != "SELECT_NODE" or any(nodes[0][k] for k in more):
-        raise SettingError(
-            f'where={where!r:.200} is invalid: it must be one condition, such as "a > 1 AND b = '
-            "'x'\", and nothing after it."
-        )
+        raise no_condition
     if any(node.get("class") == "SUBQUERY" for node in _nodes(nodes[0])):
         raise SettingError(
             f"where={where!r:.200} is invalid: a condition is about one row and must not contain a "

@@ -77,10 +77,11 @@ def news(before: Statistics, added: Statistics, columns: Sequence[str] = ()) -> 
 def refuse_new_classes(before: Statistics, added: Statistics, name: str) -> None:
     """Refuse rows of a class that was not learned before: it may be a typing error."""
     for label in _unknown(before.classes, added.classes):
-        rows = int(added.rows[added.classes.index(label)])
+        n = int(added.rows[added.classes.index(label)])
+        rows = "1 row" if n == 1 else f"{n:,} rows"
         known = [str(known) for known in before.classes]
         raise SchemaError(
-            f"{name} has {rows:,} rows of the class {label!r}, which the model does not know. "
+            f"{name} has {rows} of the class {label!r}, which the model does not know. "
             f"Classes: {listing(before.classes, 20)}.{did_you_mean(str(label), known)}"
         )
 

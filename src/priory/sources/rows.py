@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -212,7 +213,9 @@ def excel(path: str, name: str, reading: Reading) -> RowsSource:
     from openpyxl.utils.exceptions import InvalidFileException
 
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        with open(path, "rb") as file:  # by its path it would want a suffix, which stdin has not
+            content = io.BytesIO(file.read())
+        book = openpyxl.load_workbook(content, read_only=True, data_only=True)
     except (InvalidFileException, KeyError, ValueError, OSError) as error:
         raise InputError(f"{name} could not be read as an Excel workbook: {error}.") from None
     with closing(book):

@@ -34,11 +34,22 @@ def explained(name: str) -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        raise errors.InputError(f"{name} could not be read by Spark: {_line(str(error))}") from None
+        raise _told(name, error) from None
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("py4j", "grpc"):
             raise
-        raise errors.InputError(f"{name} could not be read by Spark: {_line(str(error))}") from None
+        raise _told(name, error) from None
+
+
+def _told(name: str, error: Exception) -> errors.PrioryError:
+    line = _line(str(error))
+    if missing := re.search(r"No module named '(pyarrow|numpy|pandas|scipy)", line):
+        return errors.SettingError(
+            f"An executor has no {missing[1]}, without which its Python cannot count. Install "
+            "priory in the Python that spark.pyspark.python names, or ship an environment with "
+            "spark.archives (see the page on Spark)."
+        )
+    return errors.InputError(f"{name} could not be read by Spark: {line}")
 
 
 def _line(text: str) -> str:

@@ -109,7 +109,7 @@ def tune(statistics: Statistics, settings: Settings, sample: Sample) -> Tuning:
         tuning = _tune(statistics, settings, sample, bar)
         few = statistics.n_rows <= min(FEW_TEXTS, FEW_OF_CLASS * len(statistics.classes))
         if few and any(has_second_stage(settings, block, statistics.n_rows) for block in blocks):
-            plain = _tune(statistics, settings, sample, bar, by_words=False)
+            plain = _tune(statistics, settings, sample, bar, corrects_words=False)
             if _loss(plain) < CLEARLY_LESS * _loss(tuning):
                 return plain
         return tuning
@@ -126,9 +126,9 @@ def _tune(
     settings: Settings,
     sample: Sample,
     bar: Waiting,
-    by_words: bool = True,
+    corrects_words: bool = True,
 ) -> Tuning:
-    """Tune; without `by_words`, texts are modelled by a read-out alone, as columns are."""
+    """Tune; without `corrects_words`, texts are modelled by a read-out alone, as columns are."""
     scale = sample.scale(statistics)
     scaled = statistics if scale == 1.0 else statistics * scale
     defaults = choices_for(settings, scaled)
@@ -137,7 +137,7 @@ def _tune(
     most = min(MOST_SCORES // (n_terms * K), MOST_OF_ONE // K)
     n, schema = statistics.n_rows, statistics.schema
     texts = [
-        name for name in defaults if by_words and has_second_stage(settings, schema[name], n)
+        name for name in defaults if corrects_words and has_second_stage(settings, schema[name], n)
     ]
     if texts:
         most = most_texts(scaled, sample, texts, most if len(texts) < len(defaults) else None)
