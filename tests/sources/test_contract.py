@@ -157,5 +157,5 @@ def test_updates_hold_to_it_too(model, road):
 def test_a_new_column_is_told_and_a_new_class_may_be_refused(model, road):
     with pytest.warns(PrioryWarning, match=r"new column, not learned: 'moon'"):
         update(model, road([{**ROWS[0], "y": "a", "moon": "full"}]))
-    with pytest.raises(SchemaError, match=r"has 1 rows of the class 'aa'.*Did you mean 'a'\?"):
+    with pytest.raises(SchemaError, match=r"has 1 row of the class 'aa'.*Did you mean 'a'\?"):
         update(model, road([{**ROWS[0], "y": "aa"}]), new_classes=False)

@@ -35,7 +35,7 @@ def in_options(text: str) -> str:
     >>> in_options("weights must be one of these. Declare it: families={'zip': 'categorical'}.")
     '--weights must be one of these. Declare it: --families zip=categorical.'
     >>> in_options("If they are gaps: na_values=['n. a.', 'x']. Else decimal=','.")
-    "If they are gaps: --na-values 'n. a.' --na-values x. Else --decimal ,."
+    "If they are gaps: --na-values 'n. a.' --na-values x. Else --decimal ','."
     >>> in_options("structure='tan' has its pairs; pairs=None. Then name it in na_values.")
     '--structure tan has its pairs; --pairs none. Then name it in --na-values.'
     >>> in_options("threshold must be between 0 and 1, not 3.0.")
