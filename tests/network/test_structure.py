@@ -18,7 +18,7 @@ from priory.network import BDeu
 from priory.network.pc import pc
 from priory.network.structure import FamilyScore, hill_climbing
 from priory.network.variables import read_coded
-from priory.statistics.information import by_chance, mutual_information
+from priory.statistics.information import by_chance_of_many, mutual_information
 
 from .networks import example
 
@@ -42,17 +42,23 @@ def heaviest_tree(frame, weight):
     return {frozenset(edge) for edge in nx.maximum_spanning_tree(complete).edges}
 
 
-def told_beyond_chance(frame, a, b):
-    """Return n · I(a; b | c0) of the rows that have both, less what chance gives."""
-    known = frame[["c0", a, b]].dropna()
-    told = sum(len(p) * mutual_info_score(p[a], p[b]) for _, p in known.groupby("c0"))
-    free = frame["c0"].nunique() * (frame[a].nunique() - 1) * (frame[b].nunique() - 1)
-    return told - by_chance(free, deviations=2)
+def told_beyond_chance(frame, others):
+    """Return n · I(a; b | c0) of the rows that have both, less what few share by chance."""
+    pairs, told, free = list(combinations(others, 2)), [], []
+    for a, b in pairs:
+        known = frame[["c0", a, b]].dropna()
+        told.append(sum(len(p) * mutual_info_score(p[a], p[b]) for _, p in known.groupby("c0")))
+        free.append(frame["c0"].nunique() * (frame[a].nunique() - 1) * (frame[b].nunique() - 1))
+    told, free = np.array(told), np.array(free, dtype=float)
+    beyond = told - by_chance_of_many(told, free)
+    return {frozenset(pair): value for pair, value in zip(pairs, beyond, strict=True)}
 
 
-def worthy(frame, tree):
-    """Return the edges of a tree that tell more than chance does."""
-    return {edge for edge in tree if told_beyond_chance(frame, *edge) > 0}
+def worthy_tree(frame, others):
+    """Return the edges of the heaviest tree that tell more than chance does."""
+    beyond = told_beyond_chance(frame, others)
+    tree = heaviest_tree(frame[others], lambda a, b: beyond[frozenset((a, b))])
+    return {edge for edge in tree if beyond[edge] > 0}
 
 
 @settings(max_examples=20)
@@ -75,8 +81,7 @@ def test_tan_is_the_heaviest_tree_given_the_target(seed):
     network = BeliefNetwork.tan(frame, "c0")
     others = frame.drop(columns="c0")
     tree = {edge for edge in network.graph.skeleton if "c0" not in edge}
-    heaviest = heaviest_tree(others, partial(told_beyond_chance, frame))
-    assert tree == worthy(frame, heaviest)
+    assert tree == worthy_tree(frame, list(others))
     assert all(network.parents(n)[0] == "c0" for n in others)
     assert network.parents("c0") == ()
     assert len(network.edges) == len(others.columns) + len(tree)
@@ -203,8 +208,7 @@ def test_tan_compares_two_columns_by_the_rows_that_have_both():
     network = BeliefNetwork.tan(gaps, "c0")
 
     tree = {edge for edge in network.graph.skeleton if "c0" not in edge}
-    heaviest = heaviest_tree(frame.drop(columns="c0"), partial(told_beyond_chance, gaps))
-    assert tree == worthy(gaps, heaviest)
+    assert tree == worthy_tree(gaps, [name for name in gaps if name != "c0"])
     never = BeliefNetwork.tan({"k": [0, 1, 0], "a": [1, None, 0], "b": [None, 1, None]}, "k")
     assert set(never.nodes) == {"k", "a", "b"}
     with pytest.raises(errors.InputError, match="no rows to learn a structure from"):

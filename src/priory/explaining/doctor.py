@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from priory.base.html import html_table, html_together
 from priory.base.typing import CodeArray, FloatArray
 from priory.data.columns import Frame
 from priory.model.model import Model
-from priory.statistics.information import by_chance, mutual_information
+from priory.statistics.information import by_chance, by_chance_of_many, mutual_information
 from priory.statistics.statistics import Statistics
 from priory.tuning.corrections import coded_columns
 
@@ -197,14 +198,20 @@ def diagnose(
         if term.counts and len(term.block.columns) > 1
         for pair in combinations(term.block.columns, 2)
     }
-    own = np.ones(len(y)) if weight is None else weight
-    K, found = len(statistics.classes), []
-    for i, j in combinations(range(len(columns)), 2):
-        counts = _counts([codes[i], codes[j]], [columns[i].size, columns[j].size], y, own, K)
-        pair = _pair(counts)
-        if pair is not None:
-            both = columns[i].block.name, columns[j].block.name
-            found.append(DependentColumns(both, *pair, frozenset(both) in joined))
+    # As many rows as weights are worth (Kish 1965): what chance shows depends on their number.
+    own = np.ones(len(y)) if weight is None else weight * (weight.sum() / (weight @ weight))
+    K, pairs = len(statistics.classes), list(combinations(range(len(columns)), 2))
+
+    def counts(i: int, j: int) -> FloatArray:
+        return _counts([codes[i], codes[j]], [columns[i].size, columns[j].size], y, own, K)
+
+    told, freedom = np.array([_shared(counts(*pair)) for pair in pairs]).reshape(-1, 2).T
+    found = []
+    for at in np.flatnonzero(told > by_chance_of_many(told, freedom)):
+        i, j = pairs[at]
+        both = columns[i].block.name, columns[j].block.name
+        pair = _pair(counts(i, j), told[at] - float(by_chance(freedom[at])))
+        found.append(DependentColumns(both, *pair, frozenset(both) in joined))
     found.sort(key=lambda pair: -pair.bits)
     return Diagnosis(tuple(found), len(y), len(columns))
 
@@ -220,21 +227,18 @@ def _counts(
     return np.asarray(counts, dtype=np.float64).reshape(K, *sizes)
 
 
-def _pair(counts: FloatArray) -> tuple[float, float, float] | None:
-    """Measure what two columns share, which part that is, and what joining them gains."""
-    n = counts.sum()
-    if n <= 0:
-        return None
-    free = sum(
-        max(int((of.sum(axis=1) > 0).sum()) - 1, 0) * max(int((of.sum(axis=0) > 0).sum()) - 1, 0)
-        for of in counts
-    )
-    shared = mutual_information(counts) - float(by_chance(free)) / n
-    if shared * n <= 2.0 * np.sqrt(0.5 * free):  # two deviations, as for independent columns
-        return None
+def _shared(counts: FloatArray) -> tuple[float, int]:
+    """Measure n · I of two columns given the class, and count its degrees of freedom."""
+    seen_a, seen_b = (counts.sum(axis=axis) > 0 for axis in (2, 1))
+    free = np.maximum(seen_a.sum(axis=1) - 1, 0) @ np.maximum(seen_b.sum(axis=1) - 1, 0)
+    return mutual_information(counts) * float(counts.sum()), int(free)
+
+
+def _pair(counts: FloatArray, told: float) -> tuple[float, float, float]:
+    """Measure what two columns share, in bits, which part that is, and what joining them gains."""
     least = min(_entropy(counts.sum(axis=2)), _entropy(counts.sum(axis=1)))
     share = min(mutual_information(counts) / least, 1.0) if least > 0 else 0.0
-    return float(shared / np.log(2.0)), share, _gain(counts)
+    return told / float(counts.sum()) / log(2.0), share, _gain(counts)
 
 
 def _entropy(counts: FloatArray) -> float:

@@ -19,6 +19,7 @@ __all__ = [
     "beyond_chance",
     "bic",
     "by_chance",
+    "by_chance_of_many",
     "log_likelihood",
     "mutual_information",
     "pairwise_information",
@@ -27,6 +28,9 @@ __all__ = [
 
 HEIGHT = 4096
 """So many rows are multiplied at once."""
+
+FALSE = 0.25
+"""The share of pairs found to depend on each other that may do so by chance."""
 
 
 def shared(
@@ -54,15 +58,13 @@ def mutual_information(counts: FloatArray) -> float:
     return max(found / float(counts.sum()), 0.0) if found else 0.0
 
 
-def by_chance(freedom: AnyArray | float, deviations: float = 0.0) -> AnyArray:
-    """Work out N · I of independent columns: half the degrees of freedom.
+def by_chance(freedom: AnyArray | float) -> AnyArray:
+    """Work out N · I of independent columns in the mean: half the degrees of freedom.
 
-    So many standard deviations, √(f / 2) each, are added.
-
-    >>> float(by_chance(8.0)), float(by_chance(8.0, deviations=2.0))
-    (4.0, 8.0)
+    >>> float(by_chance(8.0))
+    4.0
     """
-    return np.asarray(0.5 * freedom + deviations * np.sqrt(0.5 * freedom))
+    return np.asarray(0.5 * freedom)
 
 
 def pairwise_information(
@@ -92,14 +94,32 @@ def pairwise_information(
     return total
 
 
-def beyond_chance(told: FloatArray, sizes: Sequence[int], n_classes: int) -> FloatArray:
-    """Take off `pairwise_information` what independent columns show by chance, and then some.
+def by_chance_of_many(told: FloatArray, freedom: FloatArray) -> FloatArray:
+    """Work out how large N · I of many pairs must be, so that few above it are so by chance.
 
-    A pair has K (V_a − 1) (V_b − 1) degrees of freedom; two standard deviations are added.
+    By chance a pair of f degrees of freedom is above f / 2 + √(f x) + x with a probability of e^−x
+    at most (Laurent & Massart 2000). Of m pairs the k largest are above what is returned if e^−x of
+    each is at most k / 4m: then a quarter of them are by chance (Benjamini & Hochberg 1995).
+
+    >>> by_chance_of_many(np.array([9.0, 3.0, 3.0]), np.full(3, 2.0)).round(2).tolist()
+    [5.71, 5.71, 5.71]
     """
-    free = np.array(sizes, dtype=np.float64) - 1.0
-    result = told - by_chance(n_classes * np.outer(free, free), deviations=2.0)
-    np.fill_diagonal(result, 0.0)
+    above = np.maximum(told - by_chance(freedom), 0.0)
+    x = np.sort(np.square(0.5 * (np.sqrt(freedom + 4.0 * above) - np.sqrt(freedom))))[::-1]
+    needed = np.log(len(x) / (FALSE * np.arange(1.0, len(x) + 1.0)))
+    least = needed[np.flatnonzero(x >= needed).max(initial=0)] if len(x) else 0.0
+    return np.asarray(by_chance(freedom) + np.sqrt(freedom * least) + least)
+
+
+def beyond_chance(told: FloatArray, sizes: Sequence[int], n_classes: int) -> FloatArray:
+    """Take off `pairwise_information` what pairs must share, so that few are above 0 by chance.
+
+    A pair has K (V_a − 1) (V_b − 1) degrees of freedom; one of −∞ is not compared.
+    """
+    free = n_classes * np.outer(*2 * [np.asarray(sizes, dtype=np.float64) - 1.0])
+    a, b = np.nonzero(np.triu(np.isfinite(told), 1))
+    result = np.where(np.eye(len(told), dtype=np.bool_), 0.0, -np.inf)
+    result[a, b] = result[b, a] = told[a, b] - by_chance_of_many(told[a, b], free[a, b])
     return result
 
 

@@ -27,6 +27,7 @@ from priory.base.typing import AnyArray, BoolArray, CodeArray, FloatArray
 from priory.kernels.additive import log_loss_residuals
 from priory.kernels.screening import left_over, shared_without
 from priory.statistics.dealing import FOLDS
+from priory.statistics.information import beyond_chance
 from priory.tuning.additive import softmax
 from priory.tuning.coded import CodedColumn
 from priory.tuning.trees import worthy_edges
@@ -44,9 +45,6 @@ CONTRAST = 4.0
 
 CHANCE = 0.05
 """How probable it may be that any of all pairs is let in by chance."""
-
-FALSE = 0.25
-"""The share of pairs let in as dependent that may be so by chance: each is held to 0 as well."""
 
 MOST_LOOKED_AT = 20_000
 """So many rows are looked at to find pairs that interact."""
@@ -113,7 +111,7 @@ def dependent_pairs(
     if len(columns) < 2:
         return []
     some = slice(None) if len(y) <= MOST_LOOKED_AT else slice(0, MOST_LOOKED_AT)
-    sizes = np.array([column.size for column in columns])
+    sizes = [column.size for column in columns]
     told = np.full((FOLDS + 1, len(sizes), len(sizes)), -np.inf)
     pairs = [p for p in combinations(range(len(sizes)), 2) if _fits(columns, p)]
     place = (fold[some] * n_classes + y[some]).astype(np.int32)
@@ -128,8 +126,7 @@ def dependent_pairs(
     for (i, j), shares in zip(pairs, every, strict=True):
         told[:, i, j] = told[:, j, i] = shares
     n_rows = float(own[some].sum())
-    free = n_classes * np.outer(sizes - 1.0, sizes - 1.0)
-    found = [_chosen(of_fold - _bound(of_fold, free, len(pairs))) for of_fold in told]
+    found = [_chosen(beyond_chance(of_fold, sizes, n_classes)) for of_fold in told]
     return [
         replace(
             _pair(columns, codes, p, told[-1][p] / n_rows),
@@ -137,20 +134,6 @@ def dependent_pairs(
         )
         for p in found[-1]
     ]
-
-
-def _bound(told: FloatArray, free: FloatArray, n_pairs: int) -> FloatArray:
-    """Find how much pairs must share, so that few of those let in share it by chance.
-
-    Of m pairs, the k that share most are let in if e^−x of each is at most FALSE k / m (Benjamini &
-    Hochberg 1995).
-    """
-    above = np.triu(np.maximum(told - 0.5 * free, 0.0), 1)
-    x = np.square(0.5 * (np.sqrt(free + 4.0 * above) - np.sqrt(free)))
-    x = np.sort(x[np.triu_indices(len(x), 1)])[::-1][:n_pairs]
-    needed = np.log(n_pairs / (FALSE * np.arange(1.0, len(x) + 1.0)))
-    k = np.flatnonzero(x >= needed).max(initial=0)
-    return np.asarray(0.5 * free + np.sqrt(free * max(needed[k], 0.0)) + max(needed[k], 0.0))
 
 
 def _chosen(told: FloatArray) -> list[tuple[int, int]]:
