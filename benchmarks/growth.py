@@ -41,8 +41,8 @@ drawn class by class in the proportion of the classes, and more rows contain the
 that would have fewer than two of {min(SIZES)} rows is left out. From {DRAWN:,} rows on there is
 one draw, below it is the mean of up to {MOST_DRAWS}. These are the tables of at least
 {LEAST:,} rows, without free text. P is no less than 2.2e-16 in a log-loss. EBM
-learns {SHOWN["EBM"]:,} rows at most, and what takes longer than {MOST_SECONDS} seconds is left
-out."""
+learns {SHOWN["EBM"]:,} rows at most, and what takes over {MOST_SECONDS} seconds of the
+processor is left out."""
 
 Curves = dict[str, dict[str, dict[int, float]]]
 

@@ -53,7 +53,7 @@ REQUIRED = (
 )
 """Whose mean normalised log-loss may be no more than whose."""
 MOST_SECONDS = 240
-"""A model that takes longer for the folds of one set is left out there."""
+"""A model that takes more of the processor for the folds of one set is left out there."""
 MOST_CALIBRATION, LEAST_AUC, MOST_LOSS = 0.035, 0.925, 0.92
 
 Scores = dict[str, dict[str, np.ndarray]]
@@ -151,7 +151,7 @@ def judge_all(
 
 
 def _judged(data: DataSet, model: str, n_folds: int) -> np.ndarray | None:
-    seconds = MOST_SECONDS * (len(data.y) / 1_000 if len(data.y) > ROWS else 1)
+    seconds = MOST_SECONDS * max(len(data.y) / ROWS, 1)
     make = data.models[model]
     return within(seconds, judge, make, data.X, data.y, data.is_text, n_folds)
 
@@ -299,7 +299,8 @@ def _page(scores: Scores, rows: Mapping[str, int], timed: bool) -> Iterator[str]
     yield f"Mean (mean rank) over {len(scores)} data sets.\n"
     yield from _means({n: {m: s[m] for m in everywhere} for n, s in scores.items()}, timed)
     if whole and len(whole) < len(scores):
-        yield f"A model that takes over {MOST_SECONDS / 60:g} minutes on a set is left out there."
+        limit = f"{MOST_SECONDS / 60:g} minutes of the processor"
+        yield f"A model that takes over {limit} on a set is left out there."
         yield f"Over the {len(whole)} data sets of all models:\n"
         yield from _means(whole, timed)
     large = [of_set for name, of_set in scores.items() if rows[name] > LARGE]
