@@ -1,6 +1,7 @@
 # make demo   set up and take the tour of five minutes
 # make serve  set up and open a model on a page, with its API, on this machine: http://127.0.0.1:8000/
 # make test   set up, check the style, the types and the imports, and run the tests
+# make test-long  run the tests that take longest: of the benchmarks, of SQL on many models, of honest figures
 # make test-serving  kill a learning server fifty times, send it 10,000 malformed bodies and what Schemathesis draws
 # make test-browser  test reports and the served page in a real browser, Chromium, where there is one or it can be installed
 # make style  set up and check the style, the types and the imports alone
@@ -30,7 +31,7 @@ told = @printf '\n── %s\n' '$(1)'
 shown = @printf '\n$$ priory %s\n\n' '$(1)'; $(BIN)/priory $(1)
 VOTES := src/priory/examples/house_votes.csv
 
-.PHONY: demo serve test test-engines test-browser test-serving style docs fuzz attack quality honesty bench build format map clean
+.PHONY: demo serve test test-long test-engines test-browser test-serving style docs fuzz attack quality honesty bench build format map clean
 
 demo: $(VENV)/.installed
 	@mkdir -p build
@@ -53,6 +54,9 @@ serve: $(VENV)/.installed-web
 
 test: style
 	@$(BIN)/pytest -n auto
+
+test-long: $(VENV)/.installed-test
+	@$(BIN)/pytest -n auto -m long
 
 # What cannot be had is skipped with the reason. Classic Spark and Connect cannot share a process.
 test-engines: $(VENV)/.installed-engines

@@ -19,6 +19,7 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[1]
 MISSING = [name for name in ("rich", "matplotlib", "pandas") if not importlib.util.find_spec(name)]
 WORKS = {

@@ -126,6 +126,7 @@ def test_every_family_that_has_a_form(table, strange, families, missing):
 EDGES = [("truth", "word"), ("truth", "number"), ("word", "number"), ("whole", "spread")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "how",
     [{"structure": "tan"}, {"structure": EDGES}, {"structure": "hill-climb"}, {"pairs": "auto"}],

@@ -365,7 +365,7 @@ def test_more_words_than_small_pages_hold():
     assert found.class_words.sum() == len(found.pairs.word) == len(words)
 
 
-@pytest.mark.parametrize("n_words", [50, 60_000])
+@pytest.mark.parametrize("n_words", [50, pytest.param(60_000, marks=pytest.mark.long)])
 def test_a_counter_begins_in_the_memory_of_one_that_rests(n_words):
     rng = np.random.default_rng(n_words)
     for K in (3, 3, 5, 2):

@@ -32,8 +32,10 @@ def test_beta_against_integrals(a, b, n, k):
     data = [True] * k + [False] * (n - k)
     belief = Beta(a, b)
 
+    density = stats.beta(a, b).pdf
+
     def joint(p):
-        return p**k * (1 - p) ** (n - k) * stats.beta(a, b).pdf(p)
+        return p**k * (1 - p) ** (n - k) * density(p)
 
     found, _ = integrate.quad(joint, 0, 1, limit=200, points=[0.5])
     assert exp(belief.log_evidence(data)) == pytest.approx(found, rel=1e-4)

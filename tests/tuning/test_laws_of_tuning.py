@@ -190,7 +190,10 @@ def test_weights_that_add_to_one_do_not_turn_tuning_off():
 
 
 @pytest.mark.parametrize("weighting", ["constant", "integers", "exponential"])
-@pytest.mark.parametrize("load_set", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.parametrize(
+    "load_set",
+    [load_iris, load_wine, pytest.param(load_breast_cancer, marks=pytest.mark.long)],
+)
 def test_reported_figures_agree_with_held_out_ones(load_set, weighting):
     X, y = load_set(return_X_y=True)
     rng = np.random.default_rng(0)

@@ -127,9 +127,9 @@ CASES = [
         for shared in (False, True)
     ],
     *[(Joint(), prior, Kind.JOINT) for prior in SMOOTHING],
+    *[(family, prior, Kind.PAIRS) for family in (Conditional(), Aode()) for prior in SMOOTHING],
     *[
-        (family, prior, Kind.PAIRS)
-        for family in (Conditional(), Aode(), Aode(least=2.5))
+        pytest.param(Aode(least=2.5), prior, Kind.PAIRS, marks=pytest.mark.long)
         for prior in SMOOTHING
     ],
 ]

@@ -219,7 +219,10 @@ def test_a_classifier_and_groups(rows):
         cross_validate(plain, table, y, folds=1)
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.parametrize(
+    "load",
+    [load_iris, load_wine, pytest.param(load_breast_cancer, marks=pytest.mark.long)],
+)
 def test_the_default_is_better_than_the_textbook_and_honest_about_it(load):
     X, y = load(return_X_y=True)
     tuned, plain, told = [], [], []
