@@ -78,6 +78,9 @@ def test_a_filter_is_the_same_however_its_mail_came(taught):
     parts.learn(ham=ham[70:] + ham[:5])
     assert same(parts, taught)
     assert lines(parts) == lines(taught)
+    assert parts.learn(spam, ham) == (0, 300, 0)  # judges all mail anew
+    assert parts.bands == pytest.approx(taught.bands)
+    assert sorted(parts.scores) == pytest.approx(sorted(taught.scores))
 
 
 def test_the_index_says_what_the_model_says(taught, tmp_path):
@@ -177,3 +180,4 @@ def filter_of(spam):
 def test_words_are_those_of_the_analyzer():
     for message in [*letters(20)[0], "Subject: né\n\n日本 ﬁ ΟΔΟΣ b".encode()]:
         assert words_of(message) == Analyzer("email").split(message.decode("latin-1"))
+    assert words_of(b"") == words_of(b"\n\n") == []

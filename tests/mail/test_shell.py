@@ -90,6 +90,7 @@ def test_a_failure_is_no_answer(model, tmp_path):
     done = run("learn", "--spam", "-", *wrong, stdin=b"To: a\n\n", code=2)
     assert b"--false-positives must be" in done.stderr
     assert b"learn needs messages: --spam" in run("learn", code=2).stderr
+    assert b"Argument COMMAND: invalid choice: 'clasify'" in run("clasify", code=2).stderr
 
 
 def test_a_message_passes_through(model):
@@ -108,6 +109,28 @@ def test_many_messages_give_a_line_each(model, box, tmp_path):
     assert [line.split()[0] for line in lines.splitlines()] == ["spam", "ham"]
     done = run("classify", "--model", model, "--json", tmp_path / "new.mbox", code=0)
     assert [json.loads(line)["label"] for line in done.stdout.splitlines()] == ["spam", "ham"]
+
+
+def test_a_file_with_one_message_is_judged_by_the_exit_code_however_it_begins(model, tmp_path):
+    ham, raw = tmp_path / "ham", mbox([new(4, False)])
+    ham.write_bytes(raw)
+    assert run("classify", "--model", model, ham, code=1).stdout.startswith(b"ham 0.")
+    passed = run("classify", "--model", model, "--header", ham, code=0).stdout
+    assert passed.replace(passed.splitlines(keepends=True)[1], b"", 1) == raw
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["sh", "-c", f"cat {ham} > {tmp_path / 'pipe'}"]):
+        run("classify", "--model", model, tmp_path / "pipe", code=1)
+
+
+def test_a_mailbox_is_of_one_class(tmp_path):
+    (tmp_path / "m.mbox").write_bytes(mbox([new(3, True)]))
+    other = tmp_path / "." / "x" / ".." / "m.mbox"
+    (tmp_path / "x").mkdir()
+    for spam, ham in [(tmp_path / "m.mbox", other), ("-", "-")]:
+        given = ["--spam", spam, "--ham", ham, "--model", tmp_path / "none"]
+        done = run("learn", *given, stdin=b"To: a\n\nb", code=2)
+        assert b"--spam and --ham must be different mailboxes, and both have" in done.stderr
+    assert not (tmp_path / "none").exists()
 
 
 def same(one, other):

@@ -96,6 +96,16 @@ def test_an_analyzer_is_the_same_again(analyzer):
     assert Analyzer.from_dict(analyzer.to_dict()) == analyzer
 
 
+def test_stop_words_are_in_the_form_of_the_words():
+    stops = ["The", "ÉTÉ", "ｏｎ"]
+    assert Analyzer(stop_words=stops).split("The été on THE go") == ["on", "go"]
+    folded = Analyzer("html", stop_words=stops, normalize="nfkc", strip_accents="unicode")
+    assert folded.split("<p>The été on THE go") == ["go"]
+    assert Analyzer.from_dict(folded.to_dict()) == folded
+    assert Analyzer(stop_words=stops, lowercase=False).split("The the go") == ["the", "go"]
+    assert Analyzer("sklearn", stop_words=stops).split("The go") == ["the", "go"]  # as it does
+
+
 def test_files_of_the_time_of_scikit_learns_words():
     old = {"ngram_range": [1, 2], "stop_words": None, "lowercase": True, "max_features": None}
     assert Analyzer.from_dict({"unit": "word", **old}) == Analyzer("sklearn", (1, 2))

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from priory.base.errors import InputError, PrioryError, SettingError
@@ -53,6 +54,12 @@ def learn(asked: argparse.Namespace) -> int:
     """Learn messages as spam and as ham."""
     if not (asked.spam or asked.ham):
         raise SettingError("learn needs messages: --spam MAILBOX, --ham MAILBOX, or both.")
+    as_ham = {os.path.realpath(path) for path in asked.ham or ()}
+    for path in asked.spam or ():
+        if os.path.realpath(path) in as_ham:
+            raise SettingError(
+                f"--spam and --ham must be different mailboxes, and both have {path!r}."
+            )
     spam, ham = _words(asked.spam), _words(asked.ham)
     return _teach(asked, spam + ham, [True] * len(spam) + [False] * len(ham))
 
@@ -161,14 +168,17 @@ def _answer(asked: argparse.Namespace) -> Any:
 
 
 def _single(paths: Sequence[str]) -> bytes | None:
-    """Read the message, if what was given is a single one."""
+    """Read the message, if what was given is a single one; a file may begin as an mbox does."""
     if not paths or list(paths) == ["-"]:
         return sys.stdin.buffer.read()
-    from priory.mail.mailboxes import is_single
-
-    if len(paths) > 1 or not os.path.exists(paths[0]) or not is_single(paths[0]):
+    (path, *others) = paths
+    if others or os.path.isdir(path) or not os.path.exists(path):
         return None
-    with open(paths[0], "rb") as file:
+    from priory.mail.mailboxes import is_single, read_mail
+
+    if os.path.isfile(path) and not is_single(path) and len(list(islice(read_mail(path), 2))) > 1:
+        return None  # what is no file, as <(command), is read once
+    with open(path, "rb") as file:
         return file.read()
 
 
@@ -210,7 +220,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Example: priory mail learn --spam junk.mbox --ham inbox.mbox --model my.priory",
     )
     parser.set_defaults(run=_help, model=None)
-    commands = parser.add_subparsers(title="commands", metavar="", parser_class=_Parser)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
 
     def command(run: Any, text: str) -> argparse.ArgumentParser:
         made = commands.add_parser(run.__name__, help=text, description=text)
@@ -227,7 +237,8 @@ def _parser() -> argparse.ArgumentParser:
     made = command(
         classify,
         "Judge a message from stdin or a file: exit code 0 for spam, 1 for ham, 2 for unsure, 3 if "
-        "it could not be judged. Of many messages print a line each, and exit with 0.",
+        "it could not be judged. Stdin is one message. Of many messages, in an mbox file, a folder "
+        "or several files, print a line each, and exit with 0.",
     )
     made.add_argument("mail", nargs="*", metavar="MAILBOX", help="what to judge; none: stdin")
     made.add_argument(

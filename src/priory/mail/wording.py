@@ -19,7 +19,8 @@ def words_of(message: bytes) -> list[str]:
     >>> words_of(b"Subject: Free lunch\n\nsee you")[:2]
     ['subject:free', 'subject:lunch']
     """
-    return email_lines(message, _lines).split("\n")
+    words = email_lines(message, _lines)
+    return words.split("\n") if words else []
 
 
 def encoded_words(messages: Iterable[bytes]) -> list[bytes]:

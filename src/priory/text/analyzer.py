@@ -46,7 +46,7 @@ class Analyzer:
     ngram_range : tuple of two integers
         The shortest and the longest n-grams of words, or of characters.
     stop_words : None, "english" or a list of words
-        Words to ignore.
+        Words to ignore, in any case if texts are converted to lower case; with "sklearn" as given.
     lowercase : bool
         Whether to convert texts to lower case first.
     max_features : int or None
@@ -98,6 +98,9 @@ class Analyzer:
                 f"max_features must be None or an integer of at least 1, not {most!r}."
             )
         self._check_preparing()
+        if self.stop_words is not None and not callable(self.unit) and self.unit != "sklearn":
+            alike = map(self.prepare, self.stop_words)  # as the words are that they are to match
+            object.__setattr__(self, "stop_words", _stop_words(alike))
 
     def _check_preparing(self) -> None:
         for name, allowed in (("strip_accents", ("unicode", "ascii")), ("normalize", ("nfkc",))):
