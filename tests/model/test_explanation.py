@@ -1,8 +1,10 @@
 """The printed sum is the sum."""
 
+import re
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -12,7 +14,7 @@ from scipy.special import logsumexp
 
 from priory import Classifier, Settings, TextNB
 from priory.base.errors import ImpossibleEvidenceWarning
-from priory.families import Binomial, Categorical, Gaussian, Words
+from priory.families import Binomial, Categorical, Gaussian, Histogram, Words
 
 X = {
     "outlook": ["Sunny", "Rain", "Rain", "Sunny", "Rain"],
@@ -360,3 +362,21 @@ def test_weight_0_leaves_a_factor_out():
 def test_line_breaks_in_names_do_not_break_the_table():
     classifier = Classifier(Settings.textbook()).update({"a\nb": ["u\nv", "w"]}, [0, 1])
     assert "× P(a b = u v | class)" in str(classifier.explain({"a\nb": ["u\nv"]}))
+
+
+def test_dates_and_ordered_categories_are_written_as_people_know_them():
+    days = np.array(["2024-05-06", "2024-06-07T01:02:03", "2024-07-08", "NaT"], "datetime64[s]")
+    size = pd.Categorical(["S", "L", None, "M"], ["S", "M", "L"], ordered=True)
+    model = Classifier(Settings.textbook(families={"size": "gaussian"}))
+    model.update(pd.DataFrame({"when": days, "size": size}), [0, 1, 1, 0])
+    row = model.explain({"when": "2024-06-07 01:02:03", "size": "M"})[0]
+    assert "P(when = 2024-06-07 01:02:03 | class)" in str(row)
+    assert "P(size = M | class)" in str(row)
+    when = row.factors[0]
+    assert when.title == "when = 2024-06-07 01:02:03"
+    assert when.value == days[1].astype(float)  # programs have the number
+    x = days[:3].astype(float).tolist()
+    binned = Classifier(Settings.textbook(Histogram(bins=3))).update({"x": x}, [0, 1, 1]).model
+    block, term = model.statistics.schema["when"], binned.terms[0]
+    told = term.family.formula(block, x[1], term.parameters)
+    assert re.fullmatch(r"P\(when in \(2024-0[56][-\d :]+, 2024-0[67][-\d :]+\] \| class\)", told)

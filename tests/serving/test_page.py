@@ -114,6 +114,66 @@ def test_every_view_fits_and_can_be_used_by_everyone(show, view, model):
         assert_accessible(browser)
 
 
+def test_a_model_is_asked_by_its_own_form_alone(show, server):
+    browser = show("ask")
+    columns = {
+        name: {c["name"] for c in server.ask("GET", f"/v1/models/{name}/schema")[1]["columns"]}
+        for name in ("votes", "days", "messages")
+    }
+    script = """
+    const real = window.fetch, wait = (ms) => new Promise((done) => setTimeout(done, ms));
+    window.asked = [];
+    window.fetch = async (path, given) => {
+      window.asked.push([path, given.body ?? null]);
+      await wait(path.endsWith("/explain") ? 500 : 300);
+      return real(path, given);
+    };
+    """
+    browser.execute_script(script)
+    change = "document.querySelector('#priory-form [data-row=empty]').click();"
+    for name, pause in (("days", 0.1), ("messages", 0.4), ("votes", 0.0), ("days", 1.2)):
+        browser.execute_script(change)
+        time.sleep(pause)  # the answer is not asked for yet, or is on its way
+        choose(browser, "model", name)
+        browser.execute_script(f"{change} window.dispatchEvent(new Event('resize'))")
+    until(browser, "document.getElementById('about').textContent.startsWith('days:')")
+    until(browser, "document.getElementById('explained')?.dataset.answered")
+    asked = browser.execute_script("return window.asked")
+    rows = [(path.split("/")[2], json.loads(body)["row"]) for path, body in asked if body]
+    assert rows and all(set(row) <= columns[name] for name, row in rows)
+    assert text_of(browser, "notice") == "" and rows[-1][0] == "days"
+    shown = browser.execute_script("return [...document.querySelectorAll('.column label')].length")
+    assert shown == 4
+    assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
+
+
+def test_a_changed_file_and_a_model_that_is_gone_are_told(browser, trained, tmp_path):
+    path = tmp_path / "days.priory"
+    path.write_bytes((trained / "days.priory").read_bytes())
+    with Server(path, "--log", "none") as server:
+        browser.get("about:blank")
+        browser.get(f"http://127.0.0.1:{server.port}/#ask")
+        until(browser, "document.getElementById('explained')?.dataset.answered")
+        changed = load(path)
+        day = {"outlook": ["Hail"], "temperature": ["Cool"], "humidity": ["High"], "wind": ["Weak"]}
+        changed.update(day, ["No"]).save(path)
+        while server.ask("GET", "/v1/schema")[1]["rows"] != 15:
+            time.sleep(0.05)
+        browser.find_element("css selector", "#priory-form [data-row=empty]").click()
+        until(browser, "document.getElementById('notice').innerText.includes('choose Ask again')")
+        browser.find_element("css selector", "nav a[href='#ask']").click()
+        until(browser, "document.getElementById('about').textContent.includes('15 rows')")
+        until(browser, "document.getElementById('explained')?.dataset.answered")
+        assert text_of(browser, "notice") == ""
+        assert "Hail" in text_of(browser, "view")
+        assert browser.execute_script("return document.getElementById('column-0').value") == ""
+        server.kill()
+        browser.find_element("css selector", "nav a[href='#quality']").click()
+        until(browser, "document.getElementById('notice').classList.contains('wrong')")
+        assert text_of(browser, "title") == "Quality" and text_of(browser, "view") == ""
+        assert "does not answer" in text_of(browser, "notice")
+
+
 def test_nothing_is_fetched_from_elsewhere_and_it_appears_soon(show, server):
     browser = show("overview")
     asked = []
@@ -303,3 +363,47 @@ def test_an_answer_is_corrected_and_that_undone(browser, trained, tmp_path):
         browser.find_element(By.CSS_SELECTOR, ".history button").click()
         until(browser, "document.querySelectorAll('.history li').length === 0")
         assert load(path).statistics == before
+
+
+def test_a_row_and_its_undo_stay_with_their_model(browser, trained, tmp_path):
+    from selenium.webdriver.common.by import By
+
+    paths = [tmp_path / f"{name}.priory" for name in ("days", "votes")]
+    for path in paths:
+        path.write_bytes((trained / path.name).read_bytes())
+    before = [load(path).statistics for path in paths]
+    token = new_token(tmp_path / "tokens.json", ["predict", "learn"])
+    more = ("--learn", "--token-file", tmp_path / "tokens.json", "--log", "none")
+    with Server(*paths, *more) as server:
+        browser.get("about:blank")
+        browser.get(f"http://127.0.0.1:{server.port}/#ask")
+        until(browser, "!document.getElementById('key').hidden")
+        browser.find_element(By.ID, "token").send_keys(f"{token}x\n")
+        until(browser, "document.getElementById('notice').innerText.includes('is not known')")
+        browser.find_element(By.ID, "token").send_keys(f"{token}\n")
+        until(browser, "document.getElementById('explained')?.dataset.answered")
+        choose(browser, "column-1", "other", "input")
+        browser.find_element(By.CSS_SELECTOR, 'nav a[href="#learn"]').click()
+        until(browser, "document.documentElement.dataset.view === 'learn'")
+        browser.find_element(By.ID, "learn").click()
+        until(browser, "document.getElementById('notice').innerText.includes('does not name')")
+        browser.find_element(By.CSS_SELECTOR, 'nav a[href="#ask"]').click()
+        until(browser, "document.getElementById('explained')?.dataset.answered")
+        assert browser.execute_script("return document.getElementById('column-1').value") == "other"
+        choose(browser, "column-1", "0", "input")
+        browser.find_element(By.CSS_SELECTOR, 'nav a[href="#learn"]').click()
+        until(browser, "document.documentElement.dataset.view === 'learn'")
+        twice = "const b = document.getElementById('learn'); b.click(); b.click();"
+        browser.execute_script(twice)
+        until(browser, "document.querySelectorAll('.history li').length === 1")
+        assert load(paths[0]).statistics.n_rows == 15
+        choose(browser, "model", "votes")
+        until(browser, "document.getElementById('about').textContent.startsWith('votes:')")
+        until(browser, "document.getElementById('view').innerText.includes('No row is set')")
+        assert browser.find_elements(By.CSS_SELECTOR, ".history li") == []
+        choose(browser, "model", "days")
+        until(browser, "document.querySelectorAll('.history li').length === 1")
+        browser.find_element(By.CSS_SELECTOR, ".history button").click()
+        until(browser, "document.querySelectorAll('.history li').length === 0")
+        assert [load(path).statistics for path in paths] == before
+        assert browser.execute_script("return document.activeElement.id") == "learn"

@@ -1,5 +1,6 @@
 """`priory serve` as a process: where it listens, kill −9 while it learns, workers and reloads."""
 
+import socket
 import threading
 import time
 
@@ -26,6 +27,10 @@ DAY = {"outlook": "Sunny", "temperature": "Cool", "humidity": "High", "wind": "S
         (["--new-token", "predict"], "--token-file"),
         (["--new-token", "all", "--token-file", "tokens.json"], "predict, learn, admin"),
         (["days.priory", "--log", "all"], "--log must be"),
+        (["days.priory", "--max-seconds", "0"], "--max-seconds must be"),
+        (["days.priory", "--target", "play"], "--target is for data"),
+        (["days.priory", "--token-file", "tokens.none"], "make it with --new-token"),
+        (["days.priory", "--host", "nowhere.invalid", "--token-file", "tokens.none"], "--host"),
     ],
 )
 def test_what_cannot_be_served_is_said(arguments, told, models, capsys, monkeypatch):
@@ -33,6 +38,14 @@ def test_what_cannot_be_served_is_said(arguments, told, models, capsys, monkeypa
     monkeypatch.chdir(ROOT)
     assert main(["serve", *given]) in (1, 2)
     assert told in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_said_before_anything_is_served(models, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["serve", str(models / "days.priory"), "--port", str(port)]) == 2
+    told = capsys.readouterr().err
+    assert f"--port {port} cannot be had on 127.0.0.1" in told and "serves" not in told
 
 
 def test_a_token_is_printed_once(models, capsys):

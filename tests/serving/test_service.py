@@ -1,13 +1,16 @@
 """What the API answers is what the classifier says, on every road in."""
 
 import json
+import re
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
-from priory import load
-from priory.serving import Limits
+from priory import Classifier, Settings, load
+from priory.base.errors import SettingError
+from priory.serving import Configuration, Limits
 from priory.serving.bodies import ARROW, JSON, LINES
 from priory.serving.tokens import new_token
 
@@ -150,6 +153,52 @@ def test_the_schema_is_that_of_the_model(days):
     assert found["columns"][0]["values"] == ["Overcast", "Rain", "Sunny"]
 
 
+@pytest.fixture
+def parcels(tmp_path):
+    """Serve a model of dates, of ordered categories by their places, and of others as labels."""
+    rng = np.random.default_rng(0)
+    y, sizes = rng.integers(0, 2, 60), ["S", "M", "XL"]
+    drawn = [rng.choice(sizes, 60, p=[0.3, 0.4, 0.3]) for _ in range(2)]
+    X = pd.DataFrame(
+        {
+            "when": pd.Timestamp("2024-05-06") + pd.to_timedelta(rng.integers(0, 90, 60), unit="D"),
+            "size": pd.Categorical(drawn[0], sizes, ordered=True),
+            "shown": pd.Categorical(drawn[1], sizes, ordered=True),
+        }
+    )
+    settings = Settings.textbook(families={"size": "gaussian"})
+    Classifier(settings).update(X, y).save(tmp_path / "parcels.priory")
+    return client({"parcels": tmp_path / "parcels.priory"})
+
+
+def test_examples_of_dates_and_ordered_categories_are_what_can_be_asked(parcels):
+    described = parcels.get("/v1/openapi.json").json()["components"]["schemas"]
+    row, columns = described["Row"]["examples"][0], described["Row"]["properties"]
+    assert re.fullmatch(r"2024-0[5-8]-\d\d", row["when"]) and row["size"] in ("S", "M", "XL")
+    assert {name: told["examples"][0] for name, told in columns.items()} == row
+    assert columns["size"]["description"] == "Learned: S, M, XL"
+    assert parcels.post("/v1/predict", json={"rows": [row]}).status_code == 200
+    inputs = parcels.get("/v2/models/parcels").json()["inputs"]
+    assert {one["name"]: one["datatype"] for one in inputs} == dict.fromkeys(row, "BYTES")
+
+
+def test_the_views_write_dates_and_ordered_categories_as_people_do(parcels):
+    assert parcels.get("/page/parcels/overview").status_code == 200
+    columns = parcels.get("/page/parcels/ask").json()["data"]["columns"]
+    assert [c.get("names", c.get("values")) for c in columns][1:] == [["S", "M", "XL"]] * 2
+    row = {"when": "2024-06-07", "size": "M", "shown": "XL"}
+    found = parcels.post("/page/parcels/explain", json={"row": row}).json()["html"]
+    assert "when = 2024-06-07" in found and "size = M" in found
+    assert not re.search(r"1\.7\d*e\+09", found)
+    assert "Not tried: when (a date)." in found
+
+
+def test_what_the_page_says_the_file_holds_is_so(models):
+    found = client({name: models / f"{name}.priory" for name in ("days", "votes")})
+    assert "no row of the data" in found.get("/page/days/overview").json()["html"]
+    assert "a sample of its rows" in found.get("/page/votes/overview").json()["html"]
+
+
 # Learning
 
 
@@ -243,6 +292,24 @@ def test_tokens_open_what_they_are_for(models):
     assert status("POST", "/v1/predict", asking, json=row) == 401
 
 
+def test_an_unknown_token_is_not_said_to_be_missing(models):
+    new_token(models / "tokens.json", ["predict"])
+    found = client({"days": models / "days.priory"}, token_file=str(models / "tokens.json"))
+    for headers, told in (({}, "A token is needed"), (BAD, "This token is not known")):
+        refused = found.get("/v1/schema", headers=headers)
+        assert refused.status_code == 401
+        assert refused.json()["error"]["message"].startswith(told)
+
+
+BAD = {"authorization": "Bearer nothing"}
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "..", " ", "a\n"])
+def test_a_model_has_a_name_that_can_be_asked_for(name):
+    with pytest.raises(SettingError, match="cannot stand in an address"):
+        Configuration({name: "days.priory"})
+
+
 def test_other_pages_and_other_names_are_refused(days):
     row = {"json": {"rows": [DAY]}}
     own = days.post("/v1/predict", headers={"origin": "http://127.0.0.1"}, **row)
@@ -296,6 +363,10 @@ def test_errors_tell_no_path_and_answers_are_guarded(days, models):
     assert found.status_code == 200  # by the model before
     ready = days.get("/readyz")
     assert ready.status_code == 503 and str(models) not in ready.text
+    door = days.get("/v2/models/days/ready")
+    assert (door.status_code, door.json()["ready"]) == (503, False)
+    gone = days.get("/v1/schema/")
+    assert gone.status_code == 404 and gone.json()["error"]["field"] == "path"
     assert "unsafe-inline" not in found.headers["content-security-policy"]
     assert found.headers["x-content-type-options"] == "nosniff"
     given = days.get("/healthz", headers={"x-request-id": "mine-1"})

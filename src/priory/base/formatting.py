@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-__all__ = ["aligned", "number", "printable", "shown"]
+__all__ = ["aligned", "dated", "number", "printable", "shown"]
 
 LONGEST_VALUE = 40
 _CONTROL = re.compile(
@@ -70,6 +71,19 @@ def shown(value: Any) -> str:
         return f"{value:g}"
     text = " ".join(str(value).split())
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+
+
+def dated(seconds: float) -> str:
+    """Write seconds since 1970 as a date, with the time of day where it is not midnight.
+
+    >>> dated(1718841600.0), dated(1718841661), dated(1e300)
+    ('2024-06-20', '2024-06-20 00:01:01', '1e+300')
+    """
+    try:
+        found = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=round(seconds))
+    except (OverflowError, ValueError):  # no date of a calendar
+        return shown(seconds)
+    return f"{found:%Y-%m-%d %H:%M:%S}".removesuffix(" 00:00:00")
 
 
 def number(log_x: float) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from priory import sources
-from priory.base.errors import ModelFileError, SettingError
+from priory.base.errors import ModelFileError, SettingError, check_number
 from priory.base.replacing import locked
 from priory.classifier.classifier import load
 from priory.cli.failing import say, tell, told
@@ -19,8 +19,8 @@ from priory.cli.options import Opening, Out, opens_source
 from priory.cli.outputs import check_output
 from priory.cli.wording import in_options
 from priory.serving.configuration import LOOPBACK, Configuration, Limits
-from priory.serving.running import check_address, run
-from priory.serving.tokens import new_token
+from priory.serving.running import check_address, free_port, run
+from priory.serving.tokens import Tokens, new_token
 
 __all__ = ["serve"]
 
@@ -83,6 +83,7 @@ def serve(
         tell(new_token(token_file, scopes))
         say(f"this token is shown once; {token_file} holds its digest")
         return
+    check_number("max_seconds", max_seconds, above=0)
     if not models:
         raise SettingError("Name a model file, or data with --target.")
     with ExitStack() as stack:
@@ -105,6 +106,11 @@ def serve(
             limits=Limits(max_body * 2**20, max_rows, seconds=max_seconds),
         )
         check_address(host, configuration)
+        port = free_port(host, port)
+        if token_file is not None:
+            if not token_file.exists():
+                raise SettingError(f"{token_file} is not there; make it with --new-token.")
+            Tokens(token_file)
         if target is not None:
             if learn and output is None:
                 raise SettingError("--learn changes a file: name it with --output.")
@@ -116,6 +122,8 @@ def serve(
 
 def _train(data: Sequence[str], target: str, path: Path, opening: Opening) -> None:
     check_output(path, data)
+    if any(Path(name).suffix == ".priory" for name in data):
+        raise SettingError("A model file is served as it is; --target is for data to train on.")
     with told(in_options):
         source = data[0] if len(data) == 1 else list(data)
         classifier = sources.train(source, target, **opening)
@@ -130,7 +138,7 @@ def _named(models: Sequence[str]) -> dict[str, str]:
         name, equals, path = text.partition("=")
         if not equals:
             name, path = Path(text).stem, text
-        if name in found or not name:
+        if name in found:
             raise SettingError(f"{name!r} names two models; name them as NAME=FILE.")
         try:
             load(path)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, overload
 
 from priory.base.errors import SchemaError, listing
-from priory.base.formatting import aligned
+from priory.base.formatting import aligned, dated, shown
 from priory.base.labels import label_key, sorted_labels
 from priory.base.typing import Label
 from priory.data.pairing import Pairing
@@ -102,6 +102,32 @@ class Block:
         if all(label_key(value) in known for value in values):
             return self
         return replace(self, values=sorted_labels([*self.values, *values]))
+
+    def shown(self, value: Any) -> str:
+        """Write a value as people know it: numbers may be dates, or the places of categories.
+
+        >>> when = Block("when", ("when",), Kind.NUMBERS, "date, in seconds since 1970")
+        >>> size = Block("size", ("size",), Kind.NUMBERS, order=("S", "M", "L"))
+        >>> when.shown(1718841600.0), size.shown(1.0), size.shown(1.5), size.shown(None)
+        ('2024-06-20', 'M', '1.5', 'missing')
+        """
+        if self.kind is Kind.NUMBERS and isinstance(value, int | float):
+            if self.order and value in range(len(self.order)):
+                return shown(self.order[int(value)])
+            if self.unit == "date":
+                return dated(value)
+        return shown(value)
+
+    def in_order(self, labels: Sequence[Label]) -> list[int]:
+        """List the places of labels in the order of the categories; others come after, as they are.
+
+        >>> size = Block("size", ("size",), Kind.LABELS, order=("S", "M", "L"))
+        >>> size.in_order(["L", "S", "XXL", "M"])
+        [1, 3, 0, 2]
+        """
+        place = {label_key(label): i for i, label in enumerate(self.order)}
+        ranks = [place.get(label_key(label), len(place)) for label in labels]
+        return sorted(range(len(ranks)), key=ranks.__getitem__)
 
     @cached_property
     def unit(self) -> str:

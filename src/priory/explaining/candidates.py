@@ -20,7 +20,7 @@ from priory.model.model import Model
 from priory.statistics.statistics import Statistics
 from priory.statistics.tables import LabelsTable, NumbersTable
 
-__all__ = ["Candidates", "Rules", "candidates_of"]
+__all__ = ["UNUSED", "Candidates", "Rules", "candidates_of"]
 
 Cost: TypeAlias = float | str | Callable[[Any, Any], float]
 
@@ -28,6 +28,7 @@ MOST_NUMBERS = 64
 """So many numbers of a column are looked at, where its factor is a curve."""
 
 DIRECTIONS = ("up", "down")
+UNUSED = "not in the model"
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def candidates_of(
             if column in rules.fixed:
                 left[column] = "fixed"
             elif column not in used:
-                left[column] = "not in the model"
+                left[column] = UNUSED
             elif len(block.columns) > 1 or block.kind not in (Kind.LABELS, Kind.NUMBERS):
                 left[column] = "a text" if block.kind is Kind.WORDS else "one of a block of columns"
             elif block.unit != "number":

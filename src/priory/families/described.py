@@ -104,7 +104,9 @@ def assigned(block: Block, values: Sequence[Any]) -> str:
     """Write columns and their values as a formula has them; what is missing is summed out."""
     pairing = block.pairing
     return ", ".join(
-        f"{column} = {shown(value)}" if pairing is None else f"{column} {pairing.shown(j, value)}"
+        f"{column} = {block.shown(value)}"
+        if pairing is None
+        else f"{column} {pairing.shown(j, value)}"
         for j, (column, value) in enumerate(zip(block.columns, values, strict=True))
         if value is not None
     )

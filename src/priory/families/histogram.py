@@ -215,8 +215,10 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
 
     def formula(self, block: Block, value: Any, parameters: HistogramParameters) -> str:
         """Write P(the number's bin | class)."""
-        bin_of = int(parameters.bin_of(np.array([value], dtype=np.float64))[0])
-        return f"P({block.columns[0]} in {bin_names(parameters.cuts)[bin_of]} | class)"
+        i = int(parameters.bin_of(np.array([value], dtype=np.float64))[0])
+        ends = [-np.inf, *parameters.cuts.tolist(), np.inf]
+        low, high = block.shown(ends[i]), block.shown(ends[i + 1])
+        return f"P({block.columns[0]} in ({low}, {high}] | class)"
 
     def sample(self, parameters: HistogramParameters, y: CodeArray, rng: Rng) -> AnyArray:
         """Draw a bin by its probability, and a number evenly inside of it, or from its tail."""

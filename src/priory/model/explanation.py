@@ -353,6 +353,13 @@ def _column_name(term: Term) -> str:
 
 
 def _factor(term: Term, row: Any, score: FloatArray, left_out: bool, table: Any) -> RowFactor:
+    found = _plain_factor(term, row, score, left_out, table)
+    if term.about == "value" and isinstance(found.value, int | float):
+        return replace(found, told=term.block.shown(found.value))
+    return found
+
+
+def _plain_factor(term: Term, row: Any, score: FloatArray, left_out: bool, table: Any) -> RowFactor:
     block, value, name = term.block, row.value(0), _column_name(term)
     if term.about == "correction" and not left_out:
         formula = term.family.formula(block, value, term.parameters)

@@ -82,9 +82,16 @@ class RowFactor:
     """How its text was split into words, where it is one."""
     unknown: tuple[str, ...] = ()
     """The words and n-grams of its text that were never learned, or are left out."""
+    told: str | None = None
+    """The value as people know it, where it is counted as a number: a date, a category."""
 
     def __repr__(self) -> str:
-        return f"<RowFactor {self.column} = {shown(self.value)}>"
+        return f"<RowFactor {self.column} = {self.shown_value}>"
+
+    @property
+    def shown_value(self) -> str:
+        """The value, briefly."""
+        return shown(self.value) if self.told is None else self.told
 
     @property
     def log_factor(self) -> FloatArray:
@@ -99,7 +106,7 @@ class RowFactor:
         if self.about == "missing":
             return f"{self.column} is {'missing' if self.value else 'there'}"
         corrected = ", corrected" if self.about == "correction" else ""
-        return f"{self.column} = {shown(self.value)}{corrected}"
+        return f"{self.column} = {self.shown_value}{corrected}"
 
     def lines(self) -> list[Line]:
         """List the lines of the factor; their product is the factor."""
@@ -110,11 +117,11 @@ class RowFactor:
         remarks = [Line(f"    {note}") for note in self.notes]
         if not self.parts and not self.together:
             if self.unknown:  # nothing is said, not that every class is as probable
-                return [Line(f"  {self.column} = {shown(self.value)}"), *remarks]
+                return [Line(f"  {self.column} = {self.shown_value}"), *remarks]
             powered = _powered(self.formula, self.weight)
             line = Line(f"× {powered}", self.weight * self.log_likelihood, support=self.support)
             return [line, *remarks]
-        heading = Line(f"  {self.column} = {shown(self.value)}")
+        heading = Line(f"  {self.column} = {self.shown_value}")
         return [heading, *self._part_lines(), *remarks]
 
     def _part_lines(self) -> list[Line]:
@@ -142,7 +149,7 @@ class RowFactor:
             return f"{self.column} is missing"
         if not self.left_out:
             return f"{self.column} has weight 0"
-        return f"{self.column} = {shown(self.value)} was never seen"
+        return f"{self.column} = {self.shown_value} was never seen"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

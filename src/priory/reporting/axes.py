@@ -201,7 +201,9 @@ def _values(
         if term.about == "value" and isinstance(term.family, Categorical)
     ]
     if isinstance(table, LabelsTable):
-        return "points", list(table.labels), table.weight.sum(axis=0)
+        places = block.in_order(table.labels)
+        weight = table.weight.sum(axis=0)[places]
+        return "points", [table.labels[i] for i in places], weight
     if not isinstance(table, NumbersTable):
         if labels:
             return "points", list(labels[0]), None
@@ -247,11 +249,8 @@ def _spread(terms: Sequence[Term], block: Block) -> list[float]:
 
 
 def _names(block: Block, values: Sequence[Any], kind: str) -> list[str]:
-    if block.order:
-        return [shown(block.order[int(value)]) for value in values]
-    if block.unit == "date":
-        return [str(np.datetime64(int(value), "s"))[:10] for value in values]
-    return [f"{x:.4g}" if kind == "curve" else shown(x) for x in values]
+    is_plain = kind == "curve" and not block.order and block.unit != "date"
+    return [f"{x:.4g}" if is_plain else block.shown(x) for x in values]
 
 
 def _bare(term: Term) -> Term:

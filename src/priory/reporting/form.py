@@ -58,7 +58,7 @@ def _described(
         return {"kind": "text", "typical": None}
     if isinstance(table, LabelsTable) and block.kind is Kind.LABELS:
         typical = table.labels[int(table.weight.sum(axis=0).argmax())]
-        values = [page_label(label) for label in table.labels]
+        values = [page_label(table.labels[i]) for i in block.in_order(table.labels)]
         return {"kind": "labels", "values": values, "typical": page_label(typical)}
     if block.kind is Kind.JOINT:
         place = block.columns.index(name)

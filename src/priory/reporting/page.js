@@ -89,7 +89,11 @@ priory.startForm = (page, form, tellRow = () => {}) => {
     return roundNumbers(low, high, 8, column.step).map((x) => [dated(column, x), x]);
   }
 
-  const nameOf = (column, i) => String(column.names ? column.names[i] : column.values[i]);
+  const NAMES = new Map([[true, "True"], [false, "False"]]); // as everywhere else on the page
+  const nameOf = (column, i) => {
+    const value = column.names ? column.names[i] : column.values[i];
+    return NAMES.get(value) ?? String(value);
+  };
   const dated = (column, x) =>
     column.kind === "date" ? new Date(x * 1000).toISOString().slice(0, 10) : String(Number(x.toPrecision(6)));
 
@@ -256,7 +260,7 @@ priory.startForm = (page, form, tellRow = () => {}) => {
 
   function read(column, { value }) {
     if (value === "") return null;
-    if (column.kind === "text") return value;
+    if (column.kind === "text") return value.trim() === "" ? null : value;
     if (column.kind === "labels") return value === "other" ? priory.OTHER : column.values[Number(value)];
     const number = column.kind === "date" ? Date.parse(value) / 1000 : Number(value);
     return Number.isNaN(number) ? null : number;

@@ -9,8 +9,8 @@ from priory.reporting.tables import MOST_CLASSES, section, table
 __all__ = ["reading"]
 
 
-def reading(content: Content) -> Html:
-    """Say what was read, what left out, and what this file holds."""
+def reading(content: Content, holds: str | None = None) -> Html:
+    """Say what was read, what left out, and what this file holds, or what `holds` says instead."""
     classifier = content.classifier
     schema, kept = classifier.schema, classifier.provenance
     families, weights = dict(schema.families), dict(schema.weights)
@@ -34,7 +34,7 @@ def reading(content: Content) -> Html:
         facts.append("columns that change no prediction: " + ", ".join(silent))
     if kept.min_count:
         facts.append(f"values in fewer than {kept.min_count} rows were removed")
-    holds = (
+    holds = holds or (
         "This file holds the model’s parameters, among them the values of columns and the words "
         "that were counted, and figures over rows. "
         + (

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from priory.base.formatting import shown
 from priory.model.log_odds import log_odds
 from priory.model.row_explanation import BIAS, RowExplanation, RowFactor
 from priory.model.shading import spans_of_words
@@ -78,7 +77,7 @@ def _told(row: RowExplanation, name: str, k: int) -> tuple[str, str]:
     factors = [factor for factor in row.factors if factor.column == name and not factor.left_out]
     for factor in sorted(factors, key=lambda factor: factor.about == "missing"):
         is_gap = factor.about == "missing"
-        value = ("missing" if factor.value else "") if is_gap else shown(factor.value)
+        value = ("missing" if factor.value else "") if is_gap else factor.shown_value
         return value, _counted(factor.support, k)
     return "", ""
 

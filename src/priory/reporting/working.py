@@ -7,7 +7,10 @@ from typing import Any
 
 from priory.base.formatting import shown
 from priory.base.typing import FloatArray
+from priory.data.schema import Schema
+from priory.explaining.candidates import UNUSED
 from priory.explaining.what_if import WhatIf
+from priory.families.described import listed
 from priory.model.row_explanation import RowExplanation
 from priory.reporting.charts import bar, interval_bar
 from priory.reporting.markup import Html, h
@@ -56,13 +59,16 @@ def worked_sum(row: RowExplanation) -> Html:
     return h("div", made, [h("p", remark, class_="soft") for remark in row.remarks()])
 
 
-def flips(found: WhatIf) -> Html:
+def flips(found: WhatIf, schema: Schema) -> Html:
     """Say which changes of the row would change the answer, at the least cost."""
+    left = [f"{shown(name)} ({why})" for name, why in found.left.items() if why != UNUSED]
+    remark = h("p", f"Not tried: {listed(left)}.", class_="soft") if left else None
     if found.changes is None:
-        sure = "whatever is changed" if found.is_proved else "nothing was found in time"
-        return h("p", f"It stays {shown(found.prediction)}: {sure}.")
-    rows = [(c.column, shown(c.old), shown(c.new)) for c in found.changes]
+        sure = "no change of a value is enough" if found.is_proved else "nothing was found in time"
+        return h("div", h("p", f"It stays {shown(found.prediction)}: {sure}."), remark)
+    rows = [(c.column, *map(schema[c.column].shown, (c.old, c.new))) for c in found.changes]
     made = table(("column", "from", "to"), rows, "The fewest changes that change the answer")
     after = percent(float(found.new_probability or 0.0))
     proved = "Nothing less is enough." if found.is_proved else "Something less may be enough."
-    return h("div", made, h("p", f"It becomes {shown(found.becomes)}, {after}. {proved}"))
+    told = h("p", f"It becomes {shown(found.becomes)}, {after}. {proved}")
+    return h("div", made, told, remark)

@@ -31,7 +31,7 @@ PREFIXES = ("/v1", "/v1/models/{name}")
 
 def make_routes(service: Service) -> FastAPI:
     """Make the application that answers; who may ask was checked by the gate before it."""
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     for prefix in PREFIXES:
         _add_questions(app, service, prefix)
     _add_states(app, service)
@@ -191,7 +191,8 @@ def _add_kserve(app: FastAPI, service: Service) -> None:
     async def model_ready(request: Request) -> Response:
         """Say whether a model is what its file holds."""
         model = service.model(request.path_params["name"])
-        return _reply({"name": model.name, "ready": model.problem is None})
+        good = model.problem is None
+        return _reply({"name": model.name, "ready": good}, 200 if good else 503)
 
     @app.post(
         "/v2/models/{name}/infer",

@@ -59,6 +59,12 @@ class Configuration:
     def __post_init__(self) -> None:
         if not self.models:
             raise SettingError("models must name one model file or more.")
+        for name in self.models:
+            if not name.isprintable() or not name.strip(". ") or "/" in name:
+                raise SettingError(
+                    f"models: {name!r} cannot stand in an address; name the model otherwise, as "
+                    "NAME=FILE."
+                )
         if self.learn and self.token_file is None:
             raise SettingError(
                 "learn needs token_file: whoever may change a model has a token with the scope "

@@ -157,7 +157,8 @@ class Gate:
         kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
         scopes = self._tokens.scopes_of(token.strip()) if kind.lower() == "bearer" else frozenset()
         if not scopes:
-            raise Refusal(401, "A token is needed: Authorization: Bearer TOKEN.", "Authorization")
+            told = "This token is not known" if token else "A token is needed"
+            raise Refusal(401, f"{told}: Authorization: Bearer TOKEN.", "Authorization")
         if needed not in scopes:
             raise Refusal(403, f"This token does not have the scope {needed}.", "Authorization")
 

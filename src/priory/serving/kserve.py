@@ -51,7 +51,9 @@ def _datatype(column: dict[str, Any]) -> str:
     types = {type(value) for value in column.get("values", ())}
     if column["kind"] == "labels" and types == {bool}:
         return "BOOL"
-    return "INT64" if types == {int} else KINDS.get(column["kind"], "BYTES")
+    return (
+        "INT64" if types == {int} and "names" not in column else KINDS.get(column["kind"], "BYTES")
+    )
 
 
 def infer(model: ServedModel, body: bytes, most: int) -> dict[str, Any]:

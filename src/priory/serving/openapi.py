@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from priory.base.formatting import dated
 from priory.base.version import __version__
 from priory.serving.bodies import ARROW, JSON, LINES
 
@@ -59,7 +60,15 @@ def example_row(columns: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _typical(column: dict[str, Any]) -> Any:
-    return "some words" if column["kind"] == "text" else column["typical"]
+    """Give a typical value as a row has it: a form counts dates and ordered categories."""
+    kind, typical = column["kind"], column["typical"]
+    if kind == "text":
+        return "some words"
+    if typical is None or kind == "none":
+        return None
+    if "names" in column:
+        return column["names"][typical]
+    return dated(typical) if kind == "date" else typical
 
 
 def document(
@@ -227,10 +236,10 @@ def _property(column: dict[str, Any]) -> dict[str, Any]:
     else:
         found = dict(VALUE)
         found["description"] = "Learned: " + ", ".join(
-            str(v) for v in column.get("values", ())[:20]
+            str(v) for v in column.get("names", column.get("values", ()))[:20]
         )
-    if column["typical"] is not None:
-        found["examples"] = [column["typical"]]
+    if _typical(column) is not None:
+        found["examples"] = [_typical(column)]
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import warnings
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from priory.serving.configuration import LOOPBACK, Configuration
 if TYPE_CHECKING:
     from priory.serving.gate import Gate
 
-__all__ = ["check_address", "run", "worker_app"]
+__all__ = ["check_address", "free_port", "run", "worker_app"]
 
 VARIABLE = "PRIORY_SERVING"
 """How workers, which are processes of their own, are told of the configuration."""
@@ -35,6 +36,32 @@ def check_address(host: str, configuration: Configuration) -> None:
             f"host={host!r} can be reached from other machines: give token_file, so that whoever "
             "asks needs a token."
         )
+
+
+def free_port(host: str, port: int) -> int:
+    """Check that a server can listen there, before it says so; of port 0, choose one that is free.
+
+    >>> with socket.create_server(("127.0.0.1", 0)) as other:
+    ...     free_port("127.0.0.1", other.getsockname()[1])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    priory.base.errors.SettingError: port=... cannot be had on 127.0.0.1: Address already in use.
+    Choose another; 0 is any that is free.
+    """
+    try:
+        (family, *_), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError:
+        raise SettingError(
+            f"host={host!r} must be an address or a name of this machine, such as 127.0.0.1."
+        ) from None
+    try:
+        with socket.create_server((host, port), family=family) as probe:
+            found: int = probe.getsockname()[1]
+            return found
+    except OSError as error:
+        why = os.strerror(error.errno or 0)
+        raise SettingError(
+            f"port={port} cannot be had on {host}: {why}. Choose another; 0 is any that is free."
+        ) from None
 
 
 def run(configuration: Configuration, host: str, port: int, workers: int = 1) -> None:

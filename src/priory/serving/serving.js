@@ -8,7 +8,7 @@
   let view = $("view"), showing = 0;
   const REST = 250; // milliseconds without a change, after which the server is asked
   const SLOW = 400; // milliseconds after which whoever waits is told why
-  const state = { token: sessionStorage.getItem("token"), schema: null, row: {}, history: [] };
+  const state = { token: sessionStorage.getItem("token"), schema: null, asked: null, history: [] };
   const SVG = "http://www.w3.org/2000/svg";
 
   const made = (name, attributes = {}, ...children) => {
@@ -22,6 +22,8 @@
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
     return element;
   };
+  const ANOTHER = "– another value –";
+  const named = (value) => (typeof value === "boolean" ? (value ? "True" : "False") : String(value));
   const percent = (p) => `${(100 * p).toFixed(1)}\u00a0%`;
 
   function tell(text, wrong = false) {
@@ -34,7 +36,9 @@
     if (state.token) headers.Authorization = `Bearer ${state.token}`;
     if (body !== undefined) headers["Content-Type"] = kind;
     const sent = body === undefined || kind !== "application/json" ? body : JSON.stringify(body);
-    const answer = await fetch(path, { method, headers, body: sent });
+    const answer = await fetch(path, { method, headers, body: sent }).catch(() => {
+      throw new Error("The server does not answer: is it still running?");
+    });
     if (answer.status === 401 || answer.status === 403) $("key").hidden = false;
     if (!answer.ok) {
       const told = await answer.json().catch(() => ({}));
@@ -60,50 +64,64 @@
     document.body.append(document.querySelector("body > footer"));
   };
 
-  // Views
+  // Views: each is of the model that was chosen when it was opened, and says nothing once another
+  // view or model was. `turn` begins it, and stops it where that is so already.
 
-  const at = () => `/page/${encodeURIComponent(chooser.value)}`;
-  const by = () => `/v1/models/${encodeURIComponent(chooser.value)}`;
+  const at = (model) => `/page/${encodeURIComponent(model)}`;
+  const by = (model) => `/v1/models/${encodeURIComponent(model)}`;
+  const CHANGED = "The model has changed since this form was made: choose Ask again to compute with the new one.";
 
   const views = {
-    async overview(turn) {
-      const found = await asJson(`${at()}/overview`);
+    async overview(turn, model) {
+      const found = await asJson(`${at(model)}/overview`);
       turn(found.title);
       put(view, found.html);
     },
 
-    async ask(turn) {
-      const found = await asJson(`${at()}/ask`);
+    async ask(turn, model, isShown) {
+      const found = await asJson(`${at(model)}/ask`);
       turn(`Ask about ${state.schema.target ?? "a row"}`);
       put(view, found.html);
       const worked = made("div", { id: "explained", "aria-busy": "true" });
       view.append(worked);
       const form = $("priory-form");
-      if (!form || !found.data) return;
+      if (!form || !found.data) {
+        worked.remove();
+        return;
+      }
+      const { columns } = found.data, names = JSON.stringify(columns.map(({ name, kind }) => [name, kind]));
+      const before = asked(model);
       let waiting = null, last = 0;
-      priory.startForm(found.data, form, (row, p) => {
-        state.row = asRow(found.data.columns, row);
+      const work = async (row) => {
+        const mine = ++last, isLast = () => mine === last && isShown();
+        if (!isLast()) return;
+        worked.setAttribute("aria-busy", "true");
+        try {
+          const answer = await asJson(`${at(model)}/explain`, { row });
+          if (!isLast()) return;
+          put(worked, answer.html);
+          worked.dataset.answered = JSON.stringify(Object.values(answer.probabilities));
+          tell(answer.version === found.version ? "" : CHANGED, answer.version !== found.version);
+        } catch (error) {
+          if (!isLast()) return;
+          worked.replaceChildren(); // what is there is of another row
+          tell(error.message, true);
+        }
+        worked.setAttribute("aria-busy", "false");
+      };
+      const started = priory.startForm(found.data, form, (values, p) => {
+        if (!isShown()) return;
+        const row = asRow(columns, values);
+        state.asked = { model, names, values: [...values], row };
         worked.dataset.computed = JSON.stringify(p);
         clearTimeout(waiting);
-        waiting = setTimeout(async () => {
-          const turn = ++last;
-          worked.setAttribute("aria-busy", "true");
-          try {
-            const answer = await asJson(`${at()}/explain`, { row: state.row });
-            if (turn !== last || !worked.isConnected) return;
-            put(worked, answer.html);
-            worked.dataset.answered = JSON.stringify(Object.values(answer.probabilities));
-            tell("");
-          } catch (error) {
-            tell(error.message, true);
-          }
-          worked.setAttribute("aria-busy", "false");
-        }, REST);
+        waiting = setTimeout(work, REST, row);
       });
+      if (before && before.names === names) started.take(before.values);
     },
 
-    async quality(turn) {
-      const found = await asJson(`${at()}/quality`);
+    async quality(turn, model) {
+      const found = await asJson(`${at(model)}/quality`);
       turn("Quality");
       put(view, found.html);
       if (found.curves.length) view.append(thresholds(found.curves));
@@ -112,15 +130,22 @@
 
   // Drift of what was asked lately: counts of the server, compared when this is opened
 
-  views.drift = async (turn) => {
+  views.drift = async (turn, model, isShown) => {
     const found = made("div", { id: "drifted" });
     const again = made("button", { type: "button", id: "again" }, "Look again");
     const look = async () => {
-      const answer = await asJson(`${at()}/drift`);
+      const answer = await asJson(`${at(model)}/drift`);
       put(found, answer.html);
       found.dataset.answered = JSON.stringify(answer.drift);
     };
-    again.addEventListener("click", () => look().catch((error) => tell(error.message, true)));
+    again.addEventListener("click", async () => {
+      try {
+        await look();
+        if (isShown()) tell("");
+      } catch (error) {
+        if (isShown()) tell(error.message, true);
+      }
+    });
     await look();
     turn("Drift");
     view.replaceChildren(made("section", {}, found, made("div", { class: "row" }, again)));
@@ -128,41 +153,55 @@
 
   // Learning: a row of the form with its class, and what was done, to be undone
 
-  views.learn = async (turn) => {
+  /** What was last asked of a model under Ask, if it is the one that was asked last. */
+  const asked = (model) => (state.asked && state.asked.model === model ? state.asked : null);
+
+  views.learn = async (turn, model, isShown) => {
     turn("Learn");
-    const told = (row) => Object.entries(row).map(([name, value]) => `${name} = ${value}`);
+    const told = (row) => Object.entries(row).map(([name, value]) => `${name} = ${named(value)}`);
+    const row = asked(model)?.row ?? {};
     const facts = made("ul", { class: "facts", "aria-label": "The row" },
-      ...told(state.row).map((fact) => made("li", {}, fact)));
+      ...told(row).map((fact) => made("li", {}, fact)));
     const label = made("select", { id: "label" },
-      ...state.schema.classes.map((name, i) => made("option", { value: i }, String(name))));
+      ...state.schema.classes.map((name, i) => made("option", { value: i }, named(name))));
     const history = made("ul", { class: "history", "aria-label": "What was changed" });
+    let busy = false;
     const change = async (verb, row, of) => {
+      if (busy) return false; // a second click is no second row
+      busy = true;
       try {
-        const found = await asJson(`${by()}/${verb}`, { rows: [row], labels: [of] });
-        await load();
-        tell(`${verb === "learn" ? "Learned" : "Forgotten"}; the model has ${found.rows.toLocaleString("en")} rows now.`);
+        const found = await asJson(`${by(model)}/${verb}`, { rows: [row], labels: [of] });
+        if (isShown()) {
+          await load(model);
+          tell(`${verb === "learn" ? "Learned" : "Forgotten"}; the model has ${found.rows.toLocaleString("en")} rows now.`);
+        }
         return true;
       } catch (error) {
-        tell(error.message, true);
+        if (isShown()) tell(error.message, true);
         return false;
+      } finally {
+        busy = false;
       }
     };
-    const list = () => history.replaceChildren(...state.history.map((done) => {
+    const list = () => history.replaceChildren(...state.history.filter((done) => done.model === model).map((done) => {
       const undo = made("button", { type: "button" }, "Undo");
-      const what = `${done.verb === "learn" ? "learned" : "forgotten"}: ${done.of} – ${told(done.row).join(", ")}`;
+      const what = `${done.verb === "learn" ? "learned" : "forgotten"}: ${named(done.of)} – ${told(done.row).join(", ")}`;
       undo.setAttribute("aria-label", `Undo: ${what}`);
       undo.addEventListener("click", async () => {
         if (!(await change(done.verb === "learn" ? "forget" : "learn", done.row, done.of))) return;
         state.history.splice(state.history.indexOf(done), 1);
         list();
+        (history.querySelector("button") ?? $("learn"))?.focus();
       });
       return made("li", {}, made("span", {}, what), undo);
     }));
     const button = (verb, text) => {
       const found = made("button", { type: "button", id: verb }, text);
       found.addEventListener("click", async () => {
-        const row = { ...state.row }, of = state.schema.classes[Number(label.value)];
-        if (await change(verb, row, of)) state.history.unshift({ verb, row, of });
+        const other = Object.keys(row).find((name) => row[name] === ANOTHER);
+        if (other) return tell(`${other} has a value that the form does not name: choose one, or leave it missing.`, true);
+        const of = state.schema.classes[Number(label.value)];
+        if (await change(verb, row, of)) state.history.unshift({ model, verb, row, of });
         list();
       });
       return found;
@@ -179,7 +218,7 @@
 
   // Try a file: read, trained on and compared, in memory
 
-  views.try = async (turn) => {
+  views.try = async (turn, model, isShown) => {
     turn("Try a file");
     const file = made("input", { type: "file", id: "file", accept: ".csv,text/csv" });
     const target = made("select", { id: "target" });
@@ -190,15 +229,22 @@
     let chosen = null;
     bar.hidden = true;
 
-    /** Take a file; its first line names the columns that may be the target. */
-    async function take(given) {
-      chosen = given;
-      const [head] = (await given.slice(0, 65536).text()).split(/\r?\n/);
-      const mark = [",", ";", "\t"].reduce((a, b) => (head.split(b).length > head.split(a).length ? b : a));
-      const names = head.split(mark).map((name) => name.trim().replace(/^"(.*)"$/, "$1"));
+    /** Offer the columns of a file as targets: the one that is chosen, else that of the model. */
+    const offer = (names) => {
+      const wanted = [target.value, state.schema.target].find((name) => name && names.includes(name));
       target.replaceChildren(made("option", { value: "" }, "– only read it –"),
         ...names.map((name) => made("option", { value: name }, name)));
-      target.value = names.includes(state.schema.target) ? state.schema.target : "";
+      target.value = wanted ?? "";
+    };
+    /** Take a file; its first line names the columns, until the server has read it. */
+    async function take(given) {
+      const head = fieldsOf(await given.slice(0, 65536).text());
+      if (!isShown()) return;
+      chosen = given;
+      found.replaceChildren();
+      links.replaceChildren();
+      target.value = "";
+      offer(head);
       tell(`${given.name}: ${given.size.toLocaleString("en")} bytes.`);
     }
     const download = (blob, name, text) => {
@@ -208,27 +254,36 @@
     };
     const predicted = async (trial) => {
       const query = trial ? `?trial=${encodeURIComponent(trial)}` : "";
-      const answer = await ask(`${at()}/predict-file${query}`, chosen, "POST", "text/csv");
-      download(await answer.blob(), "predictions.csv", "predictions.csv").click();
+      const answer = await ask(`${at(model)}/predict-file${query}`, chosen, "POST", "text/csv");
+      const content = await answer.blob();
+      if (!isShown()) return;
+      download(content, "predictions.csv", "predictions.csv").click();
       tell("The predictions are downloaded.");
     };
+    let busy = false;
     const guarded = (work) => async () => {
+      if (busy) return;
       if (!chosen) return tell("Choose a file first.", true);
-      try { await work(); } catch (error) { tell(error.message, true); }
+      busy = true;
+      const mine = view;
+      mine.setAttribute("aria-busy", "true");
+      try { await work(); } catch (error) { if (isShown()) tell(error.message, true); }
       bar.hidden = true;
-      view.setAttribute("aria-busy", "false");
+      busy = false;
+      mine.setAttribute("aria-busy", "false");
     };
     predict.addEventListener("click", guarded(() => predicted("")));
     train.addEventListener("click", guarded(async () => {
       links.replaceChildren();
-      view.setAttribute("aria-busy", "true");
-      const { trial } = await asJson(`${at()}/try?target=${encodeURIComponent(target.value)}`, chosen, "POST", "text/csv");
+      const { trial } = await asJson(`${at(model)}/try?target=${encodeURIComponent(target.value)}`, chosen, "POST", "text/csv");
       bar.hidden = false;
       for (;;) {
-        const told = await asJson(`${at()}/try/${trial}`);
+        const told = await asJson(`${at(model)}/try/${trial}`);
+        if (!isShown()) return;
         if (told.progress === null) bar.removeAttribute("value");
         else bar.value = told.progress;
         put(found, told.html);
+        if (told.columns.length) offer(told.columns);
         if (told.stage === "failed") throw new Error(told.error);
         if (told.stage === "done") break;
         tell(`${told.stage} …`);
@@ -240,7 +295,7 @@
       again.addEventListener("click", guarded(() => predicted(trial)));
       const keep = made("button", { type: "button", id: "save" }, "Save the new model");
       keep.addEventListener("click", guarded(async () => {
-        const answer = await ask(`${at()}/try/${trial}/model`);
+        const answer = await ask(`${at(model)}/try/${trial}/model`);
         download(await answer.blob(), "model.priory", "model.priory").click();
       }));
       links.append(again, keep);
@@ -263,15 +318,30 @@
       box, bar, links, found));
   };
 
+  /** The fields of the first line of a CSV file. */
+  function fieldsOf(text) {
+    const marks = [",", ";", "\t", "|"];
+    const head = text.match(/^(?:"(?:[^"]|"")*"|[^"\r\n])*/)[0], bare = head.replace(/"(?:[^"]|"")*"/g, "");
+    const mark = marks.reduce((a, b) => (bare.split(b).length > bare.split(a).length ? b : a));
+    const fields = [""];
+    let quoted = false;
+    for (const character of head) {
+      if (character === '"') quoted = !quoted;
+      if (character === mark && !quoted) fields.push("");
+      else fields[fields.length - 1] += character;
+    }
+    return fields.map((field) => field.trim().replace(/^"([^]*)"$/, (_, inside) => inside.replaceAll('""', '"')));
+  }
+
   /** The row of a form as the API takes it: by name, without what is missing. */
   function asRow(columns, values) {
     const row = {};
     columns.forEach(({ name, kind, names }, j) => {
       const value = values[j];
       if (value === null) return;
-      if (value === priory.OTHER) row[name] = "– another value –";
+      if (value === priory.OTHER) row[name] = ANOTHER;
       else if (names) row[name] = names[value];
-      else if (kind === "date") row[name] = new Date(value * 1000).toISOString().slice(0, 10);
+      else if (kind === "date") row[name] = new Date(value * 1000).toISOString().slice(0, 23).replace("T", " ").replace(/( 00:00:00)?\.000$/, "");
       else row[name] = value;
     });
     return row;
@@ -344,7 +414,8 @@
 
   // Moving about
 
-  async function show() {
+  /** Open the view of the address, of the model that is chosen; `anew` where that is another. */
+  async function show(anew = false) {
     const name = views[location.hash.slice(1)] ? location.hash.slice(1) : "overview";
     for (const link of document.querySelectorAll("nav a")) {
       if (link.hash === `#${name}`) link.setAttribute("aria-current", "page");
@@ -352,30 +423,35 @@
     }
     tell("");
     view.setAttribute("aria-busy", "true");
-    const mine = ++showing, slow = setTimeout(() => tell("The server works it out …"), SLOW);
+    const mine = ++showing, model = chooser.value, slow = setTimeout(() => tell("The server works it out …"), SLOW);
+    const isShown = () => mine === showing;
     try {
+      if (anew || !state.schema) await load(model, isShown);
       await views[name]((text) => {
-        if (mine !== showing) throw new Error("Another view was opened meanwhile.");
+        if (!isShown()) throw new Error("Another view was opened meanwhile.");
         begun(text);
-      });
-      if (mine === showing) document.title = `${title.textContent} – priory`;
+      }, model, isShown);
+      if (isShown()) document.title = `${title.textContent} – priory`;
     } catch (error) {
-      if (mine === showing) {
-        view.replaceChildren();
+      if (isShown()) {
+        begun(document.querySelector("nav a[aria-current]").textContent); // what was there is of another
         tell(error.message, true);
+        reveal();
       }
     }
     clearTimeout(slow);
-    if (mine !== showing) return;
+    if (!isShown()) return;
     if (!notice.classList.contains("wrong")) tell("");
     view.setAttribute("aria-busy", "false");
     document.documentElement.dataset.view = name;
   }
 
-  async function load() {
-    state.schema = await asJson(`${by()}/schema`);
-    const { rows, state: how, learns, tries, drifts } = state.schema;
-    $("about").textContent = `${chooser.value}: ${rows.toLocaleString("en")} rows, ${how}`;
+  async function load(model, isShown = () => true) {
+    const found = await asJson(`${by(model)}/schema`);
+    if (!isShown()) return;
+    state.schema = found;
+    const { rows, state: how, learns, tries, drifts } = found;
+    $("about").textContent = `${model}: ${rows.toLocaleString("en")} rows, ${how}`;
     const shown = { "#learn": learns, "#try": tries, "#drift": drifts };
     for (const link of document.querySelectorAll("nav a")) link.parentElement.hidden = shown[link.hash] === false;
     reveal();
@@ -385,13 +461,13 @@
   const reveal = () => { document.documentElement.dataset.known = ""; };
 
   async function begin() {
+    const before = chooser.value;
     try {
       const found = await asJson("/v1/models");
       chooser.replaceChildren(...found.models.map(({ name }) => made("option", { value: name }, name)));
-      chooser.value = found.first;
+      chooser.value = found.models.some(({ name }) => name === before) ? before : found.first;
       chooser.parentElement.hidden = found.models.length < 2;
-      await load();
-      await show();
+      await show(true);
     } catch (error) {
       tell(error.message, true);
       view.setAttribute("aria-busy", "false");
@@ -407,7 +483,10 @@
     $("key").hidden = true;
     begin();
   });
-  chooser.addEventListener("change", async () => { await load(); await show(); });
+  chooser.addEventListener("change", () => show(true));
+  for (const link of document.querySelectorAll("nav a")) {
+    link.addEventListener("click", () => { if (link.hash === location.hash) show(true); }); // once more
+  }
   window.addEventListener("hashchange", async () => {
     if (location.hash === "#main") return;
     await show();

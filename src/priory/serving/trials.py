@@ -35,6 +35,7 @@ class Trial:
     def __init__(self, content: bytes, target: str, current: Loaded) -> None:
         self.stage, self.error = "reading", ""
         self.parts: list[Html] = []
+        self.columns: list[str] = []
         self.classifier: Classifier | None = None
         self._content, self._target, self._current = content, target, current
         self._opened: Any = None
@@ -50,6 +51,7 @@ class Trial:
             "stage": self.stage,
             "progress": share,
             "html": str(joined(*self.parts)),
+            "columns": self.columns,
             "error": self.error,
         }
 
@@ -60,7 +62,9 @@ class Trial:
             with tempfile.TemporaryDirectory(prefix="priory-try-") as folder:
                 path = Path(folder) / "file.csv"
                 path.write_bytes(self._content)
-                self.parts.append(_reading(sources.inspect(path, self._target or None)))
+                found = sources.inspect(path, self._target or None)
+                self.columns = [column.column for column in found.columns]
+                self.parts.append(_reading(found))
                 if self._target:
                     self.stage = "training"
                     self._opened = sources.open_source(path)

@@ -63,7 +63,12 @@ def overview_view(loaded: Loaded) -> dict[str, Any]:
     """Say what the model is, how good, what it goes by, and what was read."""
     content = content_of(loaded)
     title = f"What the model knows of {content.of_target}"
-    inside = joined(overview(content), columns(content), reading(content))
+    rows = "a sample of its rows" if loaded.classifier.has_sample else "no row of the data"
+    holds = (
+        f"The model’s file holds its counts and settings, and {rows}. This page shows of them the "
+        "values of columns, the words that were counted, and figures over rows; never a row."
+    )
+    inside = joined(overview(content), columns(content), reading(content, holds))
     return {"title": title, "html": str(inside)}
 
 
@@ -78,7 +83,7 @@ def ask_view(loaded: Loaded) -> dict[str, Any]:
 
 def explained_view(loaded: Loaded, row: dict[str, Any]) -> dict[str, Any]:
     """Work one row out: probabilities with intervals, waterfall, what would flip it, the sum."""
-    classifier = loaded.classifier
+    classifier, schema = loaded.classifier, loaded.classifier.statistics.schema
     worked = classifier.explain([row])[0]
     names = [shown(label) for label in classifier.classes]
     bounds, how = None, "This model keeps no rows, so its probabilities have no intervals."
@@ -92,7 +97,7 @@ def explained_view(loaded: Loaded, row: dict[str, Any]) -> dict[str, Any]:
         ("Why", explained_row(names, worked)),
     ]
     try:
-        parts.append(("What would flip it", flips(classifier.what_if([row], seconds=0.5))))
+        parts.append(("What would flip it", flips(classifier.what_if([row], seconds=0.5), schema)))
     except PrioryError as error:
         parts.append(("What would flip it", h("p", str(error), class_="soft")))
     parts.append(("The worked sum", worked_sum(worked)))
