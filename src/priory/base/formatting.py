@@ -89,9 +89,11 @@ def dated(seconds: float) -> str:
 def number(log_x: float) -> str:
     """Format e^x with four digits, however small or large it is.
 
-    >>> number(math.log(0.25)), number(-math.inf), number(-2000.0), number(2000.0)
-    ('0.25', '0', '2.577e-869', '3.881e+868')
+    >>> number(math.log(0.25)), number(-math.inf), number(-2000.0), number(2000.0), number(math.inf)
+    ('0.25', '0', '2.577e-869', '3.881e+868', '∞')
     """
+    if log_x == math.inf:
+        return "∞"
     if -700 < log_x < 700 or log_x == -math.inf:
         return f"{math.exp(log_x):.4g}"
     power, rest = divmod(log_x / math.log(10), 1.0)

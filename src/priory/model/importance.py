@@ -32,7 +32,7 @@ class Importance:
 
         mean |log-odds| = mean over rows and classes of |what the column adds to the log-odds|
 
-    Of two classes it is the mean over the rows. `bits` is the mutual information of a column with
+    Of two classes it is the mean over the rows; ∞ where a value makes a class impossible. `bits` is the mutual information of a column with
     the class, NaN for pairs and texts; a column may tell much and move little, where others say the
     same.
 
@@ -64,7 +64,7 @@ class Importance:
     def _rows(self) -> list[tuple[str, ...]]:
         told = zip(self.columns, self.mean_log_odds.tolist(), self.bits.tolist(), strict=True)
         rows = [
-            (name, f"{moved:.2f}", "–" if bits != bits else f"{bits:.2f}")
+            (name, _told(moved), "–" if bits != bits else f"{bits:.2f}")
             for name, moved, bits in told
         ]
         return [("column", "mean |log-odds|", "bits"), *rows]
@@ -77,10 +77,13 @@ class Importance:
         return pd.DataFrame(told, index=pd.Index(self.columns, name="column"))
 
     def to_dict(self) -> dict[str, dict[str, float | None]]:
-        """Convert to plain JSON values, by column."""
+        """Convert to plain JSON values, by column; what is infinite is None."""
         told = zip(self.columns, self.mean_log_odds.tolist(), self.bits.tolist(), strict=True)
         return {
-            name: {"mean_log_odds": moved, "bits": None if bits != bits else bits}
+            name: {
+                "mean_log_odds": moved if np.isfinite(moved) else None,
+                "bits": None if bits != bits else bits,
+            }
             for name, moved, bits in told
         }
 
@@ -89,7 +92,12 @@ class Importance:
         n = min(len(self), MOST_SHOWN)
         plt = pyplot()
         figure, axes = plt.subplots(figsize=(7.2, 0.27 * n + 1.2), layout="constrained")
-        axes.barh(np.arange(n), self.mean_log_odds[:n], color=FOR, height=0.66)
+        moved = self.mean_log_odds[:n]
+        most = moved[np.isfinite(moved)].max(initial=0.0) or 1.0
+        axes.barh(np.arange(n), np.minimum(moved, 1.25 * most), color=FOR, height=0.66)
+        for i in np.flatnonzero(np.isinf(moved)).tolist():
+            at = (1.25 * most, i)
+            axes.annotate("∞", at, xytext=(3, 0), textcoords="offset points", va="center")
         names = [c if len(c) <= LONGEST else f"{c[: LONGEST - 1]}…" for c in self.columns[:n]]
         axes.set_yticks(np.arange(n), [plot_text(name) for name in names], fontsize=9)
         axes.set_ylim(n - 0.4, -0.6)
@@ -113,7 +121,9 @@ def importance(explanation: Explanation) -> Importance:
     return Importance(names, moved[order], bits[order], len(explanation))
 
 
+def _told(moved: float) -> str:
+    return f"{moved:.2f}" if np.isfinite(moved) else "∞"
+
+
 def _mean_size(scores: FloatArray) -> float:
-    sizes = np.abs(log_odds(scores))
-    finite = np.isfinite(sizes)
-    return float(sizes[finite].mean()) if finite.any() else 0.0
+    return float(np.abs(log_odds(scores)).mean()) if len(scores) else 0.0

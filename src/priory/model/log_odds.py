@@ -35,9 +35,8 @@ def log_odds(scores: FloatArray, against: int | None = None) -> FloatArray:
         np.subtract(scores[..., 0], scores[..., 1], out=found[..., 0])
         np.negative(found[..., 0], out=found[..., 1])
         return found
+    # The same multiple of what is above the mean as without zeros, so that factors still add up.
     finite = np.where(possible, scores, 0.0)
-    n = possible.sum(axis=-1, keepdims=True) - possible
-    mean = (finite.sum(axis=-1, keepdims=True) - finite) / np.maximum(n, 1)
-    found = np.where(n > 0, finite - mean, np.inf)
-    alone = ~possible & (n == 0)  # nothing is possible: it says nothing
-    return np.where(possible, found, np.where(alone, 0.0, -np.inf))
+    n = possible.sum(axis=-1, keepdims=True)
+    above = (others + 1) / others * (finite - finite.sum(axis=-1, keepdims=True) / np.maximum(n, 1))
+    return np.where(possible, np.where(n > 1, above, np.inf), np.where(n > 0, -np.inf, 0.0))

@@ -67,7 +67,7 @@ def shade(value: float, most: float) -> str:
     """
     if not value or not most:
         return ""
-    strength = 0.6 * min(abs(value) / most, 1.0)
+    strength = 0.6 * (min(abs(value) / most, 1.0) if np.isfinite(value) else 1.0)
     colour = "0, 114, 178" if value > 0 else "213, 94, 0"
     return f"background: rgba({colour}, {strength:.2f})"
 

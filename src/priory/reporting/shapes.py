@@ -51,16 +51,21 @@ def _importance(content: Content) -> Html | None:
     found = content.importance
     if found is None or len(found) < 2:
         return None
-    most = float(found.mean_log_odds.max()) or 1.0
+    sizes = found.mean_log_odds
+    most = float(sizes[np.isfinite(sizes)].max(initial=0.0)) or 1.0
     told = zip(found.columns, found.mean_log_odds.tolist(), found.bits.tolist(), strict=True)
     rows = [
-        (name, f"{moved:.2f}", "–" if bits != bits else f"{bits:.2f}", bar(moved / most))
+        (name, _size(moved), "–" if bits != bits else f"{bits:.2f}", bar(min(moved / most, 1.0)))
         for name, moved, bits in list(told)[:MOST_IMPORTANT]
     ]
     caption = f"How far columns and pairs move the log-odds, on average over {found.n_rows:,} rows"
     more = len(found) - len(rows)
     caption += f"; {more} that move them less are not shown" if more > 0 else ""
     return table(("column", "log-odds", "bits alone", ""), rows, caption, (1, 2))
+
+
+def _size(moved: float) -> str:
+    return f"{moved:.2f}" if np.isfinite(moved) else "∞"
 
 
 def _shape(content: Content, axis: Axis, shape: Shape | None) -> Html:
