@@ -66,6 +66,38 @@ def test_bands_of_normals_hold_the_truth():
     assert 0.85 < np.mean(inside) < 0.95
 
 
+@pytest.mark.parametrize("rows", [12, 100])
+def test_bands_of_counts_hold_the_truth(rows):
+    rng = np.random.default_rng(0)
+    inside = []
+    for _ in range(200):
+        rate, y = rng.gamma(3, 1, 2), np.arange(rows) % 2
+        model = NaiveBayes.textbook(families={"x": "poisson"}).fit({"x": rng.poisson(rate[y])}, y)
+        shape = model.shapes()["x"]
+        odds = shape.values * np.log(rate[1] / rate[0]) - rate[1] + rate[0]
+        inside.append(np.mean((shape.low[:, 1] <= odds) & (odds <= shape.high[:, 1])))
+    assert 0.85 < np.mean(inside) < 0.95
+
+
+def test_a_family_without_a_posterior_has_no_band():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 100)
+    model = NaiveBayes.textbook(families={"x": "kernel-density"}).fit({"x": rng.normal(y)}, y)
+    shape = model.shapes()["x"]
+    assert np.isnan(shape.low).all() and np.isnan(shape.high).all()
+    shape.plot().canvas.draw()
+
+
+def test_what_is_impossible_is_so_in_the_band():
+    shapes = NaiveBayes.textbook(smoothing=0).fit(*play_tennis()).shapes()
+    shape = shapes["outlook"]
+    overcast = shape.values.tolist().index("Overcast")
+    for ends in (shape.log_odds, shape.low, shape.high):
+        assert ends[overcast].tolist() == [-np.inf, np.inf]
+        assert np.isfinite(np.delete(ends, overcast, axis=0)).all()
+    shapes.plot().canvas.draw()
+
+
 def test_errors():
     model = NaiveBayes.textbook().fit(*play_tennis())
     with pytest.raises(SettingError, match=r"columns must be columns .*Did you mean 'wind'"):

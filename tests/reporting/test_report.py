@@ -188,3 +188,22 @@ def test_the_limit_is_kept_by_leaving_the_form_out():
     content = Content(NaiveBayes.textbook().fit(X, y).classifier_, None, None, ())
     assert page_data(content, LIMIT).remark is None
     assert "too large for a page" in page_data(content, 100).remark
+
+
+def test_bands_are_those_of_the_shapes():
+    """The band of few rows reaches further on one side than on the other."""
+    X = {"a": ["x"] * 4 + ["y"] * 30 + ["z"] * 30, "b": [0.5] * 64}
+    y = ["p"] * 4 + ["p", "q"] * 30
+    model = NaiveBayes.textbook().fit(X, y)
+    shape = model.shapes()["a"]
+    html = model.report(X, y).html
+    card = html[html.index('<svg class="chart" role="img" aria-label="a: log-odds of q"') :]
+    card = card[: card.index("</svg>")]
+    scale = re.findall(r'x="([\d.]+)" y="[\d.]+" text-anchor="middle">([−+]?[\d.]+)<', card)
+    places, levels = np.array([(float(x), float(v.replace("−", "-"))) for x, v in scale]).T
+    slope, start = np.polyfit(places, levels, 1)
+    drawn = re.findall(r'<line class="whisker" x1="([\d.]+)" x2="([\d.]+)"', card)
+    for i, ends in list(enumerate(drawn))[1:]:  # the band of x goes beyond the picture
+        low, high = slope * np.array(ends, dtype=float) + start
+        assert low == pytest.approx(shape.low[i, 1], abs=0.02)
+        assert high == pytest.approx(shape.high[i, 1], abs=0.02)

@@ -131,9 +131,12 @@ def influence(
             scores += _moved(term, choices[term.block.name], weighed, row, frame, loo)
     scores[amount == 0] = model.log_joint(row)[0]  # a row of weight 0 was never learned
     before, p = model.log_joint(row), model.posterior(row)[0]
+    scores[np.isneginf(scores).all(axis=1)] = model.log_prior  # impossible without the row
     left = scores - scores.max(axis=1, keepdims=True)
     without = np.exp(left) / np.exp(left).sum(axis=1, keepdims=True)
-    odds = np.nan_to_num(log_odds(before) - log_odds(scores), nan=0.0)
+    with np.errstate(invalid="ignore"):
+        odds = log_odds(before) - log_odds(scores)
+    odds[np.isnan(odds)] = 0.0  # impossible, or certain, with the row and without it
     prediction = model.classes[int(model.predict(row)[0])]
     return Influence(model.classes, prediction, y, odds, p - without)
 

@@ -109,7 +109,8 @@ def _draw_labels(axes: Axes, shape: Shape, k: int) -> None:
     """Draw a point with its band for each label, the commonest of them."""
     order = np.argsort(-shape.counts, kind="stable")[:MOST_LABELS]
     y = shape.log_odds[order, k]
-    reach = np.stack([y - shape.low[order, k], shape.high[order, k] - y])
+    with np.errstate(invalid="ignore"):  # what is impossible is so for certain
+        reach = np.stack([y - shape.low[order, k], shape.high[order, k] - y])
     reach = np.clip(np.nan_to_num(reach), 0.0, 1e3)
     place = np.arange(len(order))
     axes.errorbar(place, y, yerr=reach, fmt="o", color=FOR, markersize=5, elinewidth=1.4, zorder=4)

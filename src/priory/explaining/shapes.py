@@ -1,9 +1,7 @@
 """Shapes: what each value of a column adds to the log-odds, how often it came, how sure that is.
 
-The band of shares is that of their posterior, θ_k ~ Dirichlet(n_vk + a_v), from which shares are
-drawn; that of a normal density follows from the variances of its mean and its variance,
-
-    Var log f(x) ≈ z² / n + (z² − 1)² / 2n,   z = (x − μ) / σ
+The band is that of the posterior, from which parameters are drawn: shares θ_k ~ Dirichlet(n_vk + a_v),
+the variance and mean of a normal σ² ~ InverseGamma(α, β), μ ~ Normal(m, σ²/κ), rates λ ~ Gamma(a, b).
 """
 
 from __future__ import annotations
@@ -22,10 +20,9 @@ from priory.families.base import Lookup
 from priory.families.bernoulli import Bernoulli
 from priory.families.categorical import Categorical
 from priory.families.cuts import between_cells, equal_frequency
-from priory.families.gaussian import Gaussian
 from priory.families.histogram import Histogram
-from priory.families.posteriors import tails
-from priory.families.protocols import DirichletFamily
+from priory.families.posteriors import GammaPosterior, NormalInverseGammaPosterior, tails
+from priory.families.protocols import Conjugate, DirichletFamily
 from priory.families.student_t import StudentT
 from priory.model.log_odds import log_odds
 from priory.model.model import Model
@@ -44,6 +41,8 @@ BINS = 40
 
 DRAWS, MOST_DRAWN = 1000, 10_000_000
 """So many draws make a band; of many classes and values fewer."""
+
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -243,10 +242,11 @@ def _shape(
             total += term.weight * said
             draws = said
             if term.about == "value":
-                draws = _draws(term, choices[block.name], table, column, said, rng)
+                choice = choices[block.name]
+                draws = _draws(term, choice, table, column, said, model.classes, rng)
             drawn = drawn + term.weight * draws
     odds = log_odds(total)
-    low, high = np.quantile(log_odds(drawn), tails(level), axis=0)
+    low, high = _band(odds, drawn, level)
     corrected = any(term.about == "correction" for term in terms)
     return Shape(
         block.name,
@@ -260,6 +260,15 @@ def _shape(
         level,
         corrected,
     )
+
+
+def _band(odds: FloatArray, drawn: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Find the ends of the band; what is impossible is so in every draw."""
+    if np.isnan(drawn).any():
+        return np.full_like(odds, np.nan), np.full_like(odds, np.nan)
+    known = np.isfinite(odds)
+    low, high = np.quantile(np.where(known, log_odds(drawn), 0.0), tails(level), axis=0)
+    return np.where(known, low, odds), np.where(known, high, odds)
 
 
 def _binned(
@@ -300,11 +309,12 @@ def _draws(
     table: Any,
     column: Labels | Numbers,
     said: FloatArray,
+    classes: tuple[Label, ...],
     rng: np.random.Generator,
 ) -> FloatArray:
     """Draw log P(v | k) from what is believed of it, draws × values × classes.
 
-    All of them are NaN where the family has no posterior.
+    What is the same for all classes may be left out. All of them are NaN where the family has no posterior.
     """
     family, parameters = term.family, term.parameters
     n = max(100, min(DRAWS, MOST_DRAWN // max(said.size, 1)))
@@ -325,19 +335,25 @@ def _draws(
             log_g = log_g - np.logaddexp.reduce(log_g, axis=1, keepdims=True)
             shares[:, :, k] = np.where(places >= 0, log_g[:, places], 0.0)
         return shares
-    if isinstance(family, Gaussian | StudentT) and isinstance(column, Numbers):
-        x = column.values[:, :1]
-        if isinstance(family, StudentT):
+    if isinstance(family, Conjugate) and family.is_conjugate and isinstance(column, Numbers):
+        belief = family.posterior(table, choice.prior, term.block, term.block.columns[0], classes)
+        x = column.values[:, 0].astype(np.float64)
+        if isinstance(family, StudentT):  # the slope of a transform is the same for all classes
             x = parameters.transform(x)
-            z2 = (x - parameters.location[:, 0]) ** 2 / parameters.scale2[:, 0]
-        else:
-            z2 = (x - parameters.mean[:, 0]) ** 2 / parameters.variance[:, 0]
-        rows = np.maximum(table.present, 1.0)
-        # One mean and one variance a draw: neighbours go up and down together.
-        of_mean, of_variance = rng.standard_normal((2, n, 1, said.shape[1]))
-        signed = np.sign(
-            x - (parameters.location if isinstance(family, StudentT) else parameters.mean)[:, 0]
-        )
-        moved = signed * np.sqrt(z2 / rows) * of_mean
-        return said + moved + (z2 - 1.0) / np.sqrt(2.0 * rows) * of_variance
+        if isinstance(belief, NormalInverseGammaPosterior):
+            return _normal_draws(belief, x[:, None], n, rng)
+        if isinstance(belief, GammaPosterior):
+            known = np.where(belief.rate > 0, belief.rate, np.nan)
+            rate = rng.gamma(belief.shape, size=(n, 1, len(classes))) / known
+            return np.asarray(x[:, None] * np.log(np.maximum(rate, TINY)) - rate)
     return np.full((1, *said.shape), np.nan)
+
+
+def _normal_draws(
+    belief: NormalInverseGammaPosterior, x: FloatArray, n: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw a mean and a variance for each class: neighbours go up and down together."""
+    variance = belief.beta / np.maximum(rng.gamma(belief.alpha, size=(n, 1, len(belief.beta))), TINY)
+    normal = rng.standard_normal(variance.shape)
+    mean = belief.location + np.sqrt(variance / belief.kappa) * normal
+    return np.asarray(-0.5 * (np.log(variance) + (x - mean) ** 2 / variance))

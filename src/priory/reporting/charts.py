@@ -134,27 +134,30 @@ def points_chart(
     names: Sequence[str],
     points: FloatArray,
     weight: FloatArray | None,
-    reach: FloatArray,
+    band: FloatArray,
     told: str,
 ) -> Html:
-    """Draw the log-odds of single values, one below the other, with bands that reach so far."""
+    """Draw the log-odds of single values, one below the other, each with its band.
+
+    `band` has the lower and the upper ends, NaN where none is known; a `weight` of ∞ is not told.
+    """
     order = np.arange(len(names))
     if len(names) > MOST_POINTS:
         order = np.argsort(-(np.abs(points) if weight is None else weight), kind="stable")
         order = np.sort(order[:MOST_POINTS])
-    low, high = _range(points[order], reach[order])
+    low, high = _range(points[order], band[:, order])
     at = _linear(low, high, 112, 288)
     drawn: list[Any] = [_levels(low, high, at, len(order) * 17 + 8)]
     for row, i in enumerate(order.tolist()):
         y = 12 + 17 * row
         x = float(np.clip(points[i], low, high))
-        rows = "" if weight is None else f", {weight[i]:,.0f} rows"
+        rows = "" if weight is None or np.isinf(weight[i]) else f", {weight[i]:,.0f} rows"
         drawn.append(
             h(
                 "g",
                 h("title", f"{names[i]}: {signed(float(points[i]), 2)}{rows}"),
                 h("text", _short(names[i]), x=104, y=y + 4, text_anchor="end"),
-                _whisker(np.clip([x - reach[i], x + reach[i]], low, high), at, y),
+                _whisker(np.clip(band[:, i], low, high), at, y),
                 h("line", class_="stem", x1=at(0.0), x2=at(x), y1=y, y2=y),
                 h("circle", class_="dot", cx=at(x), cy=y, r=4),
             )
@@ -167,14 +170,14 @@ def curve_chart(
     values: FloatArray,
     points: FloatArray,
     counts: tuple[FloatArray, FloatArray] | None,
-    reach: FloatArray,
+    band: FloatArray,
     told: str,
 ) -> Html:
     """Draw the log-odds of a number, with how many rows have it below and a band about it.
 
-    `counts` are the edges of bins and the rows in each.
+    `counts` are the edges of bins and the rows in each, `band` the lower and the upper ends.
     """
-    low, high = _range(points, reach)
+    low, high = _range(points, band)
     first, last = float(values[0]), float(values[-1])
     x, y = _linear(first, last, 40, 290), _linear(low, high, 128, 12)
     drawn: list[Any] = []
@@ -191,8 +194,8 @@ def curve_chart(
             drawn.append(
                 h("rect", class_="count", x=x(max(a, first)), y=156 - tall, width=wide, height=tall)
             )
-    if np.isfinite(reach).all():
-        upper, lower = (_pairs(values, points + side * reach, low, high) for side in (1.0, -1.0))
+    if not np.isnan(band).any():
+        lower, upper = (_pairs(values, ends, low, high) for ends in band)
         around = " L".join(f"{x(v):.2f} {y(p):.2f}" for v, p in [*upper, *lower[::-1]])
         drawn.append(h("path", class_="band", d=f"M{around}Z"))
     line = " L".join(f"{x(v):.2f} {y(p):.2f}" for v, p in _pairs(values, points, low, high))
@@ -210,13 +213,13 @@ def _pairs(
     return list(zip(values.tolist(), np.clip(points, low, high).tolist(), strict=True))
 
 
-def _range(points: FloatArray, reach: FloatArray) -> tuple[float, float]:
+def _range(points: FloatArray, band: FloatArray) -> tuple[float, float]:
     """Find the ends of a scale: of all points, and of bands that are not much wider than they."""
     finite = np.clip(np.append(points[np.isfinite(points)], 0.0), -9.0, 9.0)
     low, high = float(finite.min()), float(finite.max())
-    far = np.nan_to_num(np.minimum(reach, 0.4 * (high - low)))
-    around = np.clip(np.concatenate([points - far, points + far, [low, high]]), -9.0, 9.0)
-    low, high = float(around.min()), float(around.max())
+    room, ends = 0.4 * (high - low), band[np.isfinite(band)]
+    low = max(-9.0, low - room, float(ends.min(initial=low)))
+    high = min(9.0, high + room, float(ends.max(initial=high)))
     room = 0.04 * (high - low) + 0.05
     return low - room, high + room
 

@@ -72,17 +72,17 @@ def _shape(content: Content, axis: Axis, shape: Shape | None) -> Html:
     points = log_odds(axis.added)
     k = 1 if points.shape[1] == 2 else int(np.nanstd(np.clip(points, -9, 9), axis=0).argmax())
     told = f"{axis.title}: log-odds of {content.names[k]}"
-    reach, at = _reach(shape, axis, k), points[:, k]
+    band, at = _band(shape, axis, k), points[:, k]
     if axis.kind == "points":
         names, weight = list(axis.names), axis.weight
         if axis.missing is not None:
             names, at = [*names, "missing"], np.append(at, log_odds(axis.missing)[k])
-            reach = np.append(reach, np.nan)
-            weight = None if weight is None else np.append(weight, weight.max(initial=0.0) + 1)
-        picture = points_chart(names, at, weight, reach, told)
+            band = np.pad(band, ((0, 0), (0, 1)), constant_values=np.nan)
+            weight = None if weight is None else np.append(weight, np.inf)  # always among them
+        picture = points_chart(names, at, weight, band, told)
     else:
         values = np.array(axis.values, dtype=np.float64)
-        picture = curve_chart(values, at, _counts(content, axis, values), reach, told)
+        picture = curve_chart(values, at, _counts(content, axis, values), band, told)
     more = []
     if axis.kind == "points" and len(axis.names) > 14:
         more.append(f"the 14 most frequent of {len(axis.names):,} values")
@@ -99,17 +99,20 @@ def _shape(content: Content, axis: Axis, shape: Shape | None) -> Html:
     )
 
 
-def _reach(shape: Shape | None, axis: Axis, k: int) -> FloatArray:
-    """Find how far the band of each value reaches, NaN where none is known."""
-    nothing = np.full(len(axis.values), np.nan)
+def _band(shape: Shape | None, axis: Axis, k: int) -> FloatArray:
+    """Find the lower and upper ends of the band of each value, NaN where none is known."""
     if shape is None or len(shape.values) < 2:
-        return nothing
-    reach = (shape.high - shape.log_odds)[:, k]
+        return np.full((2, len(axis.values)), np.nan)
+    ends = (shape.low[:, k], shape.high[:, k])
     if axis.kind == "curve":
-        values = np.array(axis.values, dtype=np.float64)
-        return np.interp(values, shape.values.astype(np.float64), reach)
-    known = dict(zip(shape.values.tolist(), reach.tolist(), strict=True))
-    return np.array([known.get(value, np.nan) for value in axis.values])
+        # Between the values looked at, the band goes along with the curve.
+        at, values = shape.values.astype(np.float64), np.array(axis.values, dtype=np.float64)
+        curve = log_odds(axis.added)[:, k]
+        with np.errstate(invalid="ignore"):
+            reach = [np.interp(values, at, end - shape.log_odds[:, k]) for end in ends]
+        return np.stack([curve + far for far in reach])
+    known = dict(zip(shape.values.tolist(), zip(*ends, strict=True), strict=True))
+    return np.array([known.get(value, (np.nan, np.nan)) for value in axis.values]).T.reshape(2, -1)
 
 
 def _counts(
