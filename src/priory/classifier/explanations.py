@@ -220,14 +220,17 @@ class Explanations(Decisions):
             labels, weight = self._targets(y), read_weights(sample_weight, raw.n_rows)
             check_lengths(raw.n_rows, labels)
             codes = places_of_classes(labels, raw.n_rows, classifier.classes)
-            return diagnose(model, statistics, classifier.frame(raw), codes, weight)
+            frame = classifier.frame(raw)
+            return diagnose(model, statistics, frame, codes, weight, classifier.settings)
         sample = classifier.tuning_sample
         if sample is None:
             raise SettingError(
                 "This model keeps no rows to look at: give diagnose the rows and their classes."
             )
         codes = class_codes(sample.y, statistics)
-        return diagnose(model, statistics, sample.frame, codes, sample.weight)
+        return diagnose(
+            model, statistics, sample.frame, codes, sample.weight, classifier.settings
+        )
 
     # On paper and on pages; by name, since this module is below what draws them
 

@@ -26,6 +26,7 @@ from priory.model.model import Model
 from priory.statistics.information import by_chance, by_chance_of_many, mutual_information
 from priory.statistics.statistics import Statistics
 from priory.tuning.corrections import coded_columns
+from priory.tuning.settings import Settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,24 +61,8 @@ class DependentColumns:
     """By how many bits a row the classes are told better by both together."""
     is_joined: bool
     """Whether the model has a factor or a correction of both."""
-
-    @property
-    def advice(self) -> str:
-        """What to do about it."""
-        a, b = self.columns
-        if self.is_joined:
-            return f"{a!r} and {b!r} depend on each other, and the model allows for it."
-        if self.share >= SAME:
-            return (
-                f"{a!r} and {b!r} say the same, which naive Bayes counts twice: leave one out, or "
-                "let the default weigh and correct them."
-            )
-        if self.gain >= WORTH:
-            return (
-                f"{a!r} and {b!r} say more together: pairs='auto', the default, or "
-                f"structure='tan' would gain up to {self.gain:.3f} bits a row."
-            )
-        return f"{a!r} and {b!r} depend on each other, but joining them would gain nothing."
+    advice: str
+    """What to do about it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,7 +170,8 @@ def diagnose(
     statistics: Statistics,
     frame: Frame,
     y: CodeArray,
-    weight: FloatArray | None = None,
+    weight: FloatArray | None,
+    settings: Settings,
 ) -> Diagnosis:
     """Look at all pairs of columns, in rows with their classes."""
     used = {c for term in model.terms if term.counts for c in term.block.columns}
@@ -211,9 +197,50 @@ def diagnose(
         i, j = pairs[at]
         both = columns[i].block.name, columns[j].block.name
         pair = _pair(counts(i, j), told[at] - float(by_chance(freedom[at])))
-        found.append(DependentColumns(both, *pair, frozenset(both) in joined))
+        told_of = (both, *pair, frozenset(both) in joined)
+        found.append(DependentColumns(*told_of, _advice(*told_of, settings)))
     found.sort(key=lambda pair: -pair.bits)
     return Diagnosis(tuple(found), len(y), len(columns))
+
+
+def _advice(
+    columns: tuple[str, str],
+    bits: float,
+    share: float,
+    gain: float,
+    is_joined: bool,
+    settings: Settings,
+) -> str:
+    """Say what to do about two columns that depend on each other; what was done is not advised."""
+    both = f"{columns[0]!r} and {columns[1]!r}"
+    if is_joined:
+        return f"{both} depend on each other, and the model allows for it."
+    if share >= SAME and settings.corrects:
+        return (
+            f"{both} say the same: the model weighs and corrects them so that they do not count "
+            "twice, and one of them may do."
+        )
+    if share >= SAME:
+        return (
+            f"{both} say the same, which naive Bayes counts twice: leave one out, or let the "
+            "default weigh and correct them."
+        )
+    if gain < WORTH:
+        return f"{both} depend on each other, but joining them would gain nothing."
+    if settings.learns_pairs:
+        return (
+            f"{both} say more together, up to {gain:.3f} bits a row. The model corrects pairs by "
+            "which rows left out are told better, and this one was not among them."
+        )
+    if settings.structure == "naive":
+        return (
+            f"{both} say more together: pairs='auto', the default, or structure='tan' would gain "
+            f"up to {gain:.3f} bits a row."
+        )
+    return (
+        f"{both} say more together, up to {gain:.3f} bits a row, and the structure of the model "
+        "does not join them."
+    )
 
 
 def _counts(

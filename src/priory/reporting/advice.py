@@ -20,8 +20,8 @@ def advice(content: Content) -> Html | None:
     if found is None or found.n_columns < 2:
         return None
     told = (
-        "Naive Bayes takes columns to be independent given the class. Where two are not, they are "
-        "counted twice, unless the model weighs and corrects them."
+        "Naive Bayes takes columns to be independent given the class. Where two are not, what they "
+        "say counts twice, unless the model weighs and corrects them."
     )
     inside: list[Any] = [h("p", told)]
     if not found.pairs:
@@ -40,5 +40,7 @@ def advice(content: Content) -> Html | None:
         for pair in found.pairs[:MOST_PAIRS]
     ]
     head = ("columns", "bits shared", "share", "gain, bits a row", "joined")
-    caption = f"The {len(rows)} strongest of {len(found.pairs)} pairs that depend on each other"
+    caption = "Pairs that depend on each other, the strongest first"
+    if more := len(found.pairs) - len(rows):
+        caption += f"; {more} weaker ones are not shown"
     return section("advice", "Advice", inside, table(head, rows, caption, (1, 2, 3)))

@@ -78,9 +78,10 @@ class Content:
         """Which columns depend on each other given the class."""
         if self.sample is None or not len(self.sample.y):
             return None
-        sample, statistics = self.sample, self.classifier.statistics
-        codes = class_codes(sample.y, statistics)
-        return diagnose(self.classifier.model, statistics, sample.frame, codes, sample.weight)
+        sample, known = self.sample, self.classifier
+        codes = class_codes(sample.y, known.statistics)
+        given = (sample.frame, codes, sample.weight)
+        return diagnose(known.model, known.statistics, *given, known.settings)
 
     @property
     def names(self) -> list[str]:

@@ -82,8 +82,9 @@ def _described(
     ends = np.minimum(np.searchsorted(share, [TAIL, 1 - TAIL]), len(numbers) - 1)
     low, high = numbers[ends].tolist()
     whole = is_integer(name, classifier.statistics)
-    told = {"kind": "date" if block.unit == "date" else "numbers", **_steps(low, high, whole)}
-    return {**told, "typical": int(typical) if whole else typical}
+    steps = _steps(low, high, whole)
+    told = {"kind": "date" if block.unit == "date" else "numbers", **steps}
+    return {**told, "typical": int(typical) if whole else _round(typical, steps["step"] / 10)}
 
 
 def _mostly_missing(classifier: Fitted, table: Any) -> bool:

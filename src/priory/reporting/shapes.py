@@ -72,7 +72,8 @@ def _shape(content: Content, axis: Axis, shape: Shape | None) -> Html:
     points = log_odds(axis.added)
     k = 1 if points.shape[1] == 2 else int(np.nanstd(np.clip(points, -9, 9), axis=0).argmax())
     told = f"{axis.title}: log-odds of {content.names[k]}"
-    band, at = _band(shape, axis, k), points[:, k]
+    at = points[:, k]
+    band = _band(shape, axis, at, k)
     if axis.kind == "points":
         names, weight = list(axis.names), axis.weight
         if axis.missing is not None:
@@ -99,20 +100,24 @@ def _shape(content: Content, axis: Axis, shape: Shape | None) -> Html:
     )
 
 
-def _band(shape: Shape | None, axis: Axis, k: int) -> FloatArray:
-    """Find the lower and upper ends of the band of each value, NaN where none is known."""
+def _band(shape: Shape | None, axis: Axis, points: FloatArray, k: int) -> FloatArray:
+    """Find the lower and upper ends of the band of each value, NaN where none is known.
+
+    The picture has what corrections and offsets add too: the band goes along with its points.
+    """
     if shape is None or len(shape.values) < 2:
-        return np.full((2, len(axis.values)), np.nan)
-    ends = (shape.low[:, k], shape.high[:, k])
+        return np.full((2, len(points)), np.nan)
+    with np.errstate(invalid="ignore"):
+        reach = np.stack([shape.low - shape.log_odds, shape.high - shape.log_odds])[:, :, k]
     if axis.kind == "curve":
-        # Between the values looked at, the band goes along with the curve.
         at, values = shape.values.astype(np.float64), np.array(axis.values, dtype=np.float64)
-        curve = log_odds(axis.added)[:, k]
-        with np.errstate(invalid="ignore"):
-            reach = [np.interp(values, at, end - shape.log_odds[:, k]) for end in ends]
-        return np.stack([curve + far for far in reach])
-    known = dict(zip(shape.values.tolist(), zip(*ends, strict=True), strict=True))
-    return np.array([known.get(value, (np.nan, np.nan)) for value in axis.values]).T.reshape(2, -1)
+        return points + np.stack([np.interp(values, at, far) for far in reach])
+    if shape.edges is not None:  # numbers of one bin have one band
+        bins = np.searchsorted(shape.edges[1:-1], np.array(axis.values, dtype=np.float64))
+        return np.asarray(points + reach[:, bins])
+    known = {value: i for i, value in enumerate(shape.values.tolist())}
+    found = [known.get(value, -1) for value in axis.values]
+    return np.asarray(points + np.pad(reach, ((0, 0), (0, 1)), constant_values=np.nan)[:, found])
 
 
 def _counts(
