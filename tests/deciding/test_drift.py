@@ -98,6 +98,32 @@ def test_the_test_is_that_of_scipy():
     assert homogeneity(np.zeros(2), np.array([3.0, 4.0])) == 1.0
 
 
+@pytest.mark.filterwarnings("ignore::priory.base.errors.DriftWarning")
+@pytest.mark.parametrize(("n_learned", "n_new"), [(1_000, 6), (1_000, 40), (30, 400)])
+def test_few_rows_drift_too(n_learned, n_new):
+    """Numbers beyond all learned, and labels never learned, are found in few rows or by few."""
+    rng = np.random.default_rng(0)
+
+    def rows(n, shift=0.0, label="a"):
+        return {"x": rng.normal(shift, 1, n), "c": [label] * n, "same": rng.normal(size=n)}
+
+    model = Classifier(Settings.textbook()).update(rows(n_learned), np.arange(n_learned) % 2)
+    found = model.compare_with(rows(n_new, 9.0, "z"))
+    assert set(found.drifted) == {"x", "c"}
+    assert model.compare_with(rows(n_new)).drifted == ()
+
+
+def test_p_values_of_few_rows_are_no_smaller_than_they_should_be():
+    rng = np.random.default_rng(1)
+    p = []
+    for _ in range(300):
+        shares = rng.dirichlet(np.ones(12))
+        learned, new = rng.multinomial(300, shares), rng.multinomial(15, shares)
+        p.append(homogeneity(learned.astype(float), new.astype(float)))
+    assert np.mean(np.array(p) <= 0.05) < 0.075
+    assert np.mean(np.array(p) <= 0.5) == pytest.approx(0.47, abs=0.08)
+
+
 def test_the_prior_is_told():
     rng = np.random.default_rng(3)
     X, y = drawn(800, rng)

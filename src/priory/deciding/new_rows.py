@@ -31,6 +31,9 @@ __all__ = ["Difference", "NewRows", "homogeneity"]
 
 BINS, FEWEST, MOST_WORDS = 10, 5.0, 100
 
+FEW, MANY, ENOUGH = 999, 19_999, 50
+"""So many samples are drawn; many more where fewer than enough are as far apart as those given."""
+
 
 class Difference(NamedTuple):
     """How new values of a column differ from those learned; shares, a distance and a p-value."""
@@ -190,10 +193,15 @@ def _of_cells(title: str, learned: FloatArray, new: FloatArray, unseen: float) -
 
 
 def homogeneity(learned: FloatArray, new: FloatArray) -> float:
-    """Test whether two samples of cells have one distribution: the p-value of χ².
+    """Test whether two samples of cells have one distribution: the p-value of X².
+
+    It is χ² distributed where all but a few rows are in cells of five expected rows and more. Where
+    a sample is too small for that, it is compared with that of samples drawn anew from all rows.
 
     >>> homogeneity(np.array([50.0, 50.0]), np.array([25.0, 25.0]))
     1.0
+    >>> homogeneity(np.full(10, 100.0), np.array([0.0] * 9 + [6.0])) < 0.001
+    True
     """
     from scipy.stats import chi2
 
@@ -201,18 +209,49 @@ def homogeneity(learned: FloatArray, new: FloatArray) -> float:
     totals = both.sum(axis=1)
     if not totals.all():
         return 1.0
-    expected = both.sum(axis=0) * totals.min() / totals.sum()
-    # Which cells are rare must not depend on the sample that they are in: all of them are one. What
-    # was never learned is among them, since a value that is rare may be in the new rows alone.
-    rare = (expected < FEWEST) | (learned == 0)
-    if expected[rare].sum() < FEWEST and not rare.all():
-        rare[np.where(rare, np.inf, expected).argmin()] = rare.any()
-    table = np.column_stack([both[:, ~rare], both[:, rare].sum(axis=1)])
+    counts = both.sum(axis=0)
+    table = _merged(both, counts * totals.min() / totals.sum())
+    is_small = table[:, 0].sum() > 0.5 * totals.sum()  # most rows are in what was merged
+    if is_small:
+        table = _merged(both, counts)
     table = table[:, table.any(axis=0)]
     if table.shape[1] < 2:
         return 1.0
-    wanted = totals[:, None] * table.sum(axis=0) / totals.sum()
-    return float(chi2.sf(((table - wanted) ** 2 / wanted).sum(), table.shape[1] - 1))
+    if is_small:
+        return _drawn_anew(table)
+    return float(chi2.sf(_distances(table[:1], table)[0], table.shape[1] - 1))
+
+
+def _merged(both: FloatArray, size: FloatArray) -> FloatArray:
+    """Merge rare cells into one, the first.
+
+    Which cells are rare must not depend on the sample that they are in: all of them are one. What
+    was never learned is among them, since a value that is rare may be in the new rows alone.
+    """
+    rare = (size < FEWEST) | (both[0] == 0)
+    if size[rare].sum() < FEWEST and not rare.all():
+        rare[np.where(rare, np.inf, size).argmin()] = rare.any()
+    return np.column_stack([both[:, rare].sum(axis=1), both[:, ~rare]])
+
+
+def _distances(first: FloatArray, table: FloatArray) -> FloatArray:
+    """Work out X² of tables with the margins of one, given the first rows of each."""
+    totals, both = table.sum(axis=1), table.sum(axis=0)
+    wanted = totals[0] * both / totals.sum()
+    return np.asarray(((first - wanted) ** 2 / wanted).sum(axis=1) * totals.sum() / totals[1])
+
+
+def _drawn_anew(table: FloatArray) -> float:
+    """Compare X² with that of rows dealt out to both samples by chance."""
+    rng = np.random.default_rng(0)  # the same rows have the same p-value
+    both, n = table.sum(axis=0).astype(np.int64), int(table[0].sum())
+    least = _distances(table[:1], table)[0] * (1 - 1e-9)
+    for draws in FEW, MANY:
+        dealt = rng.multivariate_hypergeometric(both, n, draws, "marginals").astype(np.float64)
+        as_far = int((_distances(dealt, table) >= least).sum())
+        if as_far >= ENOUGH:
+            break
+    return (1 + as_far) / (1 + draws)
 
 
 class _Counts(_Cells):
