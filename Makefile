@@ -21,7 +21,7 @@ BUILD_TOOLS := "pip>=25.1" "setuptools>=77" "cython>=3.2" "numpy>=2.0"
 # When one of these changes the package is installed again, and what changed of the kernels is compiled again.
 SOURCES := pyproject.toml setup.py $(wildcard src/priory/kernels/*.pyx src/priory/kernels/*.pxd src/priory/kernels/*.h)
 # What `make bench` and `make quality` compare with, beside scikit-learn, as far as it can be installed.
-PEERS := mlpack river wnb polars vowpalwabbit fasttext-numpy2-wheel lightgbm interpret-core catboost crepes mapie cleanlab
+PEERS := mlpack river wnb polars vowpalwabbit fasttext-numpy2-wheel lightgbm interpret-core catboost crepes mapie cleanlab shap
 
 # Python compiles a module when it is first imported; pip would compile all that are there.
 export PIP_NO_COMPILE := 1

@@ -167,3 +167,13 @@ def test_doctor_needs_rows():
         model.diagnose()
     with pytest.raises(SettingError, match="rows and their classes, or neither"):
         model.diagnose(play_tennis()[0])
+
+
+def test_what_was_done_is_not_advised():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 800)
+    number = rng.normal(y)
+    X = {"a": number, "again": 2 * number + rng.normal(0, 0.05, 800), "b": rng.random(800)}
+    told = str(NaiveBayes(pairs=None).fit(X, y).diagnose())
+    assert "the model weighs and corrects them" in told and "let the default" not in told
+    assert "let the default" in str(NaiveBayes.textbook().fit(X, y).diagnose(X, y))

@@ -4,6 +4,7 @@ import warnings
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from priory import Classifier, NaiveBayes, Settings, TextNB
 from priory.base.errors import ImpossibleEvidenceWarning, InputError, SettingError
 from priory.examples import play_tennis
+from priory.reporting.axes import axes_of
 
 STRUCTURES = [
     {},
@@ -281,3 +283,40 @@ def test_fewest_changes_need_columns_of_their_own():
     zeros = Classifier(Settings.textbook(smoothing=0)).fit(*play_tennis())
     with pytest.raises(SettingError, match="give it a smoothing above 0"):
         zeros.fewest_changes(play_tennis()[0])
+
+
+@pytest.mark.parametrize("family", ["categorical", "gaussian"])
+def test_ordered_categories_are_told_by_their_names(family):
+    """Also where their places are counted as numbers; pictures have them in order."""
+    names = ["low", "mid", "high"]
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 90)
+    places = np.clip(rng.integers(0, 2, 90) + y, 0, 2)
+    grade = pd.Categorical([names[i] for i in places], names, ordered=True)
+    X = pd.DataFrame({"grade": grade, "x": rng.normal(size=90)})
+    model = NaiveBayes.textbook(families={"grade": family}).fit(X, y)
+    row = X.iloc[int(np.flatnonzero(places == 2)[0])].to_dict()
+    found = model.what_if(
+        row, ranges={"grade": ("low", "mid")}, costs={"grade": "steps"}, fixed=["x"]
+    )
+    assert [(c.old, c.new, c.cost) for c in found.changes] in (
+        [("high", "mid", 1.0)],
+        [("high", "low", 2.0)],
+    )
+    assert model.nomogram() is not None and model.report(X, y) is not None
+    axis = next(a for a in axes_of(model.classifier_).axes if a.columns == ("grade",))
+    assert list(axis.names) == names
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"ranges": {"x": (5, 1)}}, r"in this order, not \(5, 1\)"),
+        ({"costs": {"x": "step"}}, "'steps' or a function of the old and the new value"),
+        ({"costs": [1]}, r"costs must be a dict by column, not \[1\]"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(given, told):
+    model = NaiveBayes.textbook().fit({"x": [0.0, 1.0, 2.0, 3.0]}, [0, 0, 1, 1])
+    with pytest.raises(SettingError, match=told):
+        model.what_if({"x": 0.5}, **given)

@@ -228,9 +228,7 @@ class Explanations(Decisions):
                 "This model keeps no rows to look at: give diagnose the rows and their classes."
             )
         codes = class_codes(sample.y, statistics)
-        return diagnose(
-            model, statistics, sample.frame, codes, sample.weight, classifier.settings
-        )
+        return diagnose(model, statistics, sample.frame, codes, sample.weight, classifier.settings)
 
     # On paper and on pages; by name, since this module is below what draws them
 

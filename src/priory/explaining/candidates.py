@@ -52,6 +52,9 @@ class Rules:
         """Check the names of columns, costs, ranges and directions."""
         if isinstance(fixed, str):
             raise SettingError(f"fixed must be a list of columns, not {fixed!r}.")
+        for name, by_column in (("costs", costs), ("ranges", ranges), ("direction", directions)):
+            if by_column is not None and not isinstance(by_column, Mapping):
+                raise SettingError(f"{name} must be a dict by column, not {by_column!r:.60}.")
         rules = cls(costs or {}, fixed, ranges or {}, directions or {})
         for name, given in (
             *(("costs", c) for c in rules.costs),
@@ -65,6 +68,11 @@ class Rules:
                     f"{listing(columns)}.{did_you_mean(str(given), columns)}"
                 )
         for column, cost in rules.costs.items():
+            if isinstance(cost, str) and cost != "steps":
+                raise SettingError(
+                    f"costs[{column!r}] must be a number above 0, 'steps' or a function of the old "
+                    f"and the new value, not {cost!r}."
+                )
             if not callable(cost) and cost != "steps":
                 check_number(f"costs[{column!r}]", cost, above=0.0)
         for column, ends in rules.ranges.items():
@@ -88,6 +96,12 @@ class Candidates:
     now: Any
     values: tuple[Any, ...]
     costs: FloatArray
+    order: tuple[Any, ...] = ()
+    """The categories, where numbers are their places."""
+
+    def told(self, value: Any) -> Any:
+        """Give a value as it came: a category instead of its place."""
+        return self.order[int(value)] if self.order and value is not None else value
 
     def coded(self, row: Column) -> Column:
         """Code the column of the row, followed by these values."""
@@ -134,8 +148,8 @@ def _of_column(
         ordered = np.unique(np.round(table.cells.values) if is_whole else table.cells.values)
         weight = table.cells.weight.sum(axis=0) if len(ordered) == len(table.cells.values) else None
         seen: list[Any] = ordered.tolist()
-        order: Sequence[Any] | None = seen
-        kept = _allowed(name, seen, now, seen, rules)
+        order: Sequence[Any] | None = block.order or seen
+        kept = _allowed(name, seen, now, order, rules)
         if len(kept) > MOST_NUMBERS:
             kept = _telling(model, block, kept, now, weight if len(kept) == len(seen) else None)
     else:
@@ -144,7 +158,9 @@ def _of_column(
         kept = _allowed(name, list(table.labels), now, order, rules)
     key = label_key(now) if now is not None else None
     values = tuple(value for value in kept if label_key(value) != key)
-    return Candidates(name, block.name, now, values, _costs(name, now, values, order, rules))
+    costs = _costs(name, now, values, order, rules)
+    places = block.order if isinstance(table, NumbersTable) else ()
+    return Candidates(name, block.name, now, values, costs, places)
 
 
 def _allowed(
@@ -158,6 +174,11 @@ def _allowed(
     way = rules.directions.get(column)
     if low is None and high is None and way is None:
         return list(values)
+    if low is not None and high is not None and low > high:
+        raise SettingError(
+            f"ranges[{column!r}] must be the least and the greatest value, in this order, not "
+            f"{rules.ranges[column]!r}."
+        )
     ranks = np.array([_rank(column, v, order) for v in values], dtype=np.float64)
     fits = np.ones(len(values), dtype=np.bool_)
     if low is not None:

@@ -61,6 +61,8 @@ class DependentColumns:
     """By how many bits a row the classes are told better by both together."""
     is_joined: bool
     """Whether the model has a factor or a correction of both."""
+    is_refused: bool
+    """Whether they say more together, but tuning, which judges by rows left out, let them be."""
     advice: str
     """What to do about it."""
 
@@ -101,13 +103,13 @@ class Diagnosis:
     def __str__(self) -> str:
         if not self.pairs:
             return self._nothing()
-        return "\n".join([aligned(self._rows(), right=True), "", *self.advice()])
+        return "\n".join([aligned(self._rows(), right=True), "", *self._remarks()])
 
     def _repr_html_(self) -> str:
         if not self.pairs:
             return html_together(remarks=[self._nothing()])
         head, *rows = self._rows()
-        return html_together(html_table(head, rows), remarks=self.advice())
+        return html_together(html_table(head, rows), remarks=self._remarks())
 
     def _nothing(self) -> str:
         return (
@@ -116,18 +118,24 @@ class Diagnosis:
         )
 
     def advice(self) -> list[str]:
-        """List a sentence for each pair that is worth one, and how many are not shown."""
+        """List a sentence for each pair that is worth one."""
         matter = [p for p in self.pairs if not p.is_joined and (p.gain >= WORTH or p.share >= SAME)]
         matter.sort(key=lambda pair: -pair.gain)
-        some = [pair.advice for pair in matter[:MOST_ADVISED]]
+        some = [pair.advice for pair in matter if not pair.is_refused][:MOST_ADVISED]
+        refused = [pair for pair in matter if pair.is_refused]
+        some += [pair.advice for pair in refused[:1]]
+        if more := len(refused) - 1 if refused else 0:
+            some.append(f"So it is with {more} more pair{'s' * (more != 1)}.")
         if not matter and any(not pair.is_joined for pair in self.pairs):
             some.append("Joining columns would gain nothing.")
         joined = sum(pair.is_joined for pair in self.pairs)
         if joined:
             some.append(f"The model allows for {joined} of {len(self)} pairs that depend.")
-        if len(self) > MOST_SHOWN:
-            some.append(f"({len(self) - MOST_SHOWN} weaker pairs are not shown)")
         return some
+
+    def _remarks(self) -> list[str]:
+        more = len(self) - MOST_SHOWN
+        return [*self.advice(), *([f"({more} weaker pairs are not shown)"] if more > 0 else [])]
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = [("columns", "bits shared", "share", "gain", "joined")]
@@ -198,7 +206,9 @@ def diagnose(
         both = columns[i].block.name, columns[j].block.name
         pair = _pair(counts(i, j), told[at] - float(by_chance(freedom[at])))
         told_of = (both, *pair, frozenset(both) in joined)
-        found.append(DependentColumns(*told_of, _advice(*told_of, settings)))
+        is_open = not told_of[-1] and told_of[2] < SAME and told_of[3] >= WORTH
+        refused = settings.learns_pairs and is_open
+        found.append(DependentColumns(*told_of, refused, _advice(*told_of, settings)))
     found.sort(key=lambda pair: -pair.bits)
     return Diagnosis(tuple(found), len(y), len(columns))
 

@@ -116,7 +116,7 @@ def sufficient_reasons(
     kept = {c for c, _ in found.changes} if found.changes is not None else set(range(len(columns)))
     return Reasons(
         model.classes[here],
-        {column.column: column.now for i, column in enumerate(columns) if i in kept},
+        {column.column: column.told(column.now) for i, column in enumerate(columns) if i in kept},
         tuple(column.column for i, column in enumerate(columns) if i not in kept),
         found.is_proved and not both and not changes.has_zeros,
     )

@@ -1,7 +1,10 @@
 """Shapes: what each value of a column adds to the log-odds, how often it came, how sure that is.
 
-The band is that of the posterior, from which parameters are drawn: shares θ_k ~ Dirichlet(n_vk + a_v),
-the variance and mean of a normal σ² ~ InverseGamma(α, β), μ ~ Normal(m, σ²/κ), rates λ ~ Gamma(a, b).
+The band is that of the posterior, from which parameters are drawn:
+
+    shares     θ_k ~ Dirichlet(n_vk + a_v)
+    numbers    σ² ~ InverseGamma(α, β), μ ~ Normal(m, σ²/κ)
+    counts     λ ~ Gamma(a, b)
 """
 
 from __future__ import annotations
@@ -314,7 +317,8 @@ def _draws(
 ) -> FloatArray:
     """Draw log P(v | k) from what is believed of it, draws × values × classes.
 
-    What is the same for all classes may be left out. All of them are NaN where the family has no posterior.
+    What is the same for all classes may be left out. All of them are NaN where the family has no
+    posterior.
     """
     family, parameters = term.family, term.parameters
     n = max(100, min(DRAWS, MOST_DRAWN // max(said.size, 1)))
@@ -353,7 +357,9 @@ def _normal_draws(
     belief: NormalInverseGammaPosterior, x: FloatArray, n: int, rng: np.random.Generator
 ) -> FloatArray:
     """Draw a mean and a variance for each class: neighbours go up and down together."""
-    variance = belief.beta / np.maximum(rng.gamma(belief.alpha, size=(n, 1, len(belief.beta))), TINY)
+    variance = belief.beta / np.maximum(
+        rng.gamma(belief.alpha, size=(n, 1, len(belief.beta))), TINY
+    )
     normal = rng.standard_normal(variance.shape)
     mean = belief.location + np.sqrt(variance / belief.kappa) * normal
     return np.asarray(-0.5 * (np.log(variance) + (x - mean) ** 2 / variance))

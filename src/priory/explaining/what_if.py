@@ -162,8 +162,8 @@ def what_if(
     frame = changes.frame([nearest])
     after, there = model.posterior(frame)[0], int(model.predict(frame)[0])
     made = tuple(
-        Change(columns[c].column, columns[c].now, columns[c].values[v], float(columns[c].costs[v]))
-        for c, v in nearest
+        Change(of.column, of.told(of.now), of.told(of.values[v]), float(of.costs[v]))
+        for of, v in ((columns[c], v) for c, v in nearest)
     )
     p = float(after[there])
     return WhatIf(

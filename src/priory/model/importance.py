@@ -32,9 +32,9 @@ class Importance:
 
         mean |log-odds| = mean over rows and classes of |what the column adds to the log-odds|
 
-    Of two classes it is the mean over the rows; ∞ where a value makes a class impossible. `bits` is the mutual information of a column with
-    the class, NaN for pairs and texts; a column may tell much and move little, where others say the
-    same.
+    Of two classes it is the mean over the rows; it is ∞ where a value makes a class impossible.
+    `bits` is the mutual information of a column with the class, NaN for pairs and texts; a column
+    may tell much and move little, where others say the same.
 
     >>> from priory import NaiveBayes
     >>> days = {"outlook": ["Sunny", "Sunny", "Rain", "Rain"], "windy": [1, 0, 1, 0]}
