@@ -8,8 +8,8 @@ never seen. New rows and rows learned are two samples of them:
 which is χ² distributed where nothing drifted; cells of fewer than five expected rows, and what was
 never learned, are one. Where that would be most of the rows, X² is compared with that of rows dealt
 out to both samples by chance. The distance is the total variation ½ Σ |p_learned − p_new|. Of texts
-and counts each common word is a cell of its own, there or not, and the least p-value counts as often
-as there are words. p-values are corrected for the number of columns (Holm 1979).
+and counts each common word is a cell of its own, there or not, and the least p-value counts as
+often as there are words. p-values are corrected for the number of columns (Holm 1979).
 """
 
 from __future__ import annotations
