@@ -1,6 +1,8 @@
 """Counting inside a database gives the model of the rows that stream out of it."""
 
 import re
+import sqlite3
+from contextlib import closing
 
 import duckdb
 import numpy as np
@@ -155,7 +157,7 @@ def test_what_is_not_counted_inside(base, table, engine):
     with pytest.raises(InputError, match=r"^Column 'x' holds 1e\+200. Numbers must be finite"):
         priory.train(**{**given, **base(engine, large, "large")})
     negative = pa.table({"x": [1.0, 2.0, 3.0], "w": [1.0, -1.0, 1.0], "kind": ["a", "b", "a"]})
-    with pytest.raises(InputError, match=r"^sample_weight must be finite and at least 0"):
+    with pytest.raises(InputError, match=r"^weight='w' must be finite and at least 0; a row has"):
         priory.train(**{**given, **base(engine, negative, "negative")}, weight="w")
 
 
@@ -163,6 +165,26 @@ def test_what_is_no_database(tmp_path):
     (tmp_path / "a.csv").write_text("x,kind\n1,a\n2,b\n")
     with pytest.raises(SettingError, match=r"^in_database=True is for PostgreSQL and DuckDB, but "):
         priory.train(tmp_path / "a.csv", "kind", in_database=True)
+    with closing(sqlite3.connect(tmp_path / "a.db")) as made:
+        made.execute("CREATE TABLE days AS SELECT 1 AS x, 'a' AS kind UNION SELECT 2, 'b'")
+        made.commit()
+    with pytest.raises(SettingError, match=r"but SQLite runs in this process, and its SQL"):
+        priory.train(f"sqlite:///{tmp_path}/a.db", "kind", in_database=True)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", ["date", "timestamp"])
+def test_an_infinite_date_is_refused_by_both_roads(base, table, engine, kind):
+    given = base(engine, table, "inside")
+    del given["table"]
+    dates = f"CASE WHEN x > 2 THEN 'infinity' ELSE '2024-01-01' END AS {kind}"
+    query = f"SELECT kind, colour, CAST({dates}) AS until FROM inside"
+    finite = f"SELECT kind, colour, NULLIF(until, 'infinity') AS until FROM ({query}) AS q"
+    for inside in (False, True):
+        with pytest.raises(InputError, match=r"^Column 'until' holds an infinite date\. Dates"):
+            priory.train(**given, target="kind", query=query, in_database=inside)
+    here, there = by_both_roads({**given, "query": finite})
+    same(here, there)
 
 
 @pytest.mark.filterwarnings("default")

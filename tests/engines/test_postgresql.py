@@ -157,6 +157,11 @@ def test_mistakes_are_told(table):
         lambda: "postgresql://127.0.0.1:1/tests?user=tests&password=sw0rd-f1sh",
         lambda: "postgresql://tests:sw0rd-f1sh@127.0.0.1:1/tests?nonsense=1",
         lambda: "mysql://tests:sw0rd-f1sh@127.0.0.1/tests",
+        lambda: "postgresql://tests:sw0rd-f1sh/more@127.0.0.1:1/tests",
+        lambda: "postgresql://tests:a@sw0rd-f1sh@127.0.0.1:1/tests",
+        lambda: "postgresql:/tests:sw0rd-f1sh@127.0.0.1:1/tests",
+        lambda: "postgresq://tests:sw0rd-f1sh@127.0.0.1:1/tests",
+        lambda: "host=127.0.0.1 user=tests password=sw0rd-f1sh",
     ],
 )
 def test_no_error_holds_a_password(wrong, shell):
@@ -223,3 +228,24 @@ def test_a_first_look_can_be_broken_off(table):
 def test_rows_without_a_class_are_told(table):
     with pytest.warns(PrioryWarning, match=r"rows of streamed of postgresql://127.0.0.1.* have no"):
         priory.train(address(), "kind", table="streamed")
+
+
+def test_every_kind_of_table_is_found(table):
+    run(
+        "DROP MATERIALIZED VIEW IF EXISTS kept",
+        "CREATE MATERIALIZED VIEW kept AS SELECT * FROM streamed",
+        "CREATE OR REPLACE VIEW seen AS SELECT * FROM streamed",
+        "DROP TABLE IF EXISTS parted",
+        "CREATE TABLE parted (x float8, kind text) PARTITION BY LIST (kind)",
+        "CREATE TABLE parted_all PARTITION OF parted DEFAULT",
+        "INSERT INTO parted SELECT x, kind FROM streamed",
+    )
+    n = priory.train(address(), "kind", table="streamed").statistics.n_rows
+    for name in ("kept", "seen", "parted"):
+        assert priory.train(address(), "kind", table=name).statistics.n_rows == n
+    run("DROP MATERIALIZED VIEW kept", "DROP VIEW seen", "DROP TABLE parted")
+
+
+def test_the_scheme_may_be_written_as_one_likes(table):
+    written = address().replace("postgresql", "Postgresql")
+    assert priory.train(written, "kind", table="streamed").statistics.n_rows

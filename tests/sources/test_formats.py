@@ -129,6 +129,20 @@ def test_sqlite(tmp_path, expected):
         priory.train(tmp_path / "broken.db", "y")
 
 
+def test_a_query_of_sqlite_may_only_read(tmp_path):
+    path = sqlite_base(tmp_path / "one.db", {"days": pd.DataFrame(DAYS)})
+    for query in (
+        "DELETE FROM days",
+        "PRAGMA user_version = 1",
+        "SELECT 1 AS x, abs(load_extension('x')) AS y",
+    ):
+        with pytest.raises(SettingError, match=r"^A query may only read, not "):
+            priory.train(f"sqlite:///{path}", "y", query=query)
+    query = "SELECT *, abs(-9223372036854775807 - (y IS NOT NULL)) AS z FROM days"
+    with pytest.raises(InputError, match=r"one\.db could not be read: integer overflow\.$"):
+        priory.train(f"sqlite:///{path}", "y", query=query)
+
+
 def test_sqlite_has_values_of_any_type_in_a_column(tmp_path):
     path = tmp_path / "a.db"
     base = sqlite3.connect(path)

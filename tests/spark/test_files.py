@@ -4,6 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import priory
 from priory.base.errors import InputError, SettingError
 from priory.spark.files import Files, Other, Piece, find_parquet, read_piece
 from priory.spark.opening import open_cluster
@@ -26,6 +27,21 @@ def test_every_row_group_is_read_once(folder, n):
     assert found == list(range(300))
     assert sum(piece.rows for piece in pieces) == 300
     assert len(pieces) <= 30
+
+
+def test_far_dates_and_durations_are_read_as_others_read_them(tmp_path):
+    """Spark's INT96 holds years that nanoseconds do not; only Arrow knows of durations."""
+    path = tmp_path / "far.parquet"
+    far = pa.array([0, 253_402_214_400_000_000], pa.timestamp("us"))  # the end of the year 9999
+    took = pa.array([1, 2], pa.duration("us"))
+    table = pa.table({"far": far, "took": took})
+    pq.write_table(table, path, use_deprecated_int96_timestamps=True)
+    files = Files.of([str(path)])
+    (read,) = read_piece(files.pieces()[0], ["far", "took"])
+    assert read["far"].cast(pa.int64()).to_pylist() == far.cast(pa.int64()).to_pylist()
+    assert read["took"].to_pylist() == [1, 2]
+    model = priory.train(path, "took", settings=priory.Settings.textbook())
+    assert model.classes == (1, 2)
 
 
 def test_folders_patterns_lists_and_urls(folder):

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 __all__ = ["secrets_of", "without_secrets"]
 
-_USER = re.compile(r"(\b[a-z][\w+.-]*://)[^\s'\"/]*@", re.IGNORECASE)
+_USER = re.compile(r"(\b[a-z][\w+.-]+:/{1,3})[^\s'\"/]*@", re.IGNORECASE)
 _WORD = re.compile(
     r"""\b(\w*(?:password|passwd|passphrase|pwd|secret|access_key|token)\w*\s*=\s*)
     ('(?:[^'\\]|\\.|'')*'|"[^"]*"|[^\s'"&;,)]+)""",
@@ -36,6 +36,8 @@ def without_secrets(text: str, known: Iterable[str] = ()) -> str:
 
     >>> without_secrets("ATTACH 'postgresql://ann:pass@host/db' AS d")
     "ATTACH 'postgresql://host/db' AS d"
+    >>> without_secrets("There is no file postgresql:/ann:pass@host/db.")
+    'There is no file postgresql:/host/db.'
     >>> without_secrets("host=h password='my word' user=ann")
     'host=h password=… user=ann'
     >>> without_secrets('invalid token: "p%zz"', ["p%zz"])

@@ -9,7 +9,7 @@ import numpy as np
 from priory.base.errors import InputError
 from priory.base.parallel import in_parallel, stretches
 from priory.base.typing import AnyArray
-from priory.data.schema import Block
+from priory.data.schema import Block, unit_of
 
 __all__ = ["LARGEST", "all_finite", "refuse_large"]
 
@@ -30,6 +30,11 @@ def refuse_large(block: Block, values: AnyArray, name_row: bool = False) -> None
     for j in np.flatnonzero(wrong.any(axis=0)).tolist():
         row = int(np.argmax(wrong[:, j]))
         where = f" in row {row}" if name_row else ""
+        if unit_of(block.why) == "date":
+            raise InputError(
+                f"Column {block.columns[j]!r} holds an infinite date{where}. Dates must be finite: "
+                "leave them empty, by NULLIF(…, 'infinity') in a query, or drop the column."
+            )
         raise InputError(
             f"Column {block.columns[j]!r} holds {float(values[row, j])!r}{where}. Numbers must be "
             "finite and at most 1e150 in size; use NaN for a missing value, or rescale the column."

@@ -17,7 +17,7 @@ from priory.data.columns import Column, Labels, Numbers
 from priory.kernels.labels import encode_integers, encode_objects
 from priory.kernels.strings import encode_fixed_strings, encode_strings
 
-__all__ = ["Natural", "float_array", "lists_values", "natural", "with_surrogate"]
+__all__ = ["LAST_SECOND", "Natural", "float_array", "lists_values", "natural", "with_surrogate"]
 
 EXACT = 2**53
 """Integers up to this size are exact in a float64."""
@@ -27,6 +27,9 @@ MISSING = ("NAType", "NaTType")
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 LONE = "half of a surrogate pair, which is no character"
+
+LAST_SECOND = 9.2e12
+"""Beyond it, in the year 293,508, lies what PostgreSQL and DuckDB send for an infinite date."""
 
 DATE, DURATION = "date, in seconds since 1970", "duration, in seconds"
 ORDERED = "ordered categories"
@@ -359,7 +362,10 @@ def _natural_temporal(array: Any, kind: Any) -> Natural:
     per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
     whole = array.cast(pa.int32() if t.is_time32(kind) else pa.int64())
     seconds = _arrow_floats(whole).astype(np.float64) / per_second
-    return Natural(Numbers(seconds.reshape(-1, 1)), DATE if t.is_timestamp(kind) else DURATION)
+    if not t.is_timestamp(kind):
+        return Natural(Numbers(seconds.reshape(-1, 1)), DURATION)
+    seconds[np.abs(seconds) > LAST_SECOND] = np.inf
+    return Natural(Numbers(seconds.reshape(-1, 1)), DATE)
 
 
 def _beyond_exact(array: Any) -> bool:

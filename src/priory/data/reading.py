@@ -6,7 +6,7 @@ says what each column is; `read` codes the columns that a schema asks for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -212,8 +212,13 @@ def only_column(y: Any) -> Any:
     return open_table(y).get(0)
 
 
-def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
-    """Read sample weights as float64, or say what is wrong with them.
+def read_weights(
+    weight: Any,
+    n_rows: int,
+    name: str = "sample_weight",
+    place: Callable[[int], str] = "row {}".format,
+) -> FloatArray | None:
+    """Read sample weights as float64, or say what is wrong with them, by their name and place.
 
     Squares of numbers are multiplied by them and added up, and sums divided by sums: weights
     that are very large or very small would overflow or lose their digits on the way.
@@ -240,15 +245,15 @@ def read_weights(weight: Any, n_rows: int) -> FloatArray | None:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(
-            f"sample_weight must be finite and at least 0; row {row} has {float(weights[row])!r}. "
+            f"{name} must be finite and at least 0; {place(row)} has {float(weights[row])!r}. "
             "To take rows away, use forget."
         )
     wrong = (weights > LARGEST_WEIGHT) | ((weights < SMALLEST_WEIGHT) & (weights > 0))
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(
-            f"sample_weight must be 0 or between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}; row "
-            f"{row} has {float(weights[row])!r}. Multiply all weights by the same number."
+            f"{name} must be 0 or between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}; {place(row)} "
+            f"has {float(weights[row])!r}. Multiply all weights by the same number."
         )
     return np.ascontiguousarray(weights)
 

@@ -182,12 +182,11 @@ class Inside:
     def _check_weights(self, found: Any, n: IntArray) -> None:
         """Refuse weights as they would be refused row by row."""
         if (_integers(found.column("weights")) < n).any():
-            raise InputError(
-                f"The weights in column {self._weight!r} must be numbers, not missing."
-            )
+            raise InputError(f"weight={self._weight!r} must be a number in every row, not missing.")
         ends = [_floats(found.column(name)) for name in ("least", "most", "above")]
         known = np.concatenate(ends)
-        read_weights(known[~np.isnan(known)], int((~np.isnan(known)).sum()))
+        known = known[~np.isnan(known)]
+        read_weights(known, len(known), f"weight={self._weight!r}", lambda _: "a row")
 
     def _codes(self, labels: Labels) -> IntArray:
         """Find the place of the class of each row, −1 where it has none."""

@@ -10,7 +10,7 @@ import numpy as np
 from priory.base.errors import SettingError, listing
 from priory.base.typing import AnyArray
 
-__all__ = ["DIALECTS", "Dialect", "Level", "dialect_of"]
+__all__ = ["DIALECTS", "Dialect", "Level", "Transpiled", "dialect_of"]
 
 Level: TypeAlias = dict[str, str]
 """Columns of a subselect by name, each an expression of columns below it."""
@@ -33,7 +33,8 @@ class Dialect:
 
     def seconds(self, sql: str) -> str:
         """Write a date or a time in seconds."""
-        return f"(CAST(epoch_us({sql}) AS DOUBLE) / 1e6)"
+        seconds = f"(CAST(epoch_us({sql}) AS DOUBLE) / 1e6)"  # NULL of an infinite date
+        return f"CASE WHEN {sql} IS NOT NULL AND {seconds} IS NULL THEN 'inf' ELSE {seconds} END"
 
     def is_number(self, x: str) -> str:
         """Write that a value is neither missing nor NaN."""
@@ -168,6 +169,27 @@ class Postgres(Dialect):
         low = " + ".join(f"coalesce({term} & {least}, 0)" for term in terms)
         total = f"((high + (low >> 32)) << 32) | (low & {least})"
         return [{"high": high, "low": low}, {"h": total}]
+
+
+class Transpiled(Dialect):
+    """Write what sqlglot can translate to other dialects: no bits, and no function for NaN.
+
+    NaN is neither smaller nor, where it is equal to itself, less than infinity.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._writes = name
+
+    def seconds(self, sql: str) -> str:
+        """Write a date or a time in whole seconds."""
+        if self._writes == "mysql":  # whose difference of dates is in days
+            return f"CAST(EXTRACT(EPOCH FROM {sql}) AS DOUBLE)"
+        since = f"date_diff('second', TIMESTAMP '1970-01-01', CAST({sql} AS TIMESTAMP))"
+        return f"CAST({since} AS DOUBLE)"  # whose squares would overflow as integers
+
+    def is_number(self, x: str) -> str:
+        """Write that a value is neither missing nor NaN, nor too large to be squared."""
+        return f"abs({x}) <= 1e150"
 
 
 DIALECTS: dict[str, Dialect] = {"duckdb": Dialect(), "postgres": Postgres()}

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from priory.base.errors import SettingError, listing
 from priory.data.schema import Kind, Schema
-from priory.databases.dialects import DIALECTS
+from priory.databases.dialects import DIALECTS, Transpiled
 from priory.databases.queries import Rows
 
 __all__ = ["statements", "table_of"]
@@ -27,7 +27,7 @@ def statements(
     SELECT y, c0 AS v, count(*) AS n FROM (SELECT "play" AS y, "wind" AS c0 FROM "days") AS r
     WHERE c0 IS NOT NULL AND y IS NOT NULL GROUP BY y, c0
     """
-    own = DIALECTS.get(dialect, DIALECTS["duckdb"])
+    own = DIALECTS.get(dialect) or Transpiled(dialect)
     columns = {name: _name(name) for b in schema.counted for name in b.columns}
     times = frozenset(b.name for b in schema if b.why.startswith(("date", "duration")))
     of_weight = None if weight is None else _name(weight)

@@ -202,6 +202,8 @@ class Source(ABC):
     """The target column, if the source defines it."""
     reading: Reading = Reading()
     """How it is read."""
+    dialect: str | None = None
+    """The SQL of the database that it is in."""
     road: Any = None
     """Where its rows were counted, and why, once a model was trained (`sources.planning.Road`)."""
 

@@ -218,6 +218,7 @@ class Tally:
             self.unlabelled += int(labels.missing.sum())
             weight = np.where(labels.missing, 0.0, 1.0 if weight is None else weight)
             labels = Labels(np.maximum(labels.codes, 0), labels.labels)
+        weight = read_weights(weight, batch.n_rows, f"weight={task.weight!r}", batch.place)
         self._classes.update(map(label_key, labels.labels))
         check_class_count(task, [key[-1] for key in self._classes])
         if not labels.labels:
@@ -227,7 +228,7 @@ class Tally:
         if self.misread:
             self._counter.pool = None  # all rows are read once more
         self._counter.add(raw, labels, weight)
-        return labels, read_weights(weight, raw.n_rows)
+        return labels, weight
 
     def _checked(self, batch: Batch) -> Batch:
         """Note columns that hold something else; declared and learned kinds must hold.

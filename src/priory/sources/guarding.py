@@ -9,7 +9,7 @@ from typing import Any
 
 from priory.base.errors import SettingError
 
-__all__ = ["check_condition", "check_query", "confine"]
+__all__ = ["check_condition", "check_query", "check_reads", "confine"]
 
 _HARMLESS = re.compile(
     r"""\s*(?:
@@ -22,6 +22,23 @@ _HARMLESS = re.compile(
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 """What may stand before a query: it changes nothing but the memory of this connection."""
+
+
+READS = re.compile(
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(?:select|with|values|table)\b", re.IGNORECASE | re.DOTALL
+)
+"""What a query of a database begins with; the database itself sees to the rest."""
+
+
+def check_reads(query: str) -> None:
+    """Refuse what does not begin as a query does.
+
+    >>> check_reads("DELETE FROM days")
+    Traceback (most recent call last):
+    priory.base.errors.SettingError: A query may only read, not 'DELETE FROM days'.
+    """
+    if not READS.match(query):
+        raise SettingError(f"A query may only read, not {query.strip()!r:.80}.")
 
 
 def check_condition(where: str) -> None:

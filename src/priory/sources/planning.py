@@ -56,10 +56,10 @@ def plan(source: Source, settings: Settings, in_database: bool | None = None) ->
     if in_database not in (None, True, False):
         raise SettingError(f"in_database must be True, False or None, not {in_database!r}.")
     if not isinstance(source, SelectSource):
-        why = f"{source.name} is no database"
+        why = SQLITE if source.dialect == "sqlite" else f"{source.name} is no database"
         if in_database:
             raise SettingError(f"in_database=True is for PostgreSQL and DuckDB, but {why}.")
-        return Road(False, why, is_told=False)
+        return Road(False, why, is_told=source.dialect is not None)
     if settings.together:
         if in_database:
             raise SettingError(
@@ -75,6 +75,7 @@ def plan(source: Source, settings: Settings, in_database: bool | None = None) ->
 
 
 DUCKDB = "DuckDB runs in this process, and hands rows over sooner than it counts them"
+SQLITE = "SQLite runs in this process, and its SQL does not reach the bits of a number"
 SERVER = (
     "the server sends rows sooner than it counts them; with in_database=True only sums leave it"
 )

@@ -13,14 +13,12 @@ from urllib.parse import urlsplit
 from priory.base.errors import InputError, SettingError
 from priory.base.secrets import secrets_of, without_secrets
 from priory.sources.base import Reading
+from priory.sources.guarding import check_reads
 from priory.sources.rows import chosen_table
 from priory.sources.selecting import SelectSource, gathered, identifier, placed
 
 __all__ = ["PostgresSource", "open_postgres"]
 
-READS = re.compile(
-    r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(?:select|with|values|table)\b", re.IGNORECASE | re.DOTALL
-)
 PLAIN = (
     *("bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar", "char"),
     *("name", "date", "time", "timestamp", "timestamptz", "bytea"),
@@ -36,10 +34,14 @@ NUMBERS = {
     "interval": "CAST(EXTRACT(EPOCH FROM {}) AS double precision)",
 }
 TABLES = """
-    SELECT table_schema, table_name, table_schema = current_schema() FROM information_schema.tables
-    WHERE table_schema NOT IN ('pg_catalog', 'information_schema')
-      AND table_schema NOT LIKE 'pg_temp%' ORDER BY 1, 2
+    SELECT n.nspname, c.relname, n.nspname = current_schema()
+    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND has_any_column_privilege(c.oid, 'SELECT')
+      AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_t(emp|oast)'
+    ORDER BY 1, 2
 """
+"""Tables, partitioned ones, views, materialized ones, which no information_schema has, and foreign
+tables."""
 
 
 class PostgresSource(SelectSource):
@@ -125,9 +127,12 @@ def open_postgres(address: str, reading: Reading) -> PostgresSource:
         raise InputError(
             "PostgreSQL is read by ADBC, which is not installed: pip install 'priory[databases]'."
         ) from None
+    _refuse_ambiguous(address)
+    scheme, _, rest = address.partition("://")
+    address = f"{scheme.lower()}://{rest}"  # libpq knows no other
     secrets, shown = secrets_of(address), shown_address(address)
-    if reading.query is not None and not READS.match(reading.query):
-        raise SettingError(f"A query may only read, not {reading.query.strip()!r:.80}.")
+    if reading.query is not None:
+        check_reads(reading.query)
     with explained(shown, None, secrets):
         connection = dbapi.connect(address)
     try:
@@ -154,6 +159,16 @@ def _begin(connection: Any) -> None:
     """Begin to read one state of the data, for all passes; the server refuses to write."""
     with closing(connection.cursor()) as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+
+def _refuse_ambiguous(address: str) -> None:
+    """Refuse a password with characters at which libpq would cut it, and tell the pieces."""
+    user, _, rest = address.partition("://")[2].partition("/")
+    if user.count("@") > 1 or ("@" not in user and "@" in rest.partition("?")[0]):
+        raise InputError(
+            "The address of the database cannot be told apart: in a user or a password, / is "
+            "written %2F and @ is written %40. Or leave the password to PGPASSWORD."
+        )
 
 
 def shown_address(address: str) -> str:

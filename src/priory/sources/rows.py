@@ -14,6 +14,7 @@ from urllib.parse import quote
 from priory.base.errors import InputError, PrioryWarning, SettingError, did_you_mean, listing, warn
 from priory.sources.base import SAMPLE_ROWS, Batch, Form, Reading, TextSource, Unread, row_number
 from priory.sources.casting import arrow_types, as_strings, cast, find_forms
+from priory.sources.guarding import check_reads
 from priory.sources.packed import open_bytes, reading, unpacked
 from priory.sources.selecting import distinct, identifier
 
@@ -57,9 +58,11 @@ class RowsSource(TextSource):
         reading: Reading,
         columns: Sequence[str] | None = None,
         resources: ExitStack | None = None,
+        dialect: str | None = None,
     ) -> None:
         super().__init__()
         self.name, self.reading = name, reading
+        self.dialect = dialect
         self._chunks, self._resources = chunks, resources or ExitStack()
         self._by_key = columns is None
         try:
@@ -157,6 +160,7 @@ def sqlite(path: str, name: str, reading: Reading) -> RowsSource:
         file = resources.enter_context(unpacked(path))
         base = resources.enter_context(closing(connect_sqlite(file)))
         if reading.query is not None:
+            check_reads(reading.query)
             table, query = name, reading.query.strip().rstrip(";")
         else:
             listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
@@ -166,9 +170,7 @@ def sqlite(path: str, name: str, reading: Reading) -> RowsSource:
         columns = [column[0] for column in base.execute(limited(query, 0)).description]
     except sqlite3.Error as error:
         resources.close()
-        if "not authorized" in str(error) or "prohibited" in str(error):
-            raise SettingError(f"A query may only read, not {reading.query!r:.80}.") from None
-        raise InputError(f"{name} could not be read: {error}.") from None
+        raise _refused(error, name, reading) from None
     except BaseException:
         resources.close()
         raise
@@ -176,12 +178,24 @@ def sqlite(path: str, name: str, reading: Reading) -> RowsSource:
     def chunks() -> Iterator[Chunk]:
         # A connection belongs to its thread, and rows are read ahead by another.
         with closing(connect_sqlite(file)) as own:
-            cursor, before = own.execute(query), 0
-            while rows := cursor.fetchmany(ROWS_AT_ONCE):
-                yield Chunk([tuple(map(_plain, row)) for row in rows], row_number(table, before))
-                before += len(rows)
+            before = 0
+            try:
+                cursor = own.execute(query)
+                while rows := cursor.fetchmany(ROWS_AT_ONCE):
+                    place = row_number(table, before)
+                    yield Chunk([tuple(map(_plain, row)) for row in rows], place)
+                    before += len(rows)
+            except sqlite3.Error as error:
+                raise _refused(error, name, reading) from None
 
-    return RowsSource(name, chunks, reading, distinct(columns), resources)
+    return RowsSource(name, chunks, reading, distinct(columns), resources, "sqlite")
+
+
+def _refused(error: Exception, name: str, reading: Reading) -> Exception:
+    """Say what SQLite would not do, now or in the middle of the rows."""
+    if "not authorized" in str(error) or "prohibited" in str(error):
+        return SettingError(f"A query may only read, not {reading.query!r:.80}.")
+    return InputError(f"{name} could not be read: {error}.")
 
 
 def connect_sqlite(file: str) -> Any:

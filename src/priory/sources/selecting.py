@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain, count
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,8 +22,6 @@ class SelectSource(Source):
 
     Engines differ in how they take the case of names, so that columns go by their places.
     """
-
-    dialect: ClassVar[str]
 
     def __init__(self, name: str, columns: Sequence[str], origin: str, reading: Reading) -> None:
         super().__init__()

@@ -88,12 +88,13 @@ def find_files(path: str | os.PathLike[str]) -> list[str]:
         found = sorted(file for file in glob.glob(name, recursive=True) if os.path.isfile(file))
         if found:
             return found
-        raise InputError(f"No file matches {name}.")
+        raise InputError(f"No file matches {without_secrets(name)}.")
     if os.path.exists(name):
         return [name]  # a pipe or a device
     folder = Path(name).parent
     known = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
-    raise InputError(f"There is no file {name}.{did_you_mean(Path(name).name, known)}")
+    hint = did_you_mean(Path(name).name, known)
+    raise InputError(f"There is no file {without_secrets(name)}.{hint}")  # or a mistyped address
 
 
 def format_of(path: str) -> str:

@@ -221,7 +221,7 @@ def print_sql(
     with closing(open_source(source, **opening)) as opened:
         task = _task(opened, target, drop, weight, settings or Settings())
         name = opening.get("table") or table_of(opened.name)
-        own = getattr(opened, "dialect", "duckdb") if dialect is None else dialect
+        own = dialect or opened.dialect or "duckdb"
         found = statements(sample_schema(task), name, task.target, weight, own)
     return "\n".join(f"{query};" for query in found)
 

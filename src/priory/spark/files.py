@@ -54,15 +54,14 @@ class Files:
     @classmethod
     def of(cls, paths: Sequence[str]) -> Files:
         """Read the footers; files of other schemas are for Spark to join."""
-        import pyarrow.parquet as pq
 
         def footer(path: str) -> tuple[Any, tuple[tuple[int, int], ...]]:
             try:
-                found = pq.read_metadata(path)
+                with _opened(path) as file:
+                    found, schema = file.metadata, file.schema_arrow.remove_metadata()
             except Exception as error:
                 raise InputError(f"{path} could not be read as Parquet: {error}") from None
             groups = [found.row_group(i) for i in range(found.num_row_groups)]
-            schema = found.schema.to_arrow_schema().remove_metadata()
             return schema, tuple((g.num_rows, g.total_byte_size) for g in groups)
 
         found = in_parallel([partial(footer, path) for path in paths], thread_count())
@@ -126,12 +125,11 @@ class ReadPieces:
 def read_piece(piece: Piece, columns: Sequence[str]) -> Iterator[Any]:
     """Read the row groups of a piece, some rows at a time."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     size = int(np.clip(VALUES_AT_ONCE // max(len(columns), 1), 8192, 131_072))
     groups, rows = range(piece.first, piece.last), 0
     try:
-        with pq.ParquetFile(piece.path) as file:
+        with _opened(piece.path) as file:
             if file.metadata.num_row_groups >= piece.last:
                 for batch in file.iter_batches(size, groups, list(columns), use_threads=False):
                     rows += batch.num_rows
@@ -145,14 +143,25 @@ def read_piece(piece: Piece, columns: Sequence[str]) -> Iterator[Any]:
         raise InputError(f"{piece.path} changed while it was read.")
 
 
+def _opened(path: str) -> Any:
+    """Open a file; Spark writes points in time whose years no count of nanoseconds reaches."""
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(path, coerce_int96_timestamp_unit="us")
+
+
 def _plain(table: Any) -> Any:
-    """Decode dictionaries: which values a file lists says nothing of the data."""
+    """Decode what only Arrow's own note in a file makes of it: dictionaries, and durations.
+
+    Which values a file lists says nothing of the data, and all others read durations as integers.
+    """
     import pyarrow as pa
 
     for i, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            values = table.column(i).cast(field.type.value_type)
-            table = table.set_column(i, field.name, values)
+        kind = field.type
+        if pa.types.is_dictionary(kind) or pa.types.is_duration(kind):
+            plain = pa.int64() if pa.types.is_duration(kind) else kind.value_type
+            table = table.set_column(i, field.name, table.column(i).cast(plain))
     return table
 
 

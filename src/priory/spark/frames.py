@@ -52,7 +52,9 @@ class ClusterSource(Source):
         """Count on the cluster, add up there, and fetch the sum."""
         roles = [task.target, *([] if task.weight is None else [task.weight])]
         used = [c for c in self.columns if c in {*task.features, *roles}]
-        parts, n = self.counted_parts(task, self._settled(task, schema), used)
+        settled = self._settled(task, schema)
+        with explained(self.name):  # Spark resolves names here
+            parts, n = self.counted_parts(task, settled, used)
         rows = collected(added_up(parts, task, n), self.name)
         self.received += sum(len(row["sums"]) + len(row["sample"]) for row in rows)
         return total_of(rows) or Counted(None, None)
@@ -152,7 +154,7 @@ class FilesSource(ClusterSource):
 
 def selected(frame: Any, columns: Sequence[str]) -> Any:
     """Select columns by their names, whatever these hold."""
-    return frame.select(*map(quoted, columns))
+    return frame.selectExpr(*map(quoted, columns))  # select knows no doubled backtick
 
 
 def quoted(name: str) -> str:

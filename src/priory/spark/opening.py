@@ -15,7 +15,10 @@ from priory.spark.frames import ClusterSource, FilesSource, FrameSource, quoted
 __all__ = ["ROADS", "open_cluster", "session_of"]
 
 ROADS = ("auto", "files", "frame")
-NOT_HERE = {"encoding": "utf-8", "delimiter": None, "table": None, "attach": None}
+NOT_HERE = {
+    "encoding": "utf-8",
+    **dict.fromkeys(("delimiter", "table", "query", "attach")),
+}
 """Options of text files and databases, and their defaults: Spark reads those by itself."""
 
 
@@ -107,6 +110,8 @@ def _of_table(
         if road != "frame":
             try:
                 files = Files.of(find_parquet(_location(session, table)))
+                if files.schema.names != session.table(table).columns:
+                    raise Other(f"the files of {table} have other columns than the table")
                 return FilesSource(session, files, table, reading, tasks)
             except Other as other:
                 why = str(other)

@@ -12,7 +12,7 @@ from priory.spark.opening import open_cluster
 __all__ = ["forget", "road_of", "train", "update"]
 
 READ = ("where", "na_values", "encoding", "delimiter", "decimal", "thousands", "on_error")
-OPENING = (*READ, "table", "attach")
+OPENING = (*READ, "table", "query", "attach")
 
 
 def train(
