@@ -154,7 +154,7 @@ class FilesSource(ClusterSource):
 
 def selected(frame: Any, columns: Sequence[str]) -> Any:
     """Select columns by their names, whatever these hold."""
-    return frame.selectExpr(*map(quoted, columns))  # select knows no doubled backtick
+    return frame.select(*map(quoted, columns))
 
 
 def quoted(name: str) -> str:
