@@ -385,6 +385,22 @@ class TestIdentifiers:
             classifier.predict(NAMED)
         classifier.predict(NAMED)  # a second warning would be an error
 
+    def test_several_are_named_with_how_each_is_used(self):
+        found = {
+            "id": [f"row {i}" for i in range(30)],
+            "size": [f"{i}.{i}" for i in range(29)] + ["."],
+            "day": [f"2020-0{1 + i // 20}-{1 + i % 20:02d}" for i in range(30)],
+            "x": [i % 3 for i in range(30)],
+        }
+        classifier = Classifier(Settings.textbook()).update(found, [i % 3 for i in range(30)])
+        said = (
+            r"Columns 'id', 'size', 'day' have hardly two rows alike: they are unique identifiers "
+            r"and were left out. To use them all the same: families={'id': 'categorical'}, "
+            r"give 'size' as numbers, which its strings are, give 'day' as dates, which its "
+        )
+        with pytest.warns(IdentifierWarning, match=said):
+            classifier.predict(found)
+
     def test_absent_at_prediction(self):
         names = {"id": [f"row {i}" for i in range(1200)], "x": [i % 3 for i in range(1200)]}
         classifier = Classifier(Settings.textbook()).update(names, [i % 3 for i in range(1200)])

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from priory import Classifier, Settings
-from priory.base.errors import NotLinearError
+from priory.base.errors import NotLinearError, SettingError
 from priory.families import StudentT
 from priory.families.priors import NormalInverseGamma
 
@@ -43,6 +43,33 @@ def test_agrees_with_scipy(data, families, prior):
         for k in range(3):
             expected[:, k] += reference(X[y == k, j], *given).logpdf(X[:, j])
     np.testing.assert_allclose(classifier.predict_joint_log_proba(X), expected, rtol=0, atol=1e-10)
+
+
+def test_tails_of_few_degrees_of_freedom(data):
+    X, y = data
+    families = {f"x{j}": StudentT(most_dof=6.0) for j in range(4)}
+    classifier = Classifier(Settings.textbook(families, NormalInverseGamma())).update(X, y)
+    free = Classifier(Settings.textbook("student-t", NormalInverseGamma())).update(X, y)
+    far = X + 1e6
+    expected = np.repeat(classifier.model.log_prior[None], len(far), axis=0)
+    for term, unlike in zip(classifier.model.terms, free.model.terms, strict=True):
+        p, q = term.parameters, unlike.parameters
+        np.testing.assert_array_equal(p.dof, np.full((3, 1), 6.0))
+        np.testing.assert_array_equal(p.scale2, q.scale2)
+        x = far[:, term.block.columns[0] == np.array([f"x{j}" for j in range(4)])]
+        scale = np.sqrt(p.scale2[:, 0])
+        expected += stats.t(6.0, p.location[:, 0], scale).logpdf(x)
+    found = classifier.predict_joint_log_proba(far)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_array_less(
+        np.ptp(found, axis=1), np.ptp(free.predict_joint_log_proba(far), axis=1)
+    )
+
+
+@pytest.mark.parametrize("wrong", [0, -1.0, float("nan")])
+def test_degrees_of_freedom_are_above_0(wrong):
+    with pytest.raises(SettingError, match="most_dof must be above 0, or None, not"):
+        StudentT(most_dof=wrong)
 
 
 def test_number_as_smoothing_means_the_default_prior(data):

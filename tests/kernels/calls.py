@@ -213,7 +213,7 @@ SOUND = {
     ),
     "add_student_t_loo": lambda: (
         loo_rows.add_student_t_loo,
-        [f8(N), i4(N), f8(N, 4), f8(N, 2), f8(K, 4), 1.0, 1.0, f8(N, K)],
+        [f8(N), i4(N), f8(N, 4), f8(N, 2), f8(K, 4), 1.0, 1.0, 9.0, f8(N, K)],
     ),
     "LooSums": lambda: (
         loo_sums().without, [np.array([0, 1, 1]), i4(1), i4(1) + 1, i4(2), f8(2)]

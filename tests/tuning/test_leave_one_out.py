@@ -72,6 +72,7 @@ GUESS = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.3, "e": 0.1}
 TRUTHS = {False: 0.3, True: 0.7}
 SHARES = {0: 0.1, 1: 0.2, 2: 0.3, 3: 0.4}
 SMOOTHING = [Laplace(1.0), Laplace(0.3), Laplace(0.0), MEstimate(2.0), MEstimate(2.0, "marginal")]
+NUMERIC = (Kind.NUMBERS, Kind.MOMENTS)
 NORMAL = [None, NormalInverseGamma(), NormalInverseGamma(mean=0.0, kappa=2.0, beta=1.5)]
 
 CASES = [
@@ -113,8 +114,10 @@ CASES = [
         for smoothing in (0.0, 1e-9, 0.1)
         for prior in NORMAL
     ],
-    *[(StudentT(), prior, kind) for kind in (Kind.NUMBERS, Kind.MOMENTS) for prior in NORMAL[1:]],
+    *[(StudentT(), prior, kind) for kind in NUMERIC for prior in NORMAL[1:]],
     *[(StudentT(how), prior, Kind.NUMBERS) for how in ("log", "rank") for prior in NORMAL[1:]],
+    *[(StudentT(None, 3.0), prior, kind) for kind in NUMERIC for prior in NORMAL[1:]],
+    *[(StudentT(how, 3.0), NORMAL[1], Kind.NUMBERS) for how in ("log", "rank")],
     *[
         (family, prior, Kind.NUMBERS)
         for family in (Histogram(), Histogram(bins=3), Histogram(cut="mdl"))

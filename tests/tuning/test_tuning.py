@@ -61,6 +61,27 @@ def test_what_says_the_same_shares_its_weight_and_noise_has_little(rows):
     assert "weight" in str(model.schema_).splitlines()[0]
 
 
+def test_a_number_far_out_does_not_decide():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 500)
+    table = {"age": rng.normal(45, 12, 500) + 6 * y, "other": rng.normal(size=500) + y}
+    model = NaiveBayes(pairs=None).fit(table, y)
+    far = {"age": [455.0, 4550.0], "other": [0.5, 0.5]}
+    assert model.predict_proba(far).min() > 0.01
+
+
+def test_a_row_unlike_all_others_of_its_class_is_not_impossible():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [400, 20])
+    table = {f"x{j}": rng.normal(size=420) for j in range(3)}
+    table["flag"] = y * rng.integers(1, 4, 420) * 1.0  # 0 wherever the class is 0
+    model = NaiveBayes().fit(table, y)
+    row = {name: values[:1] for name, values in table.items()} | {"flag": [2.0]}
+    assert model.predict_proba(row)[0, 0] > 1e-12
+    table["flag"][0] = 2.0
+    assert leave_one_out(NaiveBayes().fit(table, y), table, y).log_loss < 0.1
+
+
 def test_gaps_speak_where_they_tell_something(rows):
     titles = NaiveBayes().fit(*rows).classifier_.weights
     assert "colour is missing" in titles

@@ -12,6 +12,8 @@ from priory.base.errors import (
     listing,
     warn,
 )
+from priory.data.gaps import GAP_WORDS
+from priory.data.numerals import NUMERAL, parse_date
 from priory.data.reading import UNIQUE_OR_TEXT
 from priory.data.schema import Kind
 from priory.model.model import Model
@@ -36,9 +38,13 @@ def warn_identifiers(statistics: Statistics, said: set[str]) -> None:
     said.update(new)
     if new:
         settings = [_setting_for(name, statistics) for name in new]
+        one = len(new) == 1
+        what = "has hardly two rows alike: it is a unique identifier and was left out"
+        if not one:
+            what = "have hardly two rows alike: they are unique identifiers and were left out"
         warn(
-            f"Column {listing(new)} has hardly two rows alike: it is a unique identifier and was "
-            f"left out. To use it all the same: {', '.join(dict.fromkeys(settings[:5]))}.",
+            f"Column{'' if one else 's'} {listing(new)} {what}. To use {'it' if one else 'them'} "
+            f"all the same: {', '.join(dict.fromkeys(settings[:5]))}.",
             IdentifierWarning,
         )
 
@@ -77,6 +83,11 @@ def _setting_for(name: str, statistics: Statistics) -> str:
     """Name the setting with which a column that was left out is used."""
     table: Any = statistics.tables.get(name)
     if table is not None:
+        strings = [label for label in table.labels if label.strip().lower() not in GAP_WORDS]
+        if strings and all(NUMERAL.fullmatch(label.strip()) for label in strings):
+            return f"give {name!r} as numbers, which its strings are"
+        if strings and all(parse_date(label.strip()) is not None for label in strings):
+            return f"give {name!r} as dates, which its strings are"
         setting = text_setting(name, table.labels)
     else:
         setting = f"text=[{name!r}]" if statistics.schema[name].why == UNIQUE_OR_TEXT else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -52,7 +53,9 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
 
     Few rows give wide tails and a class with one row is no special case. With `transform` "log"
     or "rank" the normal is that of log(1 + (x − least)/scale) or of the normal quantile of x's
-    rank among all rows; both are derived from the cells.
+    rank among all rows; both are derived from the cells. Of many rows the tails are those of a
+    normal, and one number far out says more than all other columns together; with `most_dof` there
+    are no more degrees of freedom than that, and what it says grows as its logarithm alone.
 
     >>> import numpy as np
     >>> from priory.data.schema import Block
@@ -68,8 +71,11 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
     default_prior: ClassVar[Prior | None] = NormalInverseGamma()
 
     transform: Literal["log", "rank"] | None = None
+    most_dof: float | None = None
 
     def __post_init__(self) -> None:
+        if self.most_dof is not None and not self.most_dof > 0:
+            raise SettingError(f"most_dof must be above 0, or None, not {self.most_dof!r}.")
         if self.transform not in (None, "log", "rank"):
             raise SettingError(f"transform must be None, 'log' or 'rank', not {self.transform!r}.")
 
@@ -81,7 +87,7 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
     def parameters(self, table: NumericTable, prior: NormalInverseGamma) -> StudentTParameters:
         """Derive degrees of freedom, location and scale² of each class and column."""
         transform, moments = self.moments(table)
-        return _read(moments, prior, transform)
+        return _read(moments, prior, transform, self.most_dof)
 
     def n_free(self, table: NumericTable, prior: NormalInverseGamma) -> int:
         """Count a mean and a variance for each class and column, and what a transform needs.
@@ -148,8 +154,10 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
             if not isinstance(table, NumbersTable):
                 self.moments(table)  # says why not
             return self._loo_transformed(column, loo, table.cells, prior)  # type: ignore[union-attr]
-        moments = table.moments
-        return loo_columns(column, loo, lambda j, x, some: _loo_scores(moments, j, x, some, prior))
+        moments, most = table.moments, math.inf if self.most_dof is None else self.most_dof
+        return loo_columns(
+            column, loo, lambda j, x, some: _loo_scores(moments, j, x, some, prior, most)
+        )
 
     def _loo_transformed(
         self, column: Numbers, loo: LooRows, cells: CellsTable, prior: NormalInverseGamma
@@ -161,7 +169,7 @@ class StudentT(InPlace, ClosedFormLoo, Parametric, Conjugate):
         make = log_transforms if self.transform == "log" else rank_transforms
         for left, rows, table in pairs.batches():
             t, transformed = make(left)
-            found = _read(left.moments(t), prior, Identity())
+            found = _read(left.moments(t), prior, Identity(), self.most_dof)
             scores[rows] = found.take(table).log_density(transformed(table, x[rows])[:, None])
         return adder_of(scores)
 
@@ -231,15 +239,24 @@ class StudentTParameters:
 
 
 def _read(
-    moments: ClassMoments, prior: NormalInverseGamma, transform: Transform
+    moments: ClassMoments,
+    prior: NormalInverseGamma,
+    transform: Transform,
+    most_dof: float | None,
 ) -> StudentTParameters:
     after = moments.posterior(prior)
     scale2 = after.beta * (after.kappa + 1) / (after.alpha * after.kappa)
-    return StudentTParameters(2 * after.alpha, after.mean, scale2, transform)
+    dof = 2 * after.alpha if most_dof is None else np.minimum(2 * after.alpha, most_dof)
+    return StudentTParameters(dof, after.mean, scale2, transform)
 
 
 def _loo_scores(
-    table: MomentsTable, column: int, x: FloatArray, loo: LooRows, prior: NormalInverseGamma
+    table: MomentsTable,
+    column: int,
+    x: FloatArray,
+    loo: LooRows,
+    prior: NormalInverseGamma,
+    most_dof: float,
 ) -> FloatArray:
     """Give the log densities of numbers, each left out of its class and of the column."""
     whole = loo_sums(table.pooled(), column, x, loo, loo.y * 0)
@@ -248,20 +265,25 @@ def _loo_scores(
     guess = whole.mean if prior.mean is None else np.full(len(x), prior.mean)
     spread = np.maximum(whole.variance, variance_floor(whole.variance))
     beta = prior.alpha * spread if prior.beta is None else np.full(len(x), prior.beta)
+
+    def half(n: FloatArray) -> FloatArray:
+        return np.minimum(prior.alpha + n / 2, most_dof / 2)
+
     n, mean, variance = (of[:, column] for of in (every.n, every.mean, every.variance))
     if loo.weight is None:  # then all of a class have as many others
-        gammas = _gammas(prior.alpha + np.maximum(n - 1.0, 0.0) / 2)[loo.y]
+        gammas = _gammas(half(np.maximum(n - 1.0, 0.0)))[loo.y]
     else:
-        gammas = _gammas(prior.alpha + own.n / 2)
+        gammas = _gammas(half(own.n))
     out = np.zeros((len(x), len(n)))
     add_student_t_loo(
         x,
         np.ascontiguousarray(loo.y, dtype=np.int32),
         np.column_stack([own.n, own.mean, own.n * own.variance, gammas]),
         np.column_stack([guess, beta]),
-        np.column_stack([n, mean, n * variance, _gammas(prior.alpha + n / 2)]),
+        np.column_stack([n, mean, n * variance, _gammas(half(n))]),
         prior.kappa,
         prior.alpha,
+        most_dof,
         out,
     )
     return out

@@ -28,5 +28,6 @@ def add_student_t_loo(
     of_class: Table,
     kappa: float,
     alpha: float,
+    most_dof: float,
     out: Table,
 ) -> None: ...

@@ -168,17 +168,18 @@ cdef class GaussianSums:
 
 def add_student_t_loo(
     const double[::1] x not None, const int32_t[::1] y not None, const double[:, ::1] own not None, const double[:, ::1] pooled not None,
-    const double[:, ::1] of_class not None, double kappa, double alpha, double[:, ::1] out not None,
+    const double[:, ::1] of_class not None, double kappa, double alpha, double most_dof, double[:, ::1] out not None,
 ):
     """Add the log density of Student's t under every class to out, each row left out of its own.
 
     own (n, 4)        n, mean, Σ(x − mean)² and log Γ((ν+1)/2) − log Γ(ν/2) of the row's class without it
     pooled (n, 2)     the prior's guess of the mean and its β, which may follow from the column without the row
     of_class (K, 4)   the same as `own`, of each class with all its rows
+    most_dof          there are no more degrees of freedom ν than this
     """
     cdef Py_ssize_t n = x.shape[0], K = of_class.shape[0], i, k
     cdef const double* sums
-    cdef double rows, away, after, a, q, d
+    cdef double rows, away, after, a, half, q, d
     if y.shape[0] != n or own.shape[0] != n or pooled.shape[0] != n or out.shape[0] != n or out.shape[1] != K:
         raise ValueError(f"There are {n} numbers of {K} classes: y, own, pooled and out must fit.")
     if own.shape[1] != 4 or pooled.shape[1] != 2 or of_class.shape[1] != 4:
@@ -194,6 +195,7 @@ def add_student_t_loo(
                     q += kappa * rows * away * away / (2 * after)
                 else:
                     away = 0
-                q *= 2 * (after + 1) / after  # ν times the squared scale
+                half = a if 2 * a <= most_dof else most_dof / 2
+                q *= 2 * (after + 1) / after * (half / a)  # ν times the squared scale
                 d = x[i] - (pooled[i, 0] + rows * away / after)
-                out[i, k] += sums[3] - log(M_PI * q) / 2 - (a + 0.5) * log1p(d * d / q)
+                out[i, k] += sums[3] - log(M_PI * q) / 2 - (half + 0.5) * log1p(d * d / q)

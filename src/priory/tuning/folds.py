@@ -281,7 +281,7 @@ class _FoldedColumn:
         several = (left > 0).sum(axis=1, keepdims=True)
         moments = MomentsTable(several, n, s1, s2, np.zeros(several.shape))
         moments = replace(moments, passed=moments.scatter)
-        return StudentT(), moments, replace(points, values=t[:, None])
+        return StudentT(most_dof=family.most_dof), moments, replace(points, values=t[:, None])
 
     @cached_property
     def _left_at(self) -> FloatArray:

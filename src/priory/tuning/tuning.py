@@ -74,6 +74,11 @@ MOST_SCORES = 40_000_000
 MOST_OF_ONE = 2_500_000
 """So many scores of one term are kept at most."""
 
+MOST_DOF = 20.0
+"""Numbers have the tails of a t with no more degrees of freedom than this, however many rows: those
+of a normal would let one number far out, or one row unlike all others of its class, outweigh
+everything else."""
+
 WIDE = 100
 """Of so many columns one matters little, so that each is chosen from fewer ways."""
 
@@ -88,7 +93,7 @@ ENOUGH_OF_ONE = 100_000
 LEAST_TRUST = 0.05
 """A pair of columns with less weight than this is left out."""
 
-ROWS_PER_CODE = 5
+ROWS_PER_CODE = 2
 """So many rows for each of their values must there be before integers may be codes."""
 
 FEW_TEXTS, FEW_OF_CLASS = 4_000, 200
@@ -463,11 +468,11 @@ def _of_numbers(
     # The first two are the least alike. Of two values every transform makes two values, and every
     # cut the same bins.
     few, many, is_auto = Histogram(bins=5), Histogram(), settings.is_auto("smoothing", block)
-    yield StudentT(), prior_of(settings, block, StudentT())
+    yield StudentT(most_dof=MOST_DOF), prior_of(settings, block, StudentT())
     yield few, MEstimate(2.0, "marginal") if is_auto else prior_of(settings, block, few)
     transforms: tuple[Any, ...] = ("rank",) if is_wide else ("log", "rank")
     for transform in transforms if n_values > 2 else ():
-        student = StudentT(transform=transform)
+        student = StudentT(transform, MOST_DOF)
         yield student, prior_of(settings, block, student)
     if not is_auto:
         yield many, prior_of(settings, block, many)
