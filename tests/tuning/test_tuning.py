@@ -22,7 +22,7 @@ from priory import (
 )
 from priory.base.errors import SettingError
 from priory.data.reading import read
-from priory.families import StudentT, Words
+from priory.families import Categorical, StudentT, Words
 from priory.tuning.calibration import Rows, learn_weights, log_loss
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -59,6 +59,16 @@ def test_what_says_the_same_shares_its_weight_and_noise_has_little(rows):
     kinds = {term.block.name: term.family for term in model.model_.terms if term.about == "value"}
     assert isinstance(kinds["height"], StudentT)
     assert "weight" in str(model.schema_).splitlines()[0]
+
+
+def test_a_number_that_names_what_comes_several_times_is_a_name():
+    rng = np.random.default_rng(0)
+    person = rng.integers(0, 100, 300)
+    y = rng.permutation(np.arange(1000) % 2)[person]
+    table = {"person": person, "x": rng.normal(size=300)}
+    model = NaiveBayes().fit(table, y)
+    assert isinstance(model.model_.terms[0].family, Categorical)
+    assert leave_one_out(model, table, y).accuracy > 0.9
 
 
 def test_a_number_far_out_does_not_decide():

@@ -94,7 +94,8 @@ LEAST_TRUST = 0.05
 """A pair of columns with less weight than this is left out."""
 
 ROWS_PER_CODE = 2
-"""So many rows for each of their values must there be before integers may be codes."""
+"""So many rows for each of their values must there be before integers may be codes: numbers of
+persons or places that stand in several rows tell as much as their names would."""
 
 FEW_TEXTS, FEW_OF_CLASS = 4_000, 200
 """Of so few texts, in all and of each class, a read-out alone may predict better than words that
