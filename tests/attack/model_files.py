@@ -8,6 +8,7 @@ import contextlib
 import io
 import json
 import warnings
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -159,9 +160,9 @@ def _other_header(rng, header):
         elif how == 1 and isinstance(at[key], int | float) and not isinstance(at[key], bool):
             at[key] = at[key] * float(rng.choice([-1, 0, 0.5, 2, 1e9]))
         elif how == 2 and isinstance(at, list):
-            at.append(at[key])
+            at.append(deepcopy(at[key]))
         else:
-            at[key] = VALUES[rng.integers(len(VALUES))]
+            at[key] = deepcopy(VALUES[rng.integers(len(VALUES))])
         return header
 
 

@@ -71,6 +71,7 @@ def test_one_column_is_a_beta():
         Settings.textbook(),
         Settings.textbook(smoothing=0),
         Settings.textbook(families={"n": "poisson", "x": "student-t"}),
+        Settings.textbook(families={"n": "log-normal", "x": "rank-normal"}),
         Settings.textbook(class_prior={0: 0.2, 1: 0.8}),
         Settings.textbook(unseen="smooth"),
         Settings.textbook(smoothing={"x": NormalInverseGamma(0.0, 1.0, 1.0, 1.0)}),

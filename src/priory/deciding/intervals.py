@@ -36,6 +36,8 @@ from priory.families.posteriors import (
     NormalInverseGammaPosterior,
 )
 from priory.families.protocols import Conjugate
+from priory.families.student_t import StudentT
+from priory.families.transforms import Transform
 from priory.model.class_prior import ClassPrior, class_probabilities
 from priory.model.model import Model
 from priory.model.term import Choice
@@ -98,7 +100,8 @@ class Beliefs:
                 raise NoPosteriorError(f"Column {block.title!r} has no posterior to draw from.")
             for j, column in enumerate(block.columns):
                 belief = family.posterior(table, choice.prior, block, column, self.classes)
-                self.columns.append(_column(name, j, belief, rng))
+                transform = family.transform_of(table) if isinstance(family, StudentT) else None
+                self.columns.append(_column(name, j, belief, rng, transform))
         n = statistics.weight + 1.0
         if class_prior is None:  # the shares of the classes are not known either
             gammas = rng.gamma(n[:, None], size=(len(n), DRAWS))
@@ -160,11 +163,13 @@ def _softmax(scores: FloatArray) -> FloatArray:
     return np.asarray(p / np.maximum(p.sum(axis=1, keepdims=True), 1e-300))
 
 
-def _column(name: str, j: int, belief: Any, rng: np.random.Generator) -> _Drawn:
+def _column(
+    name: str, j: int, belief: Any, rng: np.random.Generator, transform: Transform | None
+) -> _Drawn:
     if isinstance(belief, DirichletPosterior):
         return _Shares(name, j, belief, rng)
     if isinstance(belief, NormalInverseGammaPosterior):
-        return _Normal(name, j, belief, rng)
+        return _Normal(name, j, belief, rng, transform)
     if isinstance(belief, GammaPosterior):
         return _Rate(name, j, belief, rng)
     raise NoPosteriorError(f"Column {name!r} has no posterior to draw from.")
@@ -236,10 +241,21 @@ def _beta(rng: np.random.Generator, a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 class _Normal(_Drawn):
-    """Mean and variance of a normal; the gammas and normals are drawn once for all rows."""
+    """Mean and variance of a normal; the gammas and normals are drawn once for all rows.
 
-    def __init__(self, name: str, j: int, belief: Any, rng: np.random.Generator) -> None:
+    A transform's slope is the same for all classes, and left out.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        j: int,
+        belief: Any,
+        rng: np.random.Generator,
+        transform: Transform | None,
+    ) -> None:
         super().__init__(name, j, belief, rng)
+        self.transform = transform
         shape = (len(belief.alpha), DRAWS)
         gamma = rng.gamma(belief.alpha[:, None], size=shape)
         half = rng.gamma(0.5, size=shape)  # Gamma(α) + Gamma(½) is Gamma(α + ½)
@@ -256,6 +272,8 @@ class _Normal(_Drawn):
         x = np.asarray(column.values[:, self.j], dtype=np.float64)
         there = np.flatnonzero(~np.isnan(x))
         x, b = x[there, None], self.belief
+        if self.transform is not None:
+            x = self.transform(x)
         m, kappa, alpha, beta = b.location, b.kappa, b.alpha, b.beta
         own = (kappa * m + x) / (kappa + 1), beta + kappa * (x - m) ** 2 / (2 * (kappa + 1))
         for i, out, at, spread in ((0, without, m, beta), (1, added, *own)):
