@@ -93,8 +93,9 @@ class Beliefs:
         self.classes, self.columns = statistics.classes, []
         rng = np.random.default_rng(0)  # the same row has the same interval
         for name, choice in choices.items():
-            block, table = statistics.schema[name], statistics.tables[name]
+            block = statistics.schema[name]
             family: Any = choice.family
+            table: Any = statistics.tables[name]
             fits = isinstance(family, Conjugate) and family.is_conjugate
             if not fits or choice.missing == "category" or block.pairing is not None:
                 raise NoPosteriorError(f"Column {block.title!r} has no posterior to draw from.")
