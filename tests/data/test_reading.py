@@ -400,3 +400,12 @@ def test_statistics_do_not_depend_on_why():
     category = count(PANDAS_OBJECT.convert_dtypes().astype({"word": "category"}))
     assert {b.name: b.why for b in category.schema}["word"] == "category"
     assert category == statistics
+
+
+def test_dates_of_a_declared_family_are_asked_for_as_dates():
+    when = pd.DataFrame({"when": pd.date_range("2024-01-01", periods=40)})
+    model = NaiveBayes.textbook(families={"when": "student-t"}).fit(when, ["a"] * 20 + ["b"] * 20)
+    assert model.schema_["when"].unit == "date"
+    asked = model.predict_proba({"when": ["2024-01-05", "2024-02-05"]})
+    np.testing.assert_array_equal(asked, model.predict_proba(when.iloc[[4, 35]]))
+    assert "2024-02-05" in str(model.explain({"when": ["2024-02-05"]}))

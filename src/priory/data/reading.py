@@ -269,7 +269,9 @@ def check_lengths(n_rows: int, y: Labels) -> None:
 
 def _declared_block(raw: RawTable, columns: tuple[str, ...], kind: Kind | Analyzer) -> Block:
     if kind in (Kind.NUMBERS, Kind.LABELS) and len(columns) == 1:
-        order = raw.column(columns[0]).order
+        _, why, order = raw.column(columns[0])
+        if kind is Kind.NUMBERS and unit_of(why) != "number":  # dates are asked for as dates
+            return Block(columns[0], columns, kind, why)
         # Categories that are numbers are read as what they are, not by their place.
         if kind is Kind.LABELS or any(isinstance(value, str) for value in order):
             return Block(columns[0], columns, kind, "declared", order=order)
