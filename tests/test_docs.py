@@ -26,7 +26,7 @@ HERE = [page for page in PAGES if page not in ON_ENGINES]
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 WITHOUT_EXAMPLE = {
-    *("Block", "Kind", "Schema", "LinearForm"),
+    *("Kind", "Schema", "LinearForm"),
     *("Change", "DependentColumns", "Shape"),
     *("ClassMetrics", "Outcomes", "RowFactor", "TopFeature", "iter_mbox"),
     *("DescriptionLength", "DescriptionPart", "ModelDescription"),
