@@ -598,11 +598,11 @@ def _left_out(rng: np.random.Generator, size: int) -> Iterator[Case]:
     own = np.column_stack([rows[y, 0] - 1, mean[y, 0], scatter[y, 0], np.full(n, 3.0)])
     pooled = np.column_stack([rng.normal(size=n), rng.uniform(1, 2, n)])
     of_class = np.column_stack([rows[:, 0], mean[:, 0], scatter[:, 0], np.full(K, 3.0)])
-    x, kappa, alpha = np.ascontiguousarray(X[:, 0]), 1.5, 2.0
+    x, kappa, alpha, most_dof = np.ascontiguousarray(X[:, 0]), 1.5, 2.0, 20.0
 
     def student() -> Any:
         out = np.zeros((n, K))
-        loo_rows.add_student_t_loo(x, y, own, pooled, of_class, kappa, alpha, out)
+        loo_rows.add_student_t_loo(x, y, own, pooled, of_class, kappa, alpha, most_dof, out)
         return out
 
     def student_twin() -> Any:
@@ -611,9 +611,10 @@ def _left_out(rng: np.random.Generator, size: int) -> Iterator[Case]:
         size, centre, squares, norm = np.moveaxis(sums, 2, 0)
         away, after = centre - pooled[:, :1], kappa + size
         q = pooled[:, 1:] + squares / 2 + kappa * size * away**2 / (2 * after)
-        q = q * 2 * (after + 1) / after
+        half = np.minimum(alpha + size / 2, most_dof / 2)
+        q = q * 2 * (after + 1) / after * half / (alpha + size / 2)
         t = x[:, None] - (pooled[:, :1] + size * away / after)
-        return norm - np.log(np.pi * q) / 2 - (alpha + size / 2 + 0.5) * np.log1p(t * t / q)
+        return norm - np.log(np.pi * q) / 2 - (half + 0.5) * np.log1p(t * t / q)
 
     yield Case(
         "loo_rows.GaussianSums", "NumPy: densities per class, the row's own without it",
