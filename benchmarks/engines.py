@@ -463,8 +463,10 @@ def _draw_growth(by: Mapping[str, Mapping[str, list[float]]]) -> None:
     figure, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
     for cores, times in sorted(by.items()):
         n = [int(rows) for rows in times]
-        axes.plot(n, [values[0] for values in times.values()], "o-", label=f"{cores} core(s)")
+        axes.plot(n, [values[0] for values in times.values()], "o-", label=f"cores: {cores}")
     axes.set(xscale="log", yscale="log", xlabel="rows", ylabel="seconds")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}")
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(HERE / "results" / "engines-growth.svg", metadata={"Date": None})
