@@ -97,7 +97,7 @@ class _Judge:
             classes = table[self._target]
             labels = read_classes(classes, self._target, Reading(), classifier.classes)
             names = pa.array([*map(label_token, labels.labels), None], pa.string())
-            codes = np.where(labels.codes < 0, len(labels.labels), labels.codes)
+            codes = np.where(labels.codes < 0, np.int64(len(labels.labels)), labels.codes)
             p = np.ascontiguousarray(classifier.predict_proba(X), dtype=np.float64)
             rows = pa.array([row.tobytes() for row in p], pa.binary())
             yield pa.RecordBatch.from_arrays([names.take(pa.array(codes)), rows], ["y", "p"])

@@ -247,7 +247,8 @@ class _FoldedColumn:
     def _counted(self, weight: FloatArray) -> FloatArray:
         codes, points = self.points
         n, K = len(points) + 1, self.rows.n_classes
-        code = np.where(codes < 0, n - 1, codes).astype(np.int64) * self.n_places + self.rows.place
+        known = np.where(codes < 0, np.int64(n - 1), codes)  # n − 1 may be more than codes hold
+        code = known * self.n_places + self.rows.place
         counted = np.bincount(code, weight, n * self.n_places)
         return np.asarray(counted.reshape(n, FOLDS, K), dtype=np.float64)
 

@@ -179,8 +179,9 @@ class _GivenClass:
     ) -> None:
         classes, self.y = np.unique(y, return_inverse=True)
         self.children, self.sizes, self.weight = codes, sizes, weight
-        self.parents = [np.where(c < 0, size, c) for c, size in zip(codes, sizes, strict=True)]
-        self.values = [size + bool((c < 0).any()) for c, size in zip(codes, sizes, strict=True)]
+        each = list(zip(codes, sizes, strict=True))
+        self.parents = [np.where(c < 0, np.int64(size), c) for c, size in each]
+        self.values = [size + bool((c < 0).any()) for c, size in each]
         self.n, self.n_classes = float(len(y) if weight is None else weight.sum()), len(classes)
 
     def __call__(self, child: int, parents: frozenset[int]) -> float:
