@@ -161,7 +161,8 @@ def test_gaps_are_summed_out(iris):
 
 
 def test_rows_with_a_gap_are_not_counted(iris):
-    X, y = iris
+    X, first = np.unique(iris[0], axis=0, return_index=True)  # of a copy the weight depends on n
+    y = iris[1][first]
     holes = X.copy()
     holes[::3, 1] = np.nan
     whole = np.arange(len(y)) % 3 != 0

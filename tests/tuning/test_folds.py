@@ -3,19 +3,22 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from sklearn.datasets import load_wine
 from sklearn.metrics import log_loss
 
 from priory import NaiveBayes, leave_one_out
-from priory.data.columns import Labels
+from priory.data.columns import Counts, Frame, Labels
 from priory.data.reading import infer, read, read_labels
 from priory.families import Categorical, Gaussian, Histogram, Poisson, StudentT
 from priory.families.priors import Laplace, MEstimate, NormalInverseGamma
 from priory.model.model import Model
 from priory.model.term import Choice
+from priory.statistics.chance import equal_by_chance, too_even_for_chance
 from priory.statistics.dealing import deal
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
+from priory.text.analyzer import Analyzer
 from priory.tuning.folds import FoldedRows
 
 WAYS = {
@@ -112,6 +115,67 @@ def test_rows_of_many_labels_are_equal_by_copying_alone():
     alike = [f"c{j}" for j in range(3)]  # some of these are equal by chance
     sample = Sample.of(read(X[alike], infer(X[alike])), read_labels(y), None, 1000)
     assert (sample.rows > 1).any() and not sample.copied.any()
+
+
+def test_rows_that_are_there_too_evenly_were_copied():
+    rng = np.random.default_rng(0)
+    rate = rng.exponential(size=(2_000, 3)) * [0.2, 1.0, 4.0]  # by chance, rarely and often
+    for rows in rng.poisson(rate).T:
+        some = rows[rows > 0]
+        assert not too_even_for_chance(some).any()
+        for times in (2, 3):
+            found = too_even_for_chance(times * some)
+            assert found.tolist() == (times * some <= 10).tolist()
+    assert not too_even_for_chance(np.full(4, 25)).any()  # four cells, each of them often
+    copied = np.r_[np.full(300, 1), np.full(300, 2)]
+    assert too_even_for_chance(copied).tolist() == (copied > 1).tolist()
+    for rows in (copied[:310], np.zeros(0, int), np.full(9, 1)):
+        assert not too_even_for_chance(rows).any()
+
+
+@pytest.mark.parametrize("way", ["pairs", "no pairs"])
+def test_a_table_of_labels_that_is_there_twice_is_the_same_model(way):
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({f"c{j}": rng.choice(list("acgt"), 400) for j in range(5)}).drop_duplicates()
+    y = (X["c0"] > X["c1"]).to_numpy() ^ (rng.random(len(X)) < 0.1)
+    options = {} if way == "pairs" else {"pairs": None}
+    one = NaiveBayes(**options).fit(X, y)
+    two = NaiveBayes(**options).fit(pd.concat([X, X], ignore_index=True), np.r_[y, y])
+    np.testing.assert_allclose(two.predict_proba(X), one.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["texts", "dense", "sparse"])
+def test_long_texts_are_equal_by_copying_alone(kind):
+    rng = np.random.default_rng(0)
+    counts = (rng.random((200, 60)).argsort(axis=1) < 12).astype(float)
+    short = np.zeros((100, 60))
+    short[np.arange(100), rng.integers(0, 3, 100)] = 1.0  # a single word, often the same
+    counts = np.r_[counts, counts, short]
+    y = read_labels(np.r_[np.arange(400) % 2, np.zeros(100, int)])
+    if kind == "texts":
+        words = [" ".join(f"w{j}" for j in np.flatnonzero(row)) for row in counts]
+        X = pd.DataFrame({"text": words})
+        frame = read(X, infer(X, {("text",): Analyzer()}))
+    else:
+        matrix = counts if kind == "dense" else scipy.sparse.csr_array(counts)
+        frame = Frame(500, {"words": Counts.of(matrix)})
+    sample = Sample.of(frame, y, None, 1000)
+    assert (sample.rows > 1).sum() == 203
+    assert sample.copied.sum() == 200
+
+
+def test_chance_is_the_product_of_shares():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.integers(0, 4, 30) / 4.0, "b": list("xyz") * 10})
+    frame, y = read(X, infer(X)), read_labels(list("pq") * 15)
+    rows = rng.integers(1, 4, 30)
+    found = equal_by_chance(frame, y, rows, np.ones(30, bool))
+    labels, classes = X["b"].to_numpy(), np.array(list("pq") * 15)
+    for i in range(30):
+        same = (X["a"] == X["a"][i]).sum() - 1
+        of_class = rows[classes == classes[i]].sum() - 1
+        alike = rows[(classes == classes[i]) & (labels == labels[i])].sum() - 1
+        assert found[i] == pytest.approx(30 * same / 29 * np.sqrt(alike / of_class))
 
 
 def test_columns_of_noise_bring_no_pairs():

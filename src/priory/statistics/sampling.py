@@ -17,9 +17,10 @@ import numpy as np
 
 from priory.base.labels import label_key
 from priory.base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from priory.data.columns import Frame, Labels, Numbers
+from priory.data.columns import Frame, Labels
 from priory.data.stacking import stack, stack_labels
 from priory.statistics.bottom_k import EVERYTHING, least_hashes
+from priory.statistics.chance import equal_by_chance, too_even_for_chance
 from priory.statistics.hashing import row_hashes
 from priory.statistics.statistics import Statistics
 
@@ -102,24 +103,13 @@ class Sample:
 
     @cached_property
     def copied(self) -> BoolArray:
-        """Which rows came several times because they were copied: they are too special for chance.
-
-        Of u different rows, u · Π_j c_j would be equal to a row by chance, where c_j is the share
-        of the other rows that are equal to it in column j. Labels depend on each other: their
-        shares are those of all rows of the class, and of their product the root is taken.
-        """
+        """Which rows came several times by being copied: too special or too even for chance."""
         several = self.rows > 1
         if not several.any():
             return several
-        u, y, K = len(self), self.y.codes.astype(np.int64), len(self.y.labels)
-        chance, of_labels = np.full(u, float(u)), np.ones(u)
-        for column in self.frame.columns.values():
-            if isinstance(column, Numbers) and column.values.shape[1] == 1:
-                chance *= _shared(column.values[:, 0], np.ones(u), np.full(u, float(u)))
-            elif isinstance(column, Labels):
-                of_class = np.bincount(y, self.rows, K)[y]
-                of_labels *= _shared(column.codes * np.int64(K) + y, self.rows, of_class)
-        return np.asarray(several & (chance * np.sqrt(of_labels) < BY_CHANCE))
+        expected = equal_by_chance(self.frame, self.y, self.rows, several)
+        special = several & (expected < BY_CHANCE)
+        return np.asarray(special | too_even_for_chance(self.rows))
 
     def __add__(self, other: Sample) -> Sample:
         return joined([self, other])
@@ -275,13 +265,6 @@ class Pool:
     def copy(self) -> Pool:
         """Make a pool of the same rows."""
         return Pool(self._size, self.sample)
-
-
-def _shared(values: AnyArray, rows: AnyArray, of: AnyArray) -> FloatArray:
-    """Find the share of the other rows that have the value of each row, of so many."""
-    _, which = np.unique(values, return_inverse=True, equal_nan=True)
-    n = np.bincount(which.ravel(), rows)
-    return np.asarray((n[which.ravel()] - 1.0) / np.maximum(of - 1.0, 1.0))
 
 
 def joined(samples: Sequence[Sample]) -> Sample:
