@@ -107,7 +107,10 @@ SOUND = {
     ),
     "take_groups": lambda: (
         adagrad.take_groups,
-        [*word_rows(), i4(4), i4(4), f8(4), i4(4), np.array([0, 1, 2]), i4(2), f8(1, 2), f8(1, 2)],
+        [
+            *word_rows(), i4(4), i4(4), f8(4), i4(4), np.array([0, 1, 2]), i4(2), f8(1, 2),
+            f8(1, 2), 0, 1,
+        ],
     ),
     "known_words": lambda: (
         adagrad.known_words, [*word_rows(), i4(4), i4(4), np.ones((1, 2), np.uint8), f4(4)]

@@ -65,7 +65,8 @@ def test_rows_leave_the_sums_of_their_group(seed):
     y, group = (rng.integers(0, size, n).astype(np.int32) for size in (K, groups))
     own = rng.exponential(size=n)
     left, having = np.zeros((groups, len(labels))), np.zeros((groups, n_words))
-    take_groups(indptr, words, tf, y, own, group, starts, labels, left, having)
+    for first, last in ((0, 1), (1, groups), (groups, groups)):
+        take_groups(indptr, words, tf, y, own, group, starts, labels, left, having, first, last)
     sums, texts = np.zeros((groups, n_words, K)), np.zeros((groups, n_words))
     for i in range(n):
         some = slice(indptr[i], indptr[i + 1])

@@ -22,6 +22,8 @@ def take_groups(
     labels: NDArray[np.int32],
     left: NDArray[np.float64],
     having: NDArray[np.float64],
+    first: int,
+    last: int,
 ) -> None: ...
 def known_words(
     indptr: NDArray[np.int64],

@@ -70,9 +70,11 @@ def take_groups(
     const int64_t[::1] indptr not None, const int32_t[::1] words not None, const int32_t[::1] tf not None,
     const int32_t[::1] y not None, const double[::1] own not None, const int32_t[::1] group not None,
     const int64_t[::1] starts not None, const int32_t[::1] labels not None,
-    double[:, ::1] left not None, double[:, ::1] having not None,
+    double[:, ::1] left not None, double[:, ::1] having not None, int32_t first, int32_t last,
 ):
-    """Take each row out of the sums of its group: own·x of its words and its class, own of its words.
+    """Take each row of the groups from `first` to `last` − 1 out of its group's sums.
+
+    Of its words and its class that is own·x, and own of its words.
 
     x is log(1 + tf) / ‖log(1 + tf)‖₂. The pairs of word w are those from starts[w] to starts[w + 1], in
     ascending order of labels; a pair that is not there has nothing to lose.
@@ -92,6 +94,8 @@ def take_groups(
     check_shape(having.shape[0], having.shape[1], left.shape[0], starts.shape[0] - 1, "having")
     with nogil:
         for i in range(n):
+            if not first <= group[i] < last:
+                continue
             length = 0.0
             for q in range(indptr[i], indptr[i + 1]):
                 length += log1p_of(tf[q]) ** 2
@@ -101,6 +105,8 @@ def take_groups(
                     continue
                 having[group[i], words[q]] -= own[i]
                 low, high = starts[words[q]], starts[words[q] + 1]
+                if y[i] >= 0 and y[i] < high - low and labels[low + y[i]] == y[i]:  # it has all classes
+                    low = high = low + y[i]
                 while low < high:
                     middle = (low + high) // 2
                     if labels[middle] < y[i]:

@@ -1,4 +1,4 @@
-/* UTF-8: one code point read, one written. */
+/* UTF-8: one code point read, one written; a whole string of Python's written. */
 #ifndef PRIORY_TEXT_UTF8_H
 #define PRIORY_TEXT_UTF8_H
 
@@ -49,6 +49,66 @@ static inline uint8_t *text_encode(uint32_t c, uint8_t *out)
         *out++ = (uint8_t)(0x80 | (c & 0x3F));
     }
     return out;
+}
+
+/* A Python string keeps each of its code points in `width` bytes: 1, 2 or 4. */
+PRIORY_INLINE uint32_t string_unit(const void *data, int width, ptrdiff_t i)
+{
+    return width == 1   ? ((const uint8_t *)data)[i]
+           : width == 2 ? ((const uint16_t *)data)[i]
+                        : ((const uint32_t *)data)[i];
+}
+
+PRIORY_INLINE ptrdiff_t units_size(const void *data, int width, ptrdiff_t n)
+{
+    ptrdiff_t size = n;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        uint32_t c = string_unit(data, width, i);
+        size += (c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
+    }
+    return size;
+}
+
+PRIORY_INLINE void encode_units(const void *data, int width, ptrdiff_t n, uint8_t *out)
+{
+    ptrdiff_t i = 0;
+    while (i < n - 1) { /* two bytes fit: at least one more character follows */
+        uint64_t eight;
+        if (width == 1 && i + 8 <= n) {
+            memcpy(&eight, (const uint8_t *)data + i, 8);
+            if (!(eight & 0x8080808080808080u)) {
+                memcpy(out, &eight, 8);
+                out += 8;
+                i += 8;
+                continue;
+            }
+        }
+        for (ptrdiff_t end = i + 8 < n - 1 ? i + 8 : n - 1; i < end; i++) {
+            uint32_t c = string_unit(data, width, i);
+            if (c < 0x800) { /* by arithmetic: letters with and without accents alternate, no branch is foreseen */
+                uint32_t wide = c >= 0x80;
+                out[0] = (uint8_t)(c ^ ((0 - wide) & (c ^ (0xC0 | c >> 6))));
+                out[1] = (uint8_t)(0x80 | (c & 0x3F));
+                out += 1 + wide;
+            } else {
+                out = text_encode(c, out);
+            }
+        }
+    }
+    if (i < n)
+        text_encode(string_unit(data, width, i), out);
+}
+
+/* Return how many bytes a Python string has in UTF-8, lone surrogates as text_decode reads them. */
+PRIORY_UNUSED static ptrdiff_t text_encoded_size(const void *data, int width, ptrdiff_t n)
+{
+    return width == 1 ? units_size(data, 1, n) : width == 2 ? units_size(data, 2, n) : units_size(data, 4, n);
+}
+
+/* Write a Python string, and not a byte more. */
+PRIORY_UNUSED static void text_encode_string(const void *data, int width, ptrdiff_t n, uint8_t *out)
+{
+    width == 1 ? encode_units(data, 1, n, out) : width == 2 ? encode_units(data, 2, n, out) : encode_units(data, 4, n, out);
 }
 
 /* Return whether all bytes are UTF-8. */

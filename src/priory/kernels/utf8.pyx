@@ -13,20 +13,30 @@ encode_texts makes the three of Python strings, encode_tokens of words that Pyth
 borrow_texts reads strings where they are.
 """
 
+from functools import partial
+from itertools import pairwise
+
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
 from priory.base.lazy import Lazy
+from priory.base.parallel import in_parallel, worthwhile
 
 np = Lazy("numpy")  # one message is judged before it is loaded
 
 cdef extern from "Python.h":
     object PyUnicode_AsEncodedString(object, const char*, const char*)  # of a subclass too, as of a plain str
+    bint PyUnicode_IS_COMPACT(object)
     bint PyUnicode_IS_COMPACT_ASCII(object)
+    int PyUnicode_KIND(object)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
     const void* PyUnicode_DATA(object)
+
+cdef extern from "text_utf8.h" nogil:
+    Py_ssize_t text_encoded_size(const void*, int, Py_ssize_t)
+    void text_encode_string(const void*, int, Py_ssize_t, uint8_t*)
 
 
 cdef class Borrowed:
@@ -37,15 +47,20 @@ cdef class Borrowed:
 
     def __cinit__(self, values):
         cdef Py_ssize_t n, i
+        cdef int64_t total = 0
         self.values = values.tolist() if isinstance(values, np.ndarray) else list(values)
         n = len(self.values)
         self.gaps = np.zeros(n, dtype=np.bool_)
         self.addresses, self.sizes = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
         cdef uint8_t[::1] gone = self.gaps.view(np.uint8)
+        cdef uint8_t[::1] width = np.zeros(n, dtype=np.uint8)  # of those to encode, bytes a character
         for i in range(n):
             value = self.values[i]
-            if PyUnicode_CheckExact(value) and PyUnicode_IS_COMPACT_ASCII(value):
+            if PyUnicode_CheckExact(value) and PyUnicode_IS_COMPACT(value):
                 self.addresses[i], self.sizes[i] = <int64_t> PyUnicode_DATA(value), PyUnicode_GET_LENGTH(value)
+                if not PyUnicode_IS_COMPACT_ASCII(value):
+                    width[i] = PyUnicode_KIND(value)
+                    total += self.sizes[i]
             elif isinstance(value, str):  # asking the str itself for UTF-8 would leave a copy in it
                 self.values[i] = value = PyUnicode_AsEncodedString(value, "utf-8", "surrogatepass")
                 self.addresses[i], self.sizes[i] = <int64_t> PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value)
@@ -53,6 +68,38 @@ cdef class Borrowed:
                 gone[i] = True
             else:
                 raise TypeError(i)
+        if total:
+            self._encode(width, total)
+
+    def _encode(self, uint8_t[::1] width, int64_t characters):
+        """Encode those that are not ASCII, in threads: Python would do it one after the other."""
+        cdef Py_ssize_t n = len(self.values)
+        threads = worthwhile(characters)
+        lengths, ends = np.asarray(self.sizes).copy(), np.zeros(n + 1, dtype=np.int64)
+        cuts = np.searchsorted(np.cumsum(lengths), lengths.sum() * np.arange(1, threads) // threads)
+        shares = list(pairwise([0, *cuts.tolist(), n]))
+        in_parallel([partial(self._measure, width, lengths, *share) for share in shares], threads)
+        np.cumsum(np.where(width, self.sizes, 0), out=ends[1:])
+        self.encoded = np.empty(ends[n], dtype=np.uint8)
+        in_parallel([partial(self._write, width, lengths, ends, *share) for share in shares], threads)
+
+    def _measure(self, uint8_t[::1] width, const int64_t[::1] lengths, Py_ssize_t first, Py_ssize_t last):
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(first, last):
+                if width[i]:
+                    self.sizes[i] = text_encoded_size(<const void*> self.addresses[i], width[i], lengths[i])
+
+    def _write(
+        self, uint8_t[::1] width, const int64_t[::1] lengths, const int64_t[::1] starts, Py_ssize_t first, Py_ssize_t last
+    ):
+        cdef Py_ssize_t i
+        cdef uint8_t* out = <uint8_t*> &self.encoded[0]
+        with nogil:
+            for i in range(first, last):
+                if width[i]:
+                    text_encode_string(<const void*> self.addresses[i], width[i], lengths[i], out + starts[i])
+                    self.addresses[i] = <int64_t> (out + starts[i])
 
     def __len__(self):
         return len(self.values)
