@@ -110,7 +110,7 @@ def test_wanted_rates_are_met_on_new_rows(two):
             "recall": hit / (y[1_000:] == 1).sum(),
             "false_positive_rate": ((found == 1) & (y[1_000:] == 0)).sum() / (y[1_000:] == 0).sum(),
         }
-        assert rates[rate] == pytest.approx(aim, abs=0.04), (rate, e.accuracy)
+        assert rates[rate] == pytest.approx(aim, abs=0.05), (rate, e.accuracy)
 
 
 def test_threshold_of_one_class_of_three(data, model):

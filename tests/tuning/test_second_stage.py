@@ -1,5 +1,8 @@
 """The second stage of texts: what it learns, and that every road leads to the same."""
 
+import pickle
+from copy import deepcopy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -162,6 +165,31 @@ def test_only_the_ratios_of_weights_matter(factor):
         TextNB(analyzer="word").fit(texts, y, sample_weight=w) for w in (weight, weight * factor)
     )
     np.testing.assert_allclose(a.predict_proba(texts), b.predict_proba(texts), **SAME)
+
+
+def test_texts_that_came_twice_are_learned_as_if_once():
+    texts, y = drawn()
+    once = TextNB(analyzer="word").fit(texts, y)
+    twice = TextNB(analyzer="word").fit([*texts, *texts], np.r_[y, y])
+    np.testing.assert_allclose(once.predict_proba(texts), twice.predict_proba(texts), **SAME)
+    figures = [leave_one_out(model, texts, y).log_loss for model in (once, twice)]
+    assert figures[0] == pytest.approx(figures[1], rel=1e-3)
+
+
+def test_held_out_scores_are_the_same_whenever_they_are_computed(always, monkeypatch):
+    texts, y = drawn(1000)
+    at_once = model_of(texts, y).classifier_.tuning.scored
+    monkeypatch.setattr("priory.tuning.word_corrections.JUDGED", 500)
+    model = model_of(texts, y)
+    later = model.classifier_.tuning.scored
+    copy = deepcopy(model)
+    assert "value" not in later.held_out.__dict__  # neither to fit nor to copy is a reason
+    np.testing.assert_allclose(later.scores, at_once.scores, rtol=1e-12)
+    assert copy.classifier_.tuning.scored.scores is later.scores
+    np.testing.assert_array_equal(
+        leave_one_out(pickle.loads(pickle.dumps(model_of(texts, y))), texts, y).probabilities,
+        leave_one_out(model, texts, y).probabilities,
+    )
 
 
 def test_a_text_column_is_one_factor_among_others():

@@ -80,6 +80,18 @@ def test_a_number_far_out_does_not_decide():
     assert model.predict_proba(far).min() > 0.01
 
 
+def test_columns_of_noise_do_not_pull_down_the_weights_of_the_others():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 3, (600, 3)), columns=list("abc")).astype(str)
+    y = (X == "0").sum(axis=1).to_numpy() + (rng.random(600) < 0.1)
+    noise = pd.DataFrame(rng.normal(size=(600, 60)), columns=[f"noise{j}" for j in range(60)])
+    alone, beside = (NaiveBayes(pairs=None).fit(table, y) for table in (X, X.join(noise)))
+    told, other = (model.classifier_.tuning.weights for model in (alone, beside))
+    for name in X:
+        assert other[name, "value"] > 0.6 * told[name, "value"]
+    assert np.mean([other[name, "value"] for name in noise]) < 0.4 * other["a", "value"]
+
+
 def test_a_row_unlike_all_others_of_its_class_is_not_impossible():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [400, 20])
@@ -87,7 +99,7 @@ def test_a_row_unlike_all_others_of_its_class_is_not_impossible():
     table["flag"] = y * rng.integers(1, 4, 420) * 1.0  # 0 wherever the class is 0
     model = NaiveBayes().fit(table, y)
     row = {name: values[:1] for name, values in table.items()} | {"flag": [2.0]}
-    assert model.predict_proba(row)[0, 0] > 1e-12
+    assert model.predict_proba(row)[0, 0] > 1e-14
     table["flag"][0] = 2.0
     assert leave_one_out(NaiveBayes().fit(table, y), table, y).log_loss < 0.1
 

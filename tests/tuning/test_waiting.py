@@ -12,6 +12,8 @@ pty = pytest.importorskip("pty", reason="a terminal is needed, which this system
 
 PROGRAM = """
 import numpy as np, priory, sys
+from priory.tuning import waiting
+waiting.PATIENCE = 0.1  # a fast machine is done within a second
 rng = np.random.default_rng(0)
 X = rng.normal(size=(4000, 400))
 y = np.where(X[:, 0] + rng.logistic(size=4000) > 0, "a", "b")

@@ -32,7 +32,6 @@ def corrected(
 
     Class k of the parameters is where[k] of the correction, −1 for a new one.
     """
-    n_classes = parameters.n_classes
     known = parameters.vocabulary.copy()
     n_words = len(parameters.weights.place)
     code = known.extend(correction.vocabulary)[correction.word]
@@ -41,15 +40,14 @@ def corrected(
     label = back[correction.label]
     some = (code < n_words) & (label >= 0)
     some[some] = parameters.weights.place[code[some]] != DROPPED
-    codes, label = code[some].astype(np.int64), label[some]
-    value = correction.value[some].astype(np.float64) / trust
-    order = np.argsort(codes * n_classes + label, kind="stable")
-    weights = _plus(parameters.weights, codes[order], label[order], value[order])
-    return replace(parameters, weights=weights)
+    value = correction.value.astype(np.float64) / trust
+    if not some.all():
+        code, label, value = code[some], label[some], value[some]
+    return replace(parameters, weights=_plus(parameters.weights, code, label, value))
 
 
-def _plus(weights: Weights, code: IntArray, label: IntArray, value: FloatArray) -> Weights:
-    """Add numbers to the weights of pairs, given in the order of word and label."""
+def _plus(weights: Weights, code: CodeArray, label: IntArray, value: FloatArray) -> Weights:
+    """Add numbers to the weights of pairs, each given once."""
     K, place = weights.n_classes, weights.place.copy()
     n_pairs = np.bincount(code, minlength=len(place))
     # A word that is corrected for many classes gets a row.
@@ -59,15 +57,21 @@ def _plus(weights: Weights, code: IntArray, label: IntArray, value: FloatArray) 
     with_row = np.flatnonzero(place >= 0)
     rows = rows[place[with_row]]  # in the order of the words
     place[with_row] = np.arange(len(rows), dtype=np.int32)
-    whole = place[code] >= 0
-    rows[place[code[whole]], label[whole]] += value[whole]
-    code, label, value = code[~whole], label[~whole], value[~whole]
-    # The others merge what they had with what is new.
+    row = place[code].astype(np.int64)
+    whole = row >= 0
+    rest = np.flatnonzero(~whole)
+    if len(rest):
+        row, some, added = row[whole], label[whole], value[whole]
+    else:
+        some, added = label, value
+    rows.ravel()[row * K + some] += added
+    # The others merge what they had with what is new, in the order of word and label.
     word = np.repeat(np.arange(len(place)), np.diff(weights.starts))
     stays = place[word] == NO_ROW
-    both = np.concatenate([word[stays] * K + weights.labels[stays], code * K + label])
-    numbers = np.concatenate([weights.deltas[stays], value])
+    new = code[rest].astype(np.int64) * K + label[rest]
+    both = np.concatenate([word[stays] * K + weights.labels[stays], new])
     found, which = np.unique(both, return_inverse=True)
+    numbers = np.concatenate([weights.deltas[stays], value[rest]])
     deltas = np.bincount(which, numbers, len(found)).astype(np.float64)
     of_word = np.bincount(found // K, minlength=len(place))
     starts = np.concatenate([[0], np.cumsum(of_word)]).astype(np.int64)

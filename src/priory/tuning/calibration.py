@@ -31,15 +31,12 @@ __all__ = [
     "log_loss",
 ]
 
-RIDGE = 3.0
-"""How strongly weights are held to the temperature: (3/2) Σ (w − t)²."""
+RIDGE, SILENT_RIDGE = 3.0, 10.0
+"""How strongly weights are held to trust · t: (3/2) Σ (w − trust · t)², and to 0 where none is."""
 
 SLIGHT = 0.05
 """Where the temperature is below this, all columns together tell next to nothing, and weights are
 held to it the more: columns of noise are many, and each of them tells something by chance."""
-
-EDGE_RIDGE = 10.0
-"""How strongly other weights are held to what they are given."""
 
 BIAS_RIDGE = 1.0
 DOUBT = 20.0
@@ -54,8 +51,10 @@ HOLD = 3.0
 MANY_CLASSES = 100
 """Of more classes, p_k p_l is so small that biases are taken not to touch each other."""
 
-STEPS = 2
-"""Newton steps: one is too few, more gain nothing that a held-out row would notice."""
+MOST_STEPS = 10
+ENOUGH = 1e-3
+"""Newton steps end when one gains less than this a row; where columns of noise hold the
+temperature down, the first ones gain less than those after them."""
 
 BLOCK = 4_000_000
 """So many scores are worked on at once."""
@@ -163,30 +162,31 @@ def learn_weights(
     terms: AnyArray,
     rows: Rows,
     one_for_all: bool = False,
-    centre: FloatArray | None = None,
+    trust: FloatArray | None = None,
     doubt: float = DOUBT,
 ) -> LearnedWeights:
     """Learn weights of at least 0 and biases with the least penalised log-loss.
 
-        Σ_i −log P(y_i | x_i) + (3/2) Σ_j (w_j − t)² + ½ Σ_k b_k²
+        Σ_i −log P(y_i | x_i) + (3/2) Σ_j (w_j − trust_j · t)² + ½ Σ_k b_k²
 
-    `terms` is terms × rows × classes. Two Newton steps from w = t; each is a quadratic in w, whose
-    least point with w ≥ 0 is found by non-negative least squares. With `one_for_all` only t and
-    the biases are learned. `centre` replaces t, where it is not NaN, for terms that are to be held
-    to something else; they have no say in t. Few rows leave t near 0, for doubt costs as much as
-    two rows' worth of evidence; many overrule it.
+    `terms` is terms × rows × classes. Newton steps from w = trust · t, each a quadratic in w, whose
+    least point with w ≥ 0 is found by non-negative least squares. t is the temperature of what the
+    terms say together, each as far as it is trusted, from 0 to 1 (wholly, unless given). With
+    `one_for_all` only t and the biases are learned. Few rows leave t near 0, for doubt costs
+    as much as two rows' worth of evidence; many overrule it.
     """
     if not len(terms):
         return LearnedWeights(np.zeros(0), np.zeros(rows.prior.shape[1]), 1.0)
     n_terms = len(terms)
-    free = np.ones(n_terms, dtype=np.bool_) if centre is None or one_for_all else np.isnan(centre)
-    total = (terms if free.all() else terms[free]).sum(axis=0, dtype=np.float64)
+    total = np.zeros(rows.prior.shape)
+    for term, share in zip(terms, np.ones(n_terms) if trust is None else trust, strict=True):
+        total += share * term if share < 1.0 else term
     t = learn_temperature(rows.prior, total, rows.y, rows.weight, doubt, HOLD)
     if one_for_all:
         scaled = (t * total)[None].astype(np.float32)
-        found = _newton(scaled, rows, _Held.to(1.0, 1), 4)
+        found = _newton(scaled, rows, _Held.to(1.0, 1))
         return LearnedWeights(np.full(n_terms, t * found.terms[0]), found.bias, t * found.terms[0])
-    found = _newton(terms, rows, _Held.to(t, n_terms, centre), STEPS)
+    found = _newton(terms, rows, _Held.to(t, n_terms, trust))
     return LearnedWeights(found.terms, found.bias, t)
 
 
@@ -196,14 +196,14 @@ def cross_fitted(
     terms: AnyArray,
     rows: Rows,
     fold: CodeArray,
-    centre: FloatArray | None = None,
+    trust: FloatArray | None = None,
 ) -> tuple[FloatArray, tuple[LearnedWeights, ...]]:
     """Score rows under weights that were learned without their fold, and give those.
 
     Each fold's weights are one Newton step from those of all rows, with its own rows taken out of
     gradient and Hessian.
     """
-    held = _Held.to(weights.temperature, len(terms), centre)
+    held = _Held.to(weights.temperature, len(terms), trust)
     folds = [np.flatnonzero(fold == f) for f in range(int(fold.max(initial=-1)) + 1)]
     scores = np.empty((len(rows), rows.prior.shape[1]))
     found = []
@@ -244,23 +244,21 @@ class _Held:
     ridge: FloatArray
 
     @classmethod
-    def to(cls, t: float, n_terms: int, centre: FloatArray | None = None) -> _Held:
-        given = np.full(n_terms, np.nan) if centre is None else centre
-        own = np.isnan(given)
-        return cls(
-            np.where(own, t, given), np.where(own, RIDGE, EDGE_RIDGE) * max(1.0, SLIGHT / t) ** 2
-        )
+    def to(cls, t: float, n_terms: int, trust: FloatArray | None = None) -> _Held:
+        trust = np.ones(n_terms) if trust is None else trust
+        ridge = np.where(trust > 0, RIDGE, SILENT_RIDGE)
+        return cls(trust * t, ridge * max(1.0, SLIGHT / t) ** 2)
 
 
-def _newton(terms: AnyArray, rows: Rows, held: _Held, steps: int) -> LearnedWeights:
+def _newton(terms: AnyArray, rows: Rows, held: _Held) -> LearnedWeights:
     weights = LearnedWeights(
         held.centre.copy(), np.zeros(rows.prior.shape[1]), float(held.centre.mean())
     )
-    loss = _penalised(weights, terms, rows, held)
-    for _ in range(steps):
+    loss, enough = _penalised(weights, terms, rows, held), ENOUGH * float(rows.weight.sum())
+    for _ in range(MOST_STEPS):
         given = (terms, rows, weights)
         gradient, hessian = _low_rank(*given) if _is_wide(terms) else _derivatives(*given)
-        aim = _step(gradient, hessian, weights, held)
+        aim, before = _step(gradient, hessian, weights, held), loss
         for length in (1.0, 0.5, 0.25, 0.125):
             trial = LearnedWeights(
                 weights.terms + length * (aim.terms - weights.terms),
@@ -271,6 +269,8 @@ def _newton(terms: AnyArray, rows: Rows, held: _Held, steps: int) -> LearnedWeig
             if new <= loss:
                 weights, loss = trial, new
                 break
+        if before - loss < enough:
+            break
     return weights
 
 

@@ -13,7 +13,7 @@ from priory.base.typing import FloatArray, IntArray
 from priory.data.columns import Frame, Labels
 from priory.data.reading import with_pairs
 from priory.model.model import Model
-from priory.statistics.dealing import FOLDS, deal
+from priory.statistics.dealing import deal
 from priory.statistics.sampling import Sample
 from priory.statistics.statistics import Statistics
 from priory.tuning.readout import read_out
@@ -45,14 +45,11 @@ def in_folds(sample: Sample) -> tuple[Sample, IntArray]:
     return parts, fold
 
 
-def fold_models(
-    statistics: Statistics, settings: Settings, sample: Sample, groups: int = FOLDS
-) -> Iterator[FoldModel]:
-    """Choose a model anew without each fold of a sample, or without each group of folds."""
+def fold_models(statistics: Statistics, settings: Settings, sample: Sample) -> Iterator[FoldModel]:
+    """Choose a model anew without each fold of a sample."""
     parts, fold = in_folds(sample)
-    group = fold % groups
-    for f in sorted(set(group.tolist())):
-        taken = parts.take((group == f).nonzero()[0])
+    for f in sorted(set(fold.tolist())):
+        taken = parts.take((fold == f).nonzero()[0])
         part = replace(taken, frame=with_pairs(taken.frame, statistics.schema))
         rows = part.spelled_out(part.n_rows)
         others, model = learned_without(rows, statistics, settings, sample - taken)

@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from priory.base.later import Later
 from priory.base.typing import AnyArray, FloatArray
 from priory.data.schema import Block, Kind
 from priory.families.priors import Laplace
+from priory.families.word_correction import WordCorrection
 from priory.families.words import Words
 from priory.model.term import Choice
 from priory.statistics.sampling import Sample
@@ -26,7 +28,6 @@ from priory.tuning.word_corrections import (
     FEWEST,
     MOST_ENTRIES,
     MOST_TEXTS,
-    CorrectedWords,
     WordChoice,
     choose,
     correct_words,
@@ -96,9 +97,10 @@ def correct_texts(
     terms: AnyArray,
     weights: LearnedWeights,
     scores: FloatArray,
-) -> tuple[LearnedWeights, FloatArray, dict[str, CorrectedWords]]:
+) -> tuple[LearnedWeights, Later[FloatArray], dict[str, WordCorrection]]:
     """Correct the words of each column of texts, one after the other."""
-    found: dict[str, CorrectedWords] = {}
+    found: dict[str, WordCorrection] = {}
+    held_out = Later.known(scores)
     alone = len(terms) == 1
     for name, stage in stages.items():
         at = names.index((name, "value"))
@@ -107,7 +109,7 @@ def correct_texts(
         got = correct_words(
             stage.rows,
             stage.table,
-            scores,
+            held_out.value,
             terms[at],
             rows.weight,
             stage.found,
@@ -116,11 +118,11 @@ def correct_texts(
         )
         if got is None or weights.terms[at] + got.trust < LEAST_TRUST:
             continue
-        found[name], scores = got, got.scores
+        found[name], held_out = got.correction, got.scores
         if alone:
             trust = weights.terms + got.trust
             weights = replace(weights, terms=trust, bias=weights.bias + got.bias)
-    return weights, scores, found
+    return weights, held_out, found
 
 
 def _alphas(settings: Settings, block: Block) -> Sequence[float] | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from priory.base.labels import label_key
+from priory.base.later import Later
 from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray, Label
 from priory.data.schema import Block
 from priory.families.correction import Correction, CorrectionParameters
@@ -31,14 +32,19 @@ class SampleScores:
 
     labels: CodeArray
     """The class of each row, as a position in the tuning's `classes`."""
-    scores: FloatArray
-    """log P(k | row) under what was learned without the row's fold, rows × classes."""
+    held_out: Later[FloatArray]
+    """The scores: of many texts they are computed when they are asked for."""
     rows: IntArray
     """How many rows each stands for."""
     weight: FloatArray
     hashes: AnyArray
     """The hash of each row, in order."""
     fold: IntArray
+
+    @property
+    def scores(self) -> FloatArray:
+        """What log P(k | row) is under what was learned without the row's fold, rows × classes."""
+        return self.held_out.value
 
     def find(self, hashes: AnyArray, fold: IntArray) -> IntArray:
         """Find rows by hash, and by fold where theirs are several; −1 for those not here."""

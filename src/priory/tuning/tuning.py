@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from priory.base.errors import PrioryError
+from priory.base.later import Later
 from priory.base.typing import AnyArray, CodeArray, FloatArray
 from priory.data.columns import Frame, Labels
 from priory.data.reading import with_pairs
@@ -32,6 +33,7 @@ from priory.families.correction import CorrectionParameters
 from priory.families.histogram import Histogram
 from priory.families.priors import Laplace, MEstimate, Prior
 from priory.families.student_t import StudentT
+from priory.families.word_correction import WordCorrection
 from priory.families.words import Words
 from priory.model.model import Model
 from priory.model.term import Choice
@@ -64,7 +66,6 @@ from priory.tuning.second_stage import SecondStage, correct_texts, has_second_st
 from priory.tuning.settings import Settings
 from priory.tuning.tuned import SampleScores, Tuning
 from priory.tuning.waiting import Waiting
-from priory.tuning.word_corrections import CorrectedWords
 
 __all__ = ["log_joint_cross_fitted", "tune"]
 
@@ -103,6 +104,9 @@ are corrected one by one: of each word there is too little to go by. So both are
 
 CLEARLY_LESS = 0.94
 """The loss of corrected words is that of rows left out by fifths, and so somewhat too high."""
+
+UNSURE = 200.0
+"""So few rows cannot tell a column of noise from one that says little."""
 
 ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """What smooths words."""
@@ -163,23 +167,25 @@ def _tune(
     stacked = np.stack(terms) if terms else np.zeros((0, *rows.prior.shape), np.float32)
     known = Rows(rows.prior, rows.y, rows.weight, chosen.share(len(rows)))
     names, n_own = list(chosen.terms), len(chosen.terms)
+    trust = np.append(chosen.trust(rows.no_loss, len(rows)), np.zeros(len(pairs)))
     terms.clear()  # they are stacked: of thousands of columns twice is much
     chosen.terms.clear()
     bar.step("weights")
     is_text = all(schema[name].kind is Kind.WORDS for name, _ in names)
     doubt = TEXT_DOUBT if is_text else DOUBT
-    weights, scores = _weighted(settings, known, stacked, n_own, rows, doubt)
+    weights, scores = _weighted(settings, known, stacked, trust, rows, doubt)
     bar.step("corrections")
-    by_words: dict[str, CorrectedWords] = {}
+    held_out, by_words = Later.known(scores), dict[str, WordCorrection]()
     if chosen.words:
-        weights, scores, by_words = correct_texts(
+        weights, held_out, by_words = correct_texts(
             rows, chosen.words, names, stacked, weights, scores
         )
     corrected = Corrected((), (), scores)
-    if settings.corrects and len(stacked):
+    if settings.corrects and not is_text:
         of_pairs = zip(pairs, weights.terms[n_own:], strict=True)
         trusted = [pair for pair, w in of_pairs if w > LEAST_TRUST]
-        corrected = correct(rows, scores, list(chosen.choices), paired, codes, trusted)
+        corrected = correct(rows, held_out.value, list(chosen.choices), paired, codes, trusted)
+        held_out = Later.known(corrected.scores)
     bias = of_classes(weights.bias[None])[0]
     dependent = [
         (pair, w * ratio)
@@ -195,9 +201,9 @@ def _tune(
         scale,
         statistics.n_rows,
         "leave-one-out" if settings.weights is None or not len(stacked) else "cross-fitted",
-        _sample_scores(corrected.scores, rows, sample),
+        _sample_scores(held_out, rows, sample),
         (*corrected.columns, *_pair_corrections(dependent, corrected.pairs)),
-        {name: found.correction for name, found in by_words.items()},
+        by_words,
     )
 
 
@@ -247,14 +253,13 @@ def _weighted(
     settings: Settings,
     known: Rows,
     terms: AnyArray,
-    n_own: int,
+    trust: FloatArray,
     rows: FoldedRows,
     doubt: float,
 ) -> tuple[LearnedWeights, FloatArray]:
     """Learn a weight for each term, as far as weights are asked for, and held-out scores.
 
-    The first terms are of columns; what is not certain of a pair is 0, not t, for its columns speak
-    already.
+    Of a pair nothing is trusted before its weight is learned, for its columns speak already.
     """
     n_classes = known.prior.shape[1]
     if settings.weights is None or not len(terms):
@@ -268,10 +273,8 @@ def _weighted(
     enough = max(FEWEST_SAMPLED, ENOUGH_OF_ONE // n_classes)
     if len(terms) == 1 and len(known) > enough:
         return _by_some(known, terms, rows.fold, enough, doubt)
-    is_pair = np.arange(len(terms)) >= n_own
-    centre = np.where(is_pair, 0.0, np.nan) if is_pair.any() else None
-    weights = learn_weights(terms, known, centre=centre, doubt=doubt)
-    return weights, cross_fitted(weights, terms, known, rows.fold, centre)[0]
+    weights = learn_weights(terms, known, trust=trust, doubt=doubt)
+    return weights, cross_fitted(weights, terms, known, rows.fold, trust)[0]
 
 
 def _by_some(
@@ -325,6 +328,26 @@ class _Chosen:
             if choice.missing == "category" and missing is not None:
                 terms[name, "missing"] = missing
         return cls(choices, terms, losses, words)
+
+    def trust(self, no_loss: float, n_rows: int) -> FloatArray:
+        """Find how far each term is trusted before weights are learned.
+
+            trust = g / (g + n / (n + 200)),  g = max(gain + 1, 0)
+
+        The gain is that of rows that were left out, in nats: columns of noise lose there. Few rows
+        can tell neither, and leave the trust near 1. Words that are to be corrected are trusted, as
+        they are judged by some rows; where no term is, all are.
+        """
+        gains = np.array(
+            [
+                np.inf if name in self.words else max(no_loss - one.loss + 1.0, 0.0)
+                for (name, _), one in self.terms.items()
+            ]
+        )
+        if not gains.any():
+            return np.ones(len(gains))
+        with np.errstate(divide="ignore"):
+            return 1.0 / (1.0 + n_rows / (n_rows + UNSURE) / gains)
 
     def share(self, n_rows: int) -> FloatArray:
         """Find which share of its columns say something of each row."""
@@ -417,14 +440,17 @@ def _pair_corrections(
     ]
 
 
-def _sample_scores(scores: FloatArray, rows: FoldedRows, sample: Sample) -> SampleScores:
-    if scores.shape[1] == 1:
-        scores = np.hstack([np.zeros_like(scores), scores])
-    top = scores.max(axis=1, keepdims=True)
-    scores = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
+def _sample_scores(held_out: Later[FloatArray], rows: FoldedRows, sample: Sample) -> SampleScores:
+    def normalized() -> FloatArray:
+        scores = held_out.value
+        if scores.shape[1] == 1:
+            scores = np.hstack([np.zeros_like(scores), scores])
+        top = scores.max(axis=1, keepdims=True)
+        return scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
+
     row, fold, copies, _ = deal(sample.hashes, sample.rows, sample.copied)
     weight = rows.weight * (rows.statistics.weight.sum() / rows.weight.sum())
-    return SampleScores(rows.y, scores, copies, weight, sample.hashes[row], fold)
+    return SampleScores(rows.y, Later(normalized), copies, weight, sample.hashes[row], fold)
 
 
 def candidates(

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from priory.base.later import Later
 from priory.base.parallel import in_parallel, thread_count
 from priory.base.typing import AnyArray, CodeArray, FloatArray, IntArray
 from priory.families.word_correction import WordCorrection
@@ -80,10 +81,13 @@ class WordChoice:
 
 @dataclass(frozen=True, eq=False)
 class CorrectedWords:
-    """What words are corrected by, and the scores of texts that it was learned without."""
+    """What words are corrected by, and the scores of texts that it was learned without.
+
+    Of many texts most of those are scored when that is asked for: it takes longer than all else.
+    """
 
     correction: WordCorrection
-    scores: FloatArray
+    scores: Later[FloatArray]
     trust: float
     """What is added to the weight of the evidence."""
     bias: FloatArray
@@ -168,22 +172,34 @@ def correct_words(
         return None
     problem = WordProblem(rows, offset, evidence, rows.y, _relative(weight), alone)
 
-    def learned(g: int | None) -> tuple[WordProblem, _Learned]:
-        if g is None:
-            return problem, problem.fit(np.arange(len(rows)), choice.ridge)
+    def without(g: int) -> tuple[IntArray, FloatArray]:
+        """Score the texts of a group by what is learned from all others."""
         others = problem.with_evidence(rows.evidence(choice.alpha, without=g), trust)
-        return others, others.fit(np.flatnonzero(rows.group != g), choice.ridge)
-
-    tasks = [partial(learned, g) for g in (None, *range(GROUPS))]
-    (_, whole), *without = in_parallel(tasks, thread_count())
-    scores = np.array(offset, dtype=np.float64)
-    for g, (of_others, found) in enumerate(without):
+        found = others.fit(np.flatnonzero(rows.group != g), choice.ridge)
         mine = np.flatnonzero(rows.group == g)
-        scores[mine] = of_others.scores(found, mine)
-    gained = weight * (row_losses(offset, rows.y) - row_losses(scores, rows.y))
-    if gained.sum() <= CERTAINTY * np.sqrt(np.square(gained).sum()):
+        return mine, others.scores(found, mine)
+
+    judged = GROUPS if len(rows) <= JUDGED else 1  # of many texts one group is enough
+    whole: Any = partial(problem.fit, np.arange(len(rows)), choice.ridge)
+    tasks = [whole, *(partial(without, g) for g in range(judged))]
+    found, *told = in_parallel(tasks, thread_count())
+    gained = [
+        weight[mine] * (row_losses(offset[mine], rows.y[mine]) - row_losses(said, rows.y[mine]))
+        for mine, said in told
+    ]
+    each = np.concatenate(gained)
+    if each.sum() <= CERTAINTY * np.sqrt(np.square(each).sum()):
         return None
-    return CorrectedWords(problem.correction(whole, table), scores, whole.trust, whole.bias)
+
+    def held_out() -> FloatArray:
+        rest = [partial(without, g) for g in range(judged, GROUPS)]
+        scores = np.array(offset, dtype=np.float64)
+        for mine, said in (*told, *in_parallel(rest, thread_count())):
+            scores[mine] = said
+        return scores
+
+    correction = problem.correction(found, table)
+    return CorrectedWords(correction, Later(held_out), found.trust, found.bias)
 
 
 def calibrated(

@@ -81,12 +81,17 @@ class WordRows:
         starts, labels, n = _spread(
             place[pairs.word], pairs.label, pairs.log_tf, len(codes), table.n_classes
         )
-        left = np.repeat(n[None], GROUPS, axis=0)
+        left = np.empty((GROUPS, len(n)))
         total = table.per_word(table.weight)[codes]
-        having = np.repeat(total[None], GROUPS, axis=0)
+        having = np.empty((GROUPS, len(total)))
         given = (indptr, words, tf)
-        take_groups(*given, y, own, group, starts, labels, left, having)
-        left[left <= 1e-9 * n] = 0.0
+
+        def take(g: int) -> None:
+            left[g], having[g] = n, total
+            take_groups(*given, y, own, group, starts, labels, left, having, g, g + 1)
+            left[g][left[g] <= 1e-9 * n] = 0.0
+
+        in_parallel([partial(take, g) for g in range(GROUPS)], thread_count())
         x = np.empty(len(words), dtype=np.float32)
         known_words(*given, group, (having > 1e-9 * total).view(np.uint8), x)
         return cls(indptr, words, x, y, group, starts, labels, n, left, codes, table.n_classes)
