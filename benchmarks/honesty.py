@@ -50,8 +50,10 @@ that it learned; and the rows of the fold, which it did not learn, tell the true
 weights both figures are weighted by the rows' own. Where every row is there twice, both copies of a
 row are learned or both are held out. Figures are means over the folds; a difference is reported
 minus held-out: below 0 in the log-loss, above 0 in the accuracy, what is reported is too good to be
-true. A bias, the mean difference, of at most {BIAS:g} in the log-loss is required. `{CORRELATED}`
-is drawn: 208 rows of 60 columns, each near the next, and two classes."""
+true. Stratified folds have the class shares that were learned, which new rows have not: their loss
+is lower by about (classes − 1) / rows than that of rows drawn at random. A bias, the mean
+difference, of at most {BIAS:g} in the log-loss is required. `{CORRELATED}` is drawn: 208 rows of 60
+columns, each near the next, and two classes."""
 
 FEW = """\
 {draws} draws of n rows from each of {sets} sets, at random and not by class, the same for every

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
+import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -81,13 +83,17 @@ PEERS: Mapping[str, tuple[str, Make]] = {
     "EBM": ("interpret", lambda: _ebm()),
     "CatBoost": ("catboost", lambda: CatBoost()),
 }  # fmt: skip
-"""The library of each model, and how the model is made."""
+"""The library of each model of tables, and how the model is made."""
+
+TEXT_PEERS: Mapping[str, tuple[str, Make]] = {
+    "fastText, tuned": ("fasttext", lambda: FastText())
+}
+"""The same of texts, those that are not scikit-learn's."""
 
 
 def tables() -> dict[str, Make]:
     """Return the models of tables, as far as they are installed."""
-    peers = {name: make for name, (_, make) in PEERS.items() if name not in absent()}
-    return {**OURS, **peers}
+    return {**OURS, **_installed(PEERS)}
 
 
 def texts() -> dict[str, Make]:
@@ -101,6 +107,7 @@ def texts() -> dict[str, Make]:
         "SGD, tuned": lambda: _tuned(
             SGDClassifier(loss="log_loss", random_state=0), {"alpha": [1e-5, 1e-4, 1e-3]}
         ),
+        **_installed(TEXT_PEERS),
         "MultinomialNB": lambda: make_pipeline(CountVectorizer(), MultinomialNB()),
         "BernoulliNB": lambda: make_pipeline(CountVectorizer(), BernoulliNB()),
         "ComplementNB": lambda: make_pipeline(CountVectorizer(), ComplementNB()),
@@ -142,8 +149,12 @@ class Labelled:
 
 def absent() -> dict[str, str]:
     """Return the peers that are not installed, and the library of each."""
-    libraries = {name: library for name, (library, _) in PEERS.items()}
+    libraries = {name: library for name, (library, _) in {**PEERS, **TEXT_PEERS}.items()}
     return {name: found for name, found in libraries.items() if not importlib.util.find_spec(found)}
+
+
+def _installed(peers: Mapping[str, tuple[str, Make]]) -> dict[str, Make]:
+    return {name: make for name, (_, make) in peers.items() if name not in absent()}
 
 
 def threads() -> int:
@@ -237,3 +248,51 @@ class CatBoost:
             name: X[name].astype(object).fillna("missing").astype(str) for name in self.labels
         }
         return X.assign(**filled)
+
+
+class FastText:
+    """fastText, its epochs and n-grams of words or characters chosen on a fifth of the texts."""
+
+    def fit(self, X: Any, y: np.ndarray) -> FastText:
+        """Learn texts."""
+        self.classes_ = np.unique(y)
+        codes = np.searchsorted(self.classes_, y)
+        held = np.random.default_rng(0).random(len(y)) < 0.2
+        grams = ({"wordNgrams": 1}, {"wordNgrams": 2}, {"minn": 2, "maxn": 5})
+        options = [{"epoch": epochs, **more} for epochs in (5, 25, 100) for more in grams]
+        known, new = ([X[i] for i in np.flatnonzero(some)] for some in (~held, held))
+        losses = []
+        for option in options:
+            try:
+                self.model = _fasttext(known, codes[~held], option)
+            except RuntimeError:  # its steps were too long: it met NaN
+                losses.append(np.inf)
+                continue
+            P = self.predict_proba(new)
+            losses.append(-np.log(P[np.arange(held.sum()), codes[held]]).mean())
+        self.model = _fasttext(X, codes, options[int(np.argmin(losses))])
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the classes."""
+        P = np.full((len(X), len(self.classes_)), 1e-9)
+        for row, text in enumerate(X):
+            for p, label in self.model.f.predict(_line(text), len(self.classes_), 0.0, "strict"):
+                P[row, int(label.removeprefix("__label__"))] = max(p, 1e-9)
+        return P / P.sum(axis=1, keepdims=True)
+
+
+def _fasttext(X: Any, codes: np.ndarray, options: Mapping[str, int]) -> Any:
+    """Return a model of texts in lower case, learned by one thread so that it can be repeated."""
+    import fasttext
+
+    given: dict[str, Any] = {"lr": 0.2, "bucket": 200_000, "thread": 1, "verbose": 0, **options}
+    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+        file.writelines(f"__label__{k} {_line(x)}" for k, x in zip(codes, X, strict=True))
+        file.flush()
+        return fasttext.train_supervised(file.name, **given)
+
+
+def _line(text: str) -> str:
+    """Return the words of a text, with marks apart, in one line as fastText's manual has them."""
+    return " ".join(re.findall(r"\w+|[^\w\s]", text.lower())) + "\n"

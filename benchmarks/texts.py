@@ -118,9 +118,10 @@ def texts(sizes: Sizes) -> Iterator[Work]:
         data = f"newsgroups20, {_megabytes(real):.0f} MB, {CLASSES} classes"
         yield from _fit_and_predict("TextNB", real, y, data, [])
         yield from _tuned_fits(real, y, data)
-    short, y = short_texts(300 * max(1, sizes.text_bytes // 400_000), 20)
+    scale = max(1, sizes.text_bytes // 400_000)  # 300 of the whole run
+    short, y = short_texts(1_000 * scale, 20)
     yield _tuned_fit(f"{len(short):,} short texts, 20 classes", short, y, {}, 2)
-    many, y = short_texts(50 * max(1, sizes.text_bytes // 400_000), 1000)
+    many, y = short_texts(167 * scale, 1000)
     yield _tuned_fit(f"{len(many):,} short texts, 1,000 classes", many, y, {}, None)
 
 

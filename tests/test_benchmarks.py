@@ -315,9 +315,12 @@ def test_each_peer_takes_labels_gaps_and_new_values(name: str) -> None:
 def test_a_peer_that_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     models = tool("models")
     make = models.PEERS["logistic regression"]
-    monkeypatch.setattr(models, "PEERS", {"here": make, "gone": ("no_such_library", make[1])})
-    assert models.absent() == {"gone": "no_such_library"}
-    assert "here" in models.tables() and "gone" not in models.tables()
+    for peers, called in (("PEERS", models.tables), ("TEXT_PEERS", models.texts)):
+        monkeypatch.setattr(models, "PEERS", {})
+        monkeypatch.setattr(models, "TEXT_PEERS", {})
+        monkeypatch.setattr(models, peers, {"here": make, "gone": ("no_such_library", make[1])})
+        assert models.absent() == {"gone": "no_such_library"}
+        assert "here" in called() and "gone" not in called()
 
 
 def test_a_call_that_takes_too_long_is_ended() -> None:
