@@ -85,9 +85,7 @@ PEERS: Mapping[str, tuple[str, Make]] = {
 }  # fmt: skip
 """The library of each model of tables, and how the model is made."""
 
-TEXT_PEERS: Mapping[str, tuple[str, Make]] = {
-    "fastText, tuned": ("fasttext", lambda: FastText())
-}
+TEXT_PEERS: Mapping[str, tuple[str, Make]] = {"fastText, tuned": ("fasttext", lambda: FastText())}
 """The same of texts, those that are not scikit-learn's."""
 
 
