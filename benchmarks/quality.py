@@ -229,7 +229,12 @@ def _measured(
             scores = judge_all(chosen, jobs, n_folds=n_folds)
             body += [f"## {part.capitalize()}\n", _protocol(full, rows, n_folds)]
             body += _page(scores, {data.name: len(data.y) for data in chosen}, jobs == 1)
-            required += _of_texts(scores) if is_text else _losses(scores)
+            if is_text:
+                required += _of_texts(scores)
+            else:
+                ours = [name for name, _ in REQUIRED]
+                every = scores if n_folds == FOLDS else judge_all(chosen, jobs, ours)
+                required += [*_losses(scores), *_calibrated(every)]
     if "adult" in parts and (only is None or "adult" in only):
         for data in _of_all(folders, True, {"adult"}):
             figures = judge_all([data], jobs, ADULT, n_folds)[data.name]
@@ -260,7 +265,7 @@ def _protocol(full: bool, rows: int, n_folds: int) -> str:
 
 
 def _losses(scores: Scores) -> Iterator[Requirement]:
-    """Say whose mean normalised log-loss is at most whose, and whether both are calibrated."""
+    """Say whose mean normalised log-loss is at most whose."""
     for ours, others in REQUIRED:
         for other in others:
             line = f"{ours}: mean {NORMALISED} at most that of {other}"
@@ -270,9 +275,13 @@ def _losses(scores: Scores) -> Iterator[Requirement]:
                 yield line, cells, reached(bool(a.mean() <= b.mean()))
             else:
                 yield line, "", reached(None)
+
+
+def _calibrated(scores: Scores) -> Iterator[Requirement]:
+    """Say whether ours are calibrated, over all folds: of few rows most of the error is chance."""
     for ours, _ in REQUIRED:
         mean = _both(scores, ours, ours, CALIBRATION)[0].mean()
-        line = f"{ours}: mean {CALIBRATION} at most {MOST_CALIBRATION}"
+        line = f"{ours}: mean {CALIBRATION} of all {FOLDS} folds at most {MOST_CALIBRATION}"
         yield line, f"{mean:.4f}", reached(bool(mean <= MOST_CALIBRATION))
 
 

@@ -54,7 +54,7 @@ COARSE, FINE = 2e-5, 1e-6
 GROUPS, GROUPS_OF_MANY = 5, 3
 """Folds are put together to so many, which are left out in turn."""
 
-FEW = 5_000
+FEW = 20_000
 """So few rows are scored by smaller groups once a strength is chosen, for they learn more so; more
 rows can spare a third of them."""
 

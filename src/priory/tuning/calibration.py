@@ -31,7 +31,7 @@ __all__ = [
     "log_loss",
 ]
 
-RIDGE, SILENT_RIDGE = 3.0, 10.0
+RIDGE, SILENT_RIDGE = 3.0, 15.0
 """How strongly weights are held to trust · t: (3/2) Σ (w − trust · t)², and to 0 where none is."""
 
 SLIGHT = 0.05

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from priory.base.labels import label_key
-from priory.base.typing import CodeArray
+from priory.base.typing import CodeArray, IntArray
 from priory.data.columns import Frame, Labels, Numbers
 from priory.data.pairing import Pairing
 from priory.data.schema import Block
@@ -47,6 +47,12 @@ class CodedColumn:
     def values(self) -> tuple[Any, ...]:
         """What the codes stand for: labels, or the places of bins."""
         return self.labels if self.labels is not None else tuple(range(self.size))
+
+    def within(self, finer: CodedColumn) -> IntArray:
+        """Find the code of each code of the same column that is cut into more bins."""
+        if self.edges is None or finer.edges is None:
+            return np.arange(self.size)
+        return np.searchsorted(self.edges[1:-1], (*finer.edges[1:-1], np.inf))
 
     def codes(self, frame: Frame) -> CodeArray:
         """Find the code of each row, −1 where it has none."""

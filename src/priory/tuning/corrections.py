@@ -18,9 +18,18 @@ from priory.statistics.tables import LabelsTable, NumbersTable
 from priory.tuning.additive import CERTAINTY, Best, Cells, Problem, best_fit, softmax
 from priory.tuning.coded import CodedColumn
 from priory.tuning.folds import FoldedRows
-from priory.tuning.interactions import Pair, interacting_pairs
+from priory.tuning.interactions import interacting_pairs
+from priory.tuning.pairs import Pair
 
-__all__ = ["Corrected", "coded_columns", "correct", "correction_of", "pair_columns"]
+__all__ = [
+    "MOST_CORRECTED",
+    "Corrected",
+    "coded_columns",
+    "correct",
+    "correction_of",
+    "pair_columns",
+    "pair_corrections",
+]
 
 FEWEST_BINS, MOST_BINS = 8, 64
 """A column of numbers is corrected in about √n / 2 bins, but not fewer and not more."""
@@ -169,3 +178,25 @@ def correction_of(
     sizes = tuple(column.size for column in columns)
     labels = tuple(column.values for column in columns)
     return block, CorrectionParameters(labels, scores.reshape(*sizes, scores.shape[-1]))
+
+
+def pair_corrections(
+    dependent: Sequence[tuple[Pair, FloatArray]], interacting: Sequence[tuple[Pair, FloatArray]]
+) -> list[tuple[Block, CorrectionParameters]]:
+    """Make one correction of each pair of columns, whatever it was let in for."""
+    found: dict[tuple[int, int], list[tuple[Pair, FloatArray]]] = {}
+    why: dict[tuple[int, int], dict[str, None]] = {}
+    for pair, scores in dependent:
+        found.setdefault(pair.places, []).append((pair, scores))
+        said = f"they share {pair.share / np.log(2.0):.2g} bits given the class"
+        why.setdefault(pair.places, {})[said] = None
+    for pair, scores in interacting:
+        found.setdefault(pair.places, []).append((pair, of_classes(scores)))
+        said = f"together they explain {pair.share / np.log(2.0):.2g} bits more"
+        why.setdefault(pair.places, {})[said] = None
+    made = []
+    for places, several in found.items():
+        columns = max((pair for pair, _ in several), key=lambda pair: pair.size).columns
+        every = [pair.scores_in(columns, scores) for pair, scores in several]
+        made.append(correction_of(columns, np.sum(every, axis=0), "; ".join(why[places])))
+    return made

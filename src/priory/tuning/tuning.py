@@ -29,7 +29,6 @@ from priory.data.schema import Block, Kind
 from priory.families.aode import Aode
 from priory.families.base import Family
 from priory.families.categorical import Categorical
-from priory.families.correction import CorrectionParameters
 from priory.families.histogram import Histogram
 from priory.families.priors import Laplace, MEstimate, Prior
 from priory.families.student_t import StudentT
@@ -53,14 +52,15 @@ from priory.tuning.calibration import (
 )
 from priory.tuning.choices import choices_for, prior_of
 from priory.tuning.corrections import (
+    MOST_CORRECTED,
     Corrected,
     correct,
-    correction_of,
     of_classes,
     pair_columns,
+    pair_corrections,
 )
-from priory.tuning.folds import FoldedRows, Scored, odds
-from priory.tuning.interactions import Pair, dependent_pairs
+from priory.tuning.dependence import dependences, most_terms
+from priory.tuning.folds import FoldedRows, Scored
 from priory.tuning.leave_one_out import log_joint_loo
 from priory.tuning.second_stage import SecondStage, correct_texts, has_second_stage, most_texts
 from priory.tuning.settings import Settings
@@ -143,7 +143,9 @@ def _tune(
     scaled = statistics if scale == 1.0 else statistics * scale
     defaults = choices_for(settings, scaled)
     K, has_pairs = len(statistics.classes), settings.learns_pairs
-    n_terms = (len(defaults) + 1) * (3 if has_pairs else 1)
+    n_terms = len(defaults) + 1
+    if has_pairs:
+        n_terms += most_terms(min(n_terms, MOST_CORRECTED), len(sample))
     most = min(MOST_SCORES // (n_terms * K), MOST_OF_ONE // K)
     n, schema = statistics.n_rows, statistics.schema
     texts = [
@@ -156,18 +158,19 @@ def _tune(
     rows = FoldedRows.of(scaled, sample, scale)
     chosen = _Chosen.of(rows, settings, defaults, texts, bar)
     bar.step("pairs")
-    pairs: list[Pair] = []
     paired = pair_columns(rows, chosen.losses) if has_pairs else []
     codes = [column.codes(rows.frame) for column in paired]
-    if len(paired) > 1:
-        pairs = dependent_pairs(paired, codes, rows.y, rows.fold, rows.own, K)
-    ratios = [pair.ratios(rows.place, rows.own, K) for pair in pairs]
+    dependent = dependences(rows, paired, codes)
     terms = [scored.rows for scored in chosen.terms.values()]
-    terms += [_of_rows(grid, pair, rows) for pair, (grid, _) in zip(pairs, ratios, strict=True)]
+    ratios = []
+    for one in dependent:
+        of_rows, ratio = one.term(rows)
+        terms.append(of_rows)
+        ratios.append(ratio)
     stacked = np.stack(terms) if terms else np.zeros((0, *rows.prior.shape), np.float32)
     known = Rows(rows.prior, rows.y, rows.weight, chosen.share(len(rows)))
     names, n_own = list(chosen.terms), len(chosen.terms)
-    trust = np.append(chosen.trust(rows.no_loss, len(rows)), np.zeros(len(pairs)))
+    trust = np.append(chosen.trust(rows.no_loss, len(rows)), np.zeros(len(dependent)))
     terms.clear()  # they are stacked: of thousands of columns twice is much
     chosen.terms.clear()
     bar.step("weights")
@@ -180,18 +183,19 @@ def _tune(
         weights, held_out, by_words = correct_texts(
             rows, chosen.words, names, stacked, weights, scores
         )
-    corrected = Corrected((), (), scores)
-    if settings.corrects and not is_text:
-        of_pairs = zip(pairs, weights.terms[n_own:], strict=True)
-        trusted = [pair for pair, w in of_pairs if w > LEAST_TRUST]
-        corrected = correct(rows, held_out.value, list(chosen.choices), paired, codes, trusted)
-        held_out = Later.known(corrected.scores)
-    bias = of_classes(weights.bias[None])[0]
-    dependent = [
-        (pair, w * ratio)
-        for pair, w, (_, ratio) in zip(pairs, weights.terms[n_own:], ratios, strict=True)
+    shared = [
+        (one.pair, w * ratio)
+        for one, w, ratio in zip(dependent, weights.terms[n_own:], ratios, strict=True)
         if w > LEAST_TRUST
     ]
+    corrected = Corrected((), (), scores)
+    if settings.corrects and not is_text:
+        trusted = {pair.places for pair, _ in shared}
+        looked_at = [one.pair for one in dependent if one.is_counted and one.pair.places in trusted]
+        names_of = list(chosen.choices)
+        corrected = correct(rows, held_out.value, names_of, paired, codes, looked_at)
+        held_out = Later.known(corrected.scores)
+    bias = of_classes(weights.bias[None])[0]
     return Tuning(
         chosen.choices,
         dict(zip(names, weights.terms[:n_own].tolist(), strict=True)),
@@ -202,7 +206,7 @@ def _tune(
         statistics.n_rows,
         "leave-one-out" if settings.weights is None or not len(stacked) else "cross-fitted",
         _sample_scores(held_out, rows, sample),
-        (*corrected.columns, *_pair_corrections(dependent, corrected.pairs)),
+        (*corrected.columns, *pair_corrections(shared, corrected.pairs)),
         by_words,
     )
 
@@ -412,32 +416,6 @@ def _best(
     if is_folded:
         scored = column.scored([one[2] for one in found], [one[3] for one in found])
     return choice, scored
-
-
-def _of_rows(grid: FloatArray, pair: Pair, rows: FoldedRows) -> AnyArray:
-    """Give what two columns say, cells × folds × classes, to the rows of each fold."""
-    said = odds(grid)
-    found = np.where(pair.codes[:, None] >= 0, said[pair.codes, rows.fold], 0.0)
-    return found.astype(np.float32)
-
-
-def _pair_corrections(
-    dependent: Sequence[tuple[Pair, FloatArray]], interacting: Sequence[tuple[Pair, FloatArray]]
-) -> list[tuple[Block, CorrectionParameters]]:
-    """Make one correction of each pair of columns, whatever it was let in for."""
-    found: dict[tuple[int, int], tuple[Pair, FloatArray, list[str]]] = {}
-    for pair, scores in dependent:
-        why = f"they share {pair.share / np.log(2.0):.2g} bits given the class"
-        found[pair.places] = pair, scores, [why]
-    for pair, scores in interacting:
-        why = f"together they explain {pair.share / np.log(2.0):.2g} bits more"
-        known = found.get(pair.places)
-        before = 0.0 if known is None else known[1]
-        reasons = [] if known is None else known[2]
-        found[pair.places] = pair, before + of_classes(scores), [*reasons, why]
-    return [
-        correction_of(pair.columns, scores, "; ".join(why)) for pair, scores, why in found.values()
-    ]
 
 
 def _sample_scores(held_out: Later[FloatArray], rows: FoldedRows, sample: Sample) -> SampleScores:
