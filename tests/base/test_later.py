@@ -54,3 +54,11 @@ def test_what_fails_is_computed_again():
 
 def test_known_values_are_held():
     assert Later.known("a").value == "a"
+
+
+def test_one_does_not_wait_for_another():
+    def through_a_thread():
+        with ThreadPoolExecutor(1) as threads:
+            return threads.submit(lambda: Later(seven).value).result(timeout=60)
+
+    assert Later(through_a_thread).value == 7

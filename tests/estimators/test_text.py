@@ -666,3 +666,81 @@ def test_the_textbook_by_words():
         ["aab", "b"], ["x", "y"]
     )
     np.testing.assert_allclose(model.predict_proba([""]), [[0.75, 0.25]])
+
+
+@pytest.mark.parametrize("kind", ["texts", "table", "sparse"])
+def test_after_all_is_forgotten_it_learns_again(kind):
+    texts = [f"{a} lunch noon {i}" for i, a in enumerate(["cash", "win", "meet", "see"] * 15)]
+    y = ["spam", "spam", "ham", "ham"] * 15
+    if kind == "sparse":
+        X, make = CountVectorizer().fit_transform(texts), NaiveBayes
+    elif kind == "table":
+        X, make = pd.DataFrame({"t": texts, "n": range(60)}), lambda: NaiveBayes(text=["t"])
+    else:
+        X, make = texts, lambda: priory.TextNB(analyzer="word")
+    first, rest = (X[:40], y[:40]), (X[40:], y[40:])
+    emptied, merged = (make().fit(*first).forget(*first) for _ in range(2))
+    emptied.partial_fit(*rest)
+    merged.merge(make().fit(*rest))
+    expected = make().fit(*rest).predict_proba(rest[0])
+    for model in emptied, merged:
+        np.testing.assert_allclose(model.predict_proba(rest[0]), expected, atol=1e-6)
+
+
+def test_texts_that_were_counted_are_not_split_anew():
+    texts, y = ["win cash now", "lunch at noon"] * 30, ["spam", "ham"] * 30
+    model = priory.TextNB(analyzer="word").fit(texts, y)
+    for change in {"analyzer": "char"}, {"stop_words": "english"}, {"ngram_range": (1, 2)}:
+        with pytest.raises(SettingError, match=r"'text' were counted by .* Learn the data again"):
+            model.change_settings(**change)
+    assert model.change_settings(analyzer="word", smoothing=0.5).predict(["cash"]) == ["spam"]
+    table = NaiveBayes().fit({"a": ["x", "y"] * 20}, y[:40])
+    with pytest.raises(SettingError, match="counted by no analyzer"):
+        table.change_settings(text=["a"])
+
+
+def test_one_text_and_all_texts_are_different_limits():
+    texts, y = ["win cash now", "lunch at noon", "win lunch"] * 20, ["s", "h", "s"] * 20
+    one = priory.TextNB(Words("complement", max_df=1), analyzer="word").fit(texts, y)
+    model = priory.TextNB(Words("complement", max_df=1.0), analyzer="word").fit(texts, y)
+    changed = model.change_settings(readout=Words("complement", max_df=1))
+    np.testing.assert_allclose(changed.predict_proba(texts[:3]), one.predict_proba(texts[:3]))
+
+
+@pytest.mark.parametrize(
+    "gaps", [pd.Series([np.nan, np.nan]), pd.Series([None, None]), pa.array([None, None])]
+)
+def test_texts_of_which_all_are_missing(gaps):
+    model = priory.TextNB(analyzer="word").fit(["win cash", "lunch at noon"] * 30, [1, 0] * 30)
+    np.testing.assert_allclose(model.predict_proba(gaps), 0.5, atol=1e-6)
+
+
+def test_texts_as_categories_of_polars():
+    polars = pytest.importorskip("polars")
+    texts = ["win cash", "lunch at noon"] * 30
+    model = priory.TextNB(analyzer="word").fit(texts, [1, 0] * 30)
+    for several in False, True:
+        column = polars.Series(texts, dtype=polars.Categorical)
+        column = polars.concat([column, column], rechunk=False) if several else column
+        p = model.predict_proba(column)
+        np.testing.assert_allclose(p[:60], model.predict_proba(texts))
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: priory.TextNB(stop_words=5).fit(["a"], [0]), "stop_words must be"),
+        (lambda: priory.TextNB(ngram_range=(1, 1000)).fit(["a"], [0]), "ngram_range .* 255"),
+        (lambda: priory.TextNB(sample_size=1.5).fit(["a"], [0]), "sample_size .* integer"),
+        (lambda: priory.TextNB(n_threads="a").fit(["a"], [0]), "n_threads .* integer"),
+        (lambda: priory.TextNB.from_classifier(5), "must be a Classifier"),
+        (lambda: Words(idf="x"), "idf must be True or False"),
+        (
+            lambda: priory.TextNB().fit(["a b", "c d"] * 20, [0, 1] * 20).fewest_changes(["a"]),
+            "no column of labels or numbers",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(call, match):
+    with pytest.raises(SettingError, match=match):
+        call()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.mail.letters import letters, mbox
 
 from priory.base.errors import InputError
-from priory.mail.mailboxes import is_single, read_mail, split_mbox
+from priory.mail.mailboxes import is_single, read_mail, read_piped
 from priory.mail.passing import with_field
 
 PIECES = [b"Subject: x\n", b"X-Priory: ham\n", b"x-priory : old\n\tfolded\n", b"\n", b"\r\n", b"a",
@@ -57,7 +57,7 @@ def test_mailboxes_of_every_kind(tmp_path):
         assert [data.strip() for _, data in read_mail(place)] == texts
         assert not is_single(place)
     assert is_single(folder / "1.eml")
-    assert [data.strip() for data in split_mbox(mbox(spam))] == texts
-    assert split_mbox(spam[0]) == [spam[0]]
+    assert [data.strip() for data in read_piped(mbox(spam))] == texts
+    assert read_piped(spam[0]) == [spam[0]]
     with pytest.raises(InputError, match="No such file or folder"):
         list(read_mail(tmp_path / "nowhere"))

@@ -246,3 +246,48 @@ def check_protocol(path):
         line.sendall(b"HELLO\n")
         assert file.readline().startswith(b"ERROR a request is CLASSIFY")
         assert file.readline() == b""
+
+
+def test_a_mailbox_has_the_same_messages_through_a_pipe(tmp_path):
+    """A line of a body may begin with "From ", as long as it has no year."""
+    box = (
+        b"From a@b Mon Jan  1 00:00:00 2024\nSubject: one\n\nDear all,\n\nFrom Monday on the "
+        b"office is closed.\n\nFrom c@d Tue Jan  2 00:00:00 2024\nSubject: two\n\nx\n"
+    )
+    (tmp_path / "in.mbox").write_bytes(box)
+    for name, given, stdin in (("a", tmp_path / "in.mbox", b""), ("b", "-", box)):
+        done = run("learn", "--spam", given, "--model", tmp_path / name, stdin=stdin, code=0)
+        assert b"2 messages learned" in done.stderr
+    assert load(tmp_path / "a").statistics == load(tmp_path / "b").statistics
+
+
+def test_who_may_not_read_the_filter_may_not_read_its_words(model, tmp_path):
+    mine = tmp_path / "mine.priory"
+    mine.write_bytes(model.read_bytes())
+    mine.chmod(0o600)
+    run("relearn", "--as", "ham", "--model", mine, stdin=letter(random.Random(5), False), code=0)
+    (index,) = tmp_path.glob(".mine*.index")
+    assert index.stat().st_mode & 0o777 == 0o600
+
+
+def test_merged_filters_are_none(model, tmp_path):
+    twice = tmp_path / "twice.priory"
+    subprocess.run(
+        [*PRIORY[:-1], "merge", str(model), str(model), "-o", str(twice)], check=True, timeout=120
+    )
+    assert b"is no mail filter" in run("classify", "--model", twice, stdin=b"To: a\n\nx").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("classify", "--header", "nofile"), b"No such file or folder: 'nofile'"),
+        (("classify",), b"stdin is empty"),
+        (("classify", "--socket", ""), b"--socket must name"),
+        (("serve", "--socket", ""), b"--socket must name"),
+        (("serve", "--socket", "/tmp/" + "x" * 150), b"a path may have 103 bytes"),
+    ],
+)
+def test_what_cannot_be_asked_is_told(model, arguments, said):
+    done = run(*arguments, "--model", model)
+    assert said in done.stderr and done.returncode not in (0, 1)

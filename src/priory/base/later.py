@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, Generic, Self, TypeVar
 
 from priory.base.locking import alone
@@ -26,25 +25,27 @@ class Later(Generic[T]):
 
     def __init__(self, compute: Callable[[], T]) -> None:
         self._compute: Callable[[], T] | None = compute
+        self._value: T | None = None
 
     @classmethod
     def known(cls, value: T) -> Self:
         """Hold a value that is there already."""
         later = cls.__new__(cls)
-        later._compute, later.__dict__["value"] = None, value
+        later._compute, later._value = None, value
         return later
 
-    @cached_property
+    @property
     def value(self) -> T:
         """The value."""
-        return self._computed()
+        if self._compute is not None:
+            self._settle()
+        return self._value  # type: ignore[return-value]
 
     @alone
-    def _computed(self) -> T:
+    def _settle(self) -> None:
         if self._compute is not None:
-            self.__dict__["value"] = self._compute()
+            self._value = self._compute()
             self._compute = None  # with all that it held
-        return self.__dict__["value"]
 
     def __copy__(self) -> Self:
         return self

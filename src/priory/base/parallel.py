@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from itertools import pairwise
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from priory.base.errors import SettingError
 
@@ -52,13 +52,14 @@ def thread_count() -> int:
     return check_threads(int(text) if text.isdecimal() else -1, "PRIORY_NUM_THREADS")
 
 
-def check_threads(value: int, name: str = "n_threads") -> int:
+def check_threads(value: Any, name: str = "n_threads") -> int:
     """Refuse what is not a number of threads.
 
     >>> check_threads(2)
     2
     """
-    if isinstance(value, bool) or value != int(value) or value < 1:
+    is_number = isinstance(value, int | float) or hasattr(value, "__index__")
+    if not is_number or isinstance(value, bool) or value != value // 1 or value < 1:
         raise SettingError(f"{name} must be an integer of at least 1, not {value!r}.")
     return int(value)
 

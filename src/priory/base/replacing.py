@@ -50,11 +50,13 @@ def real_target(path: str | os.PathLike[str]) -> str:
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
+def replacing(
+    path: str | os.PathLike[str], like: str | os.PathLike[str] | None = None
+) -> Iterator[str]:
     """Give the name of a new, empty file, which takes the place of `path` if all goes well.
 
-    The owner, the rights and the links of what was there are kept; where the system does not allow
-    it, a warning says so.
+    The owner, the rights and the links of what was there are kept, or it gets the owner and the
+    rights of a file that it shall be `like`; where the system does not allow it, a warning says so.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "answers.csv"
@@ -74,7 +76,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
             os.fsync(opened)
         finally:
             os.close(opened)
-        others = _keep(target, made)
+        others = _keep(target, made) if like is None else _be_like(os.stat(like), target, made)
         if os.name != "posix":
             os.close(handle)  # a file that is open cannot be renamed there
             handle = -1
@@ -138,19 +140,9 @@ def _keep(target: str, made: str) -> list[str]:
         os.umask(mask)
         os.chmod(made, 0o666 & ~mask)
         return []
-    mine = os.stat(made)
-    if os.name == "posix" and (old.st_uid, old.st_gid) != (mine.st_uid, mine.st_gid):
-        try:
-            os.chown(made, old.st_uid, old.st_gid)
-        except OSError:
-            warn(
-                f"{target} belonged to user {old.st_uid}, group {old.st_gid}; the system does not "
-                f"let it stay so: it is now of user {mine.st_uid}, group {mine.st_gid}.",
-                PrioryWarning,
-            )
     with contextlib.suppress(OSError):  # a file system without such attributes
         shutil.copystat(target, made)
-    os.chmod(made, stat.S_IMODE(old.st_mode))
+    _be_like(old, target, made)
     os.utime(made)
     if old.st_nlink < 2:
         return []
@@ -166,6 +158,22 @@ def _keep(target: str, made: str) -> list[str]:
             PrioryWarning,
         )
     return others
+
+
+def _be_like(old: os.stat_result, target: str, made: str) -> list[str]:
+    """Give a new file the owner and the rights of another; it has no other names."""
+    mine = os.stat(made)
+    if os.name == "posix" and (old.st_uid, old.st_gid) != (mine.st_uid, mine.st_gid):
+        try:
+            os.chown(made, old.st_uid, old.st_gid)
+        except OSError:
+            warn(
+                f"{target} belonged to user {old.st_uid}, group {old.st_gid}; the system does not "
+                f"let it stay so: it is now of user {mine.st_uid}, group {mine.st_gid}.",
+                PrioryWarning,
+            )
+    os.chmod(made, stat.S_IMODE(old.st_mode))
+    return []
 
 
 def _relink(target: str, names: list[str]) -> None:

@@ -33,6 +33,8 @@ from priory.tuning.settings import Settings
 # What a prediction does not need is imported where it is used: from the shell, a prediction would
 # wait for it longer than it takes.
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from priory.classifier.counter import Counter
 
 __all__ = ["Classifier", "load"]
@@ -259,8 +261,10 @@ class Classifier(Fitted):
                 f"structure={settings.structure!r} needs columns counted together that were not; "
                 "learn the data again with it."
             )
+        _check_texts(schema, self.settings.text, settings.text)
         free = {"class_prior": None, "n_threads": None}  # nothing is chosen by them
-        is_same = self.settings.changed(**free) == settings.changed(**free)
+        old, new = self.settings.changed(**free), settings.changed(**free)
+        is_same = old == new and repr(old) == repr(new)  # max_df=1 is not max_df=1.0
         tuning = self.tuning if is_same else None
         if self._statistics is not None and self._statistics.n_rows:
             read_out(self._statistics, settings, tuning)  # what cannot be is refused here
@@ -445,3 +449,17 @@ def load(path: str | os.PathLike[str], max_memory: int | None = None) -> Classif
                 f"{os.fspath(path)} is damaged: no model follows from it: {error!r:.200}."
             ) from None
     return classifier
+
+
+def _check_texts(schema: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Refuse to read texts in another way than their words were counted."""
+    analyzers = {block.name: block.analyzer for block in schema}
+    for name in analyzers:
+        old, new = before.get(name), after.get(name)
+        is_left_open = new == "auto" and analyzers[name] is not None
+        if new not in (old, analyzers[name]) and not is_left_open:
+            raise SettingError(
+                f"The words of column {name!r} were counted by {analyzers[name] or 'no analyzer'}, "
+                f"not by {new or 'none'}: texts that were counted cannot be split anew. Learn the "
+                "data again with it."
+            )

@@ -51,8 +51,8 @@ class Provenance:
     on or merged has none. `estimator` says as what a model was saved: an estimator's name and its
     parameters, None for a classifier by itself. `streams` has the last batch that was learned of
     each stream, by its id, so that none is learned twice. `notes` are plain JSON values of whoever
-    keeps a model for a purpose, by the name of the purpose; two models that are merged lose those
-    in which they differ.
+    keeps a model for a purpose, by the name of the purpose; they are of what one model learned, and
+    are lost where two are merged.
 
     >>> Provenance().with_source("days.csv", 14).sources
     (LearnedSource(name='days.csv', rows=14),)
@@ -83,11 +83,7 @@ class Provenance:
                 stream: max(one.streams.get(stream, -1) for one in (self, other))
                 for stream in {**self.streams, **other.streams}
             },
-            notes={
-                name: note
-                for name, note in self.notes.items()
-                if name in other.notes and other.notes[name] == note
-            },
+            notes={},
         )
         return both._of(self.sources + other.sources)
 

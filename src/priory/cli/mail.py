@@ -33,6 +33,8 @@ def run_mail(arguments: Sequence[str]) -> int:
     except SystemExit as leave:  # after --help
         return int(leave.code or 0)
     asked.model = asked.model or default_model()
+    if getattr(asked, "socket", None) == "":
+        raise SettingError("--socket must name where the server listens, not ''.")
     if asked.run is not serve:
         gc.disable()  # a call ends soon
     try:
@@ -137,7 +139,9 @@ def classify(asked: argparse.Namespace) -> int:
             tell(f"{verdict[0]} {verdict[1]:.4f}")
         return {SPAM: 0, HAM: 1}.get(verdict[0], 2)
     if asked.header:
-        raise SettingError(f"--header passes one message through, and {asked.mail[0]!r} has more.")
+        raise SettingError(
+            f"--header passes one message through, and {asked.mail[0]!r} is several."
+        )
     for name, message in _all(asked.mail):
         label, p = answer(message)
         line = f"{label:<7} {p:.4f}  {name}"
@@ -170,11 +174,16 @@ def _answer(asked: argparse.Namespace) -> Any:
 def _single(paths: Sequence[str]) -> bytes | None:
     """Read the message, if what was given is a single one; a file may begin as an mbox does."""
     if not paths or list(paths) == ["-"]:
-        return sys.stdin.buffer.read()
+        message = sys.stdin.buffer.read()
+        if not message.strip():
+            raise InputError("There is no message to judge: stdin is empty.")
+        return message
     (path, *others) = paths
-    if others or os.path.isdir(path) or not os.path.exists(path):
+    if others or os.path.isdir(path):
         return None
-    from priory.mail.mailboxes import is_single, read_mail
+    from priory.mail.mailboxes import check_there, is_single, read_mail
+
+    check_there(path)
 
     if os.path.isfile(path) and not is_single(path) and len(list(islice(read_mail(path), 2))) > 1:
         return None  # what is no file, as <(command), is read once
@@ -183,11 +192,11 @@ def _single(paths: Sequence[str]) -> bytes | None:
 
 
 def _all(paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    from priory.mail.mailboxes import read_mail, split_mbox
+    from priory.mail.mailboxes import read_mail, read_piped
 
     for path in paths:
         if path == "-":
-            for number, message in enumerate(split_mbox(sys.stdin.buffer.read()), 1):
+            for number, message in enumerate(read_piped(sys.stdin.buffer.read()), 1):
                 yield f"-:{number}", message
         else:
             yield from read_mail(path)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from priory.base.labels import label_keys
-from priory.base.typing import Label
+from priory.base.typing import AnyArray, IntArray, Label
 from priory.data.columns import Column, Combined, Counts, Frame, Labels, Numbers, Pairs, SparseRows
 from priory.data.texts import Strings, Texts
 from priory.kernels.utf8 import text_sizes
@@ -80,15 +80,19 @@ def _stacked(parts: Sequence[Any]) -> Column:
 def _stacked_counts(parts: Sequence[Any]) -> Any:
     if not isinstance(parts[0], SparseRows):
         return np.concatenate(parts)
-    data, indices, ends = [], [], [np.zeros(1, dtype=np.int64)]
+    data, indices = [], []
     for part in parts:
         some = slice(int(part.indptr[0]), int(part.indptr[-1]))
         data.append(part.data[some])
         indices.append(part.indices[some])
-        ends.append(ends[-1][-1] + part.indptr[1:].astype(np.int64) - some.start)
-    return SparseRows(
-        np.concatenate(data), np.concatenate(indices), np.concatenate(ends), parts[0].n_columns
-    )
+    ends = _ends([part.indptr for part in parts])
+    return SparseRows(np.concatenate(data), np.concatenate(indices), ends, parts[0].n_columns)
+
+
+def _ends(parts: Sequence[AnyArray]) -> IntArray:
+    """Put the ends of rows, after those of the parts before; a part may have no rows."""
+    sizes = [np.diff(part.astype(np.int64)) for part in parts]
+    return np.concatenate([[0], np.cumsum(np.concatenate(sizes), dtype=np.int64)])
 
 
 def _stacked_texts(parts: Sequence[Texts]) -> Texts:
@@ -97,12 +101,9 @@ def _stacked_texts(parts: Sequence[Texts]) -> Texts:
     if all(isinstance(part, Strings) for part in parts):
         values = [value for part in parts for value in part.values]  # type: ignore[attr-defined]
         return Strings(values, text_sizes(values)[0], gaps if gaps.any() else None, splitter)
-    data, offsets = [], [np.zeros(1, dtype=np.int64)]
-    for part in parts:
-        some = part.offsets
-        data.append(part.data[some[0] : some[-1]])
-        offsets.append(offsets[-1][-1] + some[1:].astype(np.int64) - some[0])
-    return Texts(np.concatenate(data), np.concatenate(offsets), gaps, splitter)
+    data = [part.data[part.offsets[0] : part.offsets[-1]] for part in parts]
+    offsets = _ends([part.offsets for part in parts])
+    return Texts(np.concatenate(data), offsets, gaps, splitter)
 
 
 def _missing(like: Any, n: int) -> Column:

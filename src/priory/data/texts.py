@@ -202,6 +202,14 @@ def _strings(values: list[Any], name: str) -> Strings:
     return Strings(values, ends, missing if missing.any() else None, Splitter())
 
 
+def _large_strings(array: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):  # one of views has no cast
+        return array.dictionary.cast(pa.large_string()).take(array.indices)
+    return array.cast(pa.large_string())
+
+
 def _encoded_arrow(values: Any, name: str) -> Texts:
     import pyarrow as pa
 
@@ -215,8 +223,8 @@ def _encoded_arrow(values: Any, name: str) -> Texts:
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # lone surrogates have no UTF-8
         return _strings(np.asarray(values, dtype=object).tolist(), name)
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
-    if pa.types.is_null(kind):
-        kind = pa.string()
+    if array.null_count == len(array):  # of nothing but missing values the type says nothing
+        array, kind = pa.nulls(len(array), pa.string()), pa.string()
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()):
         raise InputError(
             f"Column {name!r} is read as text, but has the type {array.type}; turn it into strings."
@@ -224,10 +232,11 @@ def _encoded_arrow(values: Any, name: str) -> Texts:
     if isinstance(array, pa.ChunkedArray) and array.num_chunks == 1:
         array = array.chunk(0)
     if isinstance(array, pa.ChunkedArray):  # several pieces may be more than 32 bits can number
-        array = array.cast(pa.large_string()).combine_chunks()
+        chunks = [_large_strings(chunk) for chunk in array.chunks]
+        array = pa.chunked_array(chunks, pa.large_string()).combine_chunks()
         array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
     elif not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
-        array = array.cast(pa.large_string())
+        array = _large_strings(array)
     _, starts, data = array.buffers()
     dtype = np.int32 if pa.types.is_string(array.type) else np.int64
     if starts is None or not len(array):

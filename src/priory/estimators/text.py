@@ -147,6 +147,11 @@ class TextNB(NaiveBayes):
         >>> TextNB.from_classifier(classifier).predict(["cash"]).tolist()
         ['spam']
         """
+        if not isinstance(classifier, Classifier):
+            raise SettingError(
+                f"classifier must be a Classifier, not a {type(classifier).__name__}; that of an "
+                "estimator is its classifier_."
+            )
         schema, settings = classifier.statistics.schema, classifier.settings
         block = schema[COLUMN] if tuple(schema.columns) == (COLUMN,) else None
         if block is None or block.analyzer is None:

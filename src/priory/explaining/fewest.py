@@ -30,6 +30,11 @@ def fewest_changes(model: Model, statistics: Statistics, frame: Frame) -> IntArr
         return np.zeros(0, dtype=np.int64)
     nobody = Rules({}, (), {}, {})
     columns, _ = candidates_of(model, statistics, frame.take(slice(0, 1)), nobody)
+    if not columns:
+        raise SettingError(
+            "The model has no column of labels or numbers, whose values could be changed one by "
+            "one; explain says what each word speaks for."
+        )
     changes = Changes(model, statistics, frame.take(slice(0, 1)), columns)
     if not changes.is_tabulated or changes.together:
         pairs = [t.block.title for t in model.terms if t.counts and len(t.block.columns) > 1]

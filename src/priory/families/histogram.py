@@ -80,7 +80,7 @@ class Histogram(InPlace, ClosedFormLoo, DirichletFamily, LinearFamily):
         if self.cut == "mdl":
             return mdl(cells)
         n = float(cells.weight.sum())
-        return equal_frequency(cells, self.bins or int(np.clip(np.sqrt(n), 5, 20)))
+        return equal_frequency(cells, self.bins or int(np.clip(np.sqrt(round(n, 6)), 5, 20)))
 
     def binned(self, table: NumbersTable) -> tuple[FloatArray, LabelsTable]:
         """Give the cuts, and the counts of the bins 0, 1, 2, … as those of labels."""

@@ -111,7 +111,8 @@ def bernoulli(sums: PairSums, pseudo: FloatArray, rows: FloatArray) -> Weights:
     off = np.maximum(rows[k] - sums.n + one_absent, 0.0)
     log_off = np.log(np.where(off > 0, off, 1.0))
     of_class = np.log(np.where(rows + one_absent > 0, rows + one_absent, 1.0))
-    all_absent = of_class - np.log(rows + one_absent + one_present)
+    with np.errstate(divide="ignore"):
+        all_absent = of_class - np.log(rows + one_absent + one_present)
     bias = len(absent) * all_absent + _class_sums(log_off - of_class[k], k, len(rows))
     is_zero = bool(one_present == 0)
     constant = np.full(len(sums.kept), 0.0 if is_zero else np.log(one_present))

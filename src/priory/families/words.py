@@ -83,6 +83,8 @@ class Words(Counted):
         if self.term not in ("count", "log"):
             raise SettingError(f"term must be 'count' or 'log', not {self.term!r}.")
         check_document_frequencies(self.min_df, self.max_df)
+        if not isinstance(self.idf, bool | np.bool_):
+            raise SettingError(f"idf must be True or False, not {self.idf!r}.")
         if self.readout == "bernoulli" and (self.idf or self.term != "count"):
             raise SettingError(
                 "The bernoulli readout asks only whether a word is there: idf and term='log' have "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 
 from priory.base.errors import InputError
 
@@ -24,7 +25,8 @@ def ask(path: str, message: bytes) -> tuple[str, float]:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(PATIENCE)
             line.connect(path)
-            line.sendall(b"CLASSIFY %d\n" % len(message) + message)
+            with suppress(BrokenPipeError, ConnectionResetError):  # then the answer says why
+                line.sendall(b"CLASSIFY %d\n" % len(message) + message)
             answer = line.makefile("rb").readline(1000).decode("utf-8", "replace").split()
     except OSError as error:
         raise InputError(
@@ -36,5 +38,5 @@ def ask(path: str, message: bytes) -> tuple[str, float]:
         return label, float(probability)
     except ValueError:
         raise InputError(
-            f"The server at --socket {path} answered: {' '.join(answer) or 'nothing'}."
+            f"The server at --socket {path} answered: {' '.join(answer).rstrip('.') or 'nothing'}."
         ) from None

@@ -154,11 +154,14 @@ def write_index(head: Mapping[str, Any], words: Sequence[str], evidence: Any) ->
 
 
 def keep_index(model: str, content: bytes) -> None:
-    """Write the index of a model for the next time, where its folder allows it."""
+    """Write the index of a model for the next time, where its folder allows it.
+
+    Who may not read the model may not read its words either.
+    """
     from priory.base.replacing import replacing
 
     try:
-        with replacing(index_of(model)) as made, open(made, "wb") as file:
+        with replacing(index_of(model), like=model) as made, open(made, "wb") as file:
             file.write(content)
     except OSError:
         return

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 from priory.base.errors import InputError
 from priory.sources.files import Location, read_bytes, unreadable
-from priory.sources.mbox import mbox_messages, unquoted
+from priory.sources.mbox import mbox_messages, split_mbox
 
-__all__ = ["is_single", "read_mail", "split_mbox"]
+__all__ = ["check_there", "is_single", "read_mail", "read_piped"]
 
-_BETWEEN = re.compile(rb"\r?\n\r?\n(?=From [^\r\n]*\d{4})")
 _MAILDIR = ("cur", "new")
 
 
@@ -29,17 +28,22 @@ def read_mail(path: Location) -> Iterator[tuple[str, bytes]]:
     ...     [(Path(name).name, data) for name, data in read_mail(folder)]
     [('1.eml', b'To: a\n\nHi')]
     """
+    check_there(path)
     place = Path(path)
-    if not place.exists():
-        raise InputError(f"No such file or folder: {str(place)!r}.")
     if not place.is_dir():
         yield from _file(place)
         return
-    if all((place / name).is_dir() for name in _MAILDIR):
+    if all(os.path.isdir(place / name) for name in _MAILDIR):
         for name in _MAILDIR:
             yield from _folder(place / name)
         return
     yield from _folder(place)
+
+
+def check_there(path: Location) -> None:
+    """Refuse a path at which there is nothing."""
+    if not os.path.exists(path):
+        raise InputError(f"No such file or folder: {os.fspath(path)!r}.")
 
 
 def is_single(path: Location) -> bool:
@@ -54,16 +58,15 @@ def is_single(path: Location) -> bool:
         raise unreadable(place, error) from None
 
 
-def split_mbox(data: bytes) -> list[bytes]:
+def read_piped(data: bytes) -> list[bytes]:
     r"""Cut what came through a pipe into messages: an mbox, or a single message.
 
-    >>> split_mbox(b"From a Mon Jan 1 00:00:00 2001\nTo: b\n\nx\n\nFrom c Mon 2001\nTo: d\n\ny\n")
-    [b'To: b\n\nx', b'To: d\n\ny\n']
+    >>> read_piped(b"From a Mon Jan 1 00:00:00 2001\nTo: b\n\nx\n\nFrom c Mon 2001\nTo: d\n\ny\n")
+    [b'To: b\n\nx\n', b'To: d\n\ny\n']
     """
     if not data.startswith(b"From "):
         return [data] if data.strip() else []
-    pieces = [piece.partition(b"\n")[2] for piece in _BETWEEN.split(data)]
-    return [unquoted(piece) for piece in pieces]
+    return list(split_mbox(Path("-"), BytesIO(data)))
 
 
 def _folder(place: Path) -> Iterator[tuple[str, bytes]]:

@@ -27,6 +27,9 @@ __all__ = ["LARGEST", "serve"]
 LARGEST = 64 * 2**20
 """The longest message that is read, in bytes."""
 
+LONGEST = 103
+"""So many bytes the path of a socket may have on every system."""
+
 PATIENCE = 60.0
 """Seconds after which a connection that says nothing is closed."""
 
@@ -105,6 +108,12 @@ def serve(model: str, path: str, ready: Callable[[str], Any] = print) -> None:
 
 def _make_room(path: str) -> None:
     """Remove the socket of a server that is gone; refuse anything else."""
+    size = len(os.fsencode(path))
+    if size > LONGEST:
+        raise SettingError(
+            f"--socket: a path may have {LONGEST} bytes, and {path!r} has {size}; choose a shorter "
+            "one, such as ~/.priory.sock."
+        )
     try:
         mode = os.stat(path).st_mode
     except OSError:

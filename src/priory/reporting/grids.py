@@ -12,6 +12,9 @@ from priory.reporting.scales import signed
 __all__ = ["cell_grid"]
 
 ROW, NARROW, WIDE = 17.0, 46.0, 96.0
+SHORT = 34.0
+"""In narrower cells than this points have two digits."""
+
 LETTER = 6.8
 
 
@@ -28,7 +31,7 @@ def cell_grid(axis: Axis, number: int, points: FloatArray, width: float) -> tupl
     if flip:
         down, across, sides, heads = across, down, heads, sides
     left = min(max(len(str(side)) for side in sides.values()) * LETTER + 12, 220.0)
-    cell = min(max((width - left) / len(across), 34.0), WIDE)
+    cell = min((width - left) / len(across), WIDE)
     longest = max(len(str(head)) for head in heads.values())
     slant = longest * LETTER > cell - 4
     top = 24.0 + (min(longest, 18) * LETTER * 0.64 + 8 if slant else 16.0)
@@ -68,11 +71,11 @@ def _cell(points: float, name: str, x: float, y: float, wide: float, most: float
         ),
         h(
             "text",
-            signed(points, 3),
+            signed(points, 3 if wide >= SHORT else 2),
             x=x + wide / 2,
             y=y + 12.5,
             text_anchor="middle",
-            font_size=10,
+            font_size=10 if wide >= SHORT else 8,
         ),
         data_cell=True,
     )

@@ -11,10 +11,11 @@ from priory.base.errors import InputError
 from priory.sources import files
 from priory.sources.files import Location, message_text, too_big, unreadable
 
-__all__ = ["iter_mbox", "mbox_messages", "read_mbox", "unquoted"]
+__all__ = ["iter_mbox", "mbox_messages", "read_mbox", "split_mbox"]
 
 _PIECE = 2**20
 _LAST_BLANK = re.compile(rb"(?<=\n)\r?\n\Z")
+_YEAR = re.compile(rb"\d{4}")
 _QUOTED = re.compile(rb"\n>(?=>*+From )")
 
 
@@ -22,7 +23,8 @@ def read_mbox(path: Location) -> list[str]:
     r"""Read the messages of an mbox file, without the "From " lines between them.
 
     A message begins with a line that begins with "From ", at the start of the file or after a blank
-    line. Lines quoted as ">From " are unquoted. Messages are decoded as UTF-8 if that fits, else as
+    line, and has a year in it if the file's first line has one. Lines quoted as ">From " are
+    unquoted. Messages are decoded as UTF-8 if that fits, else as
     Latin-1, a character for each byte; `email_words` reads either.
 
     >>> from tempfile import TemporaryDirectory
@@ -47,30 +49,41 @@ def mbox_messages(file: Path) -> Iterator[bytes]:
     """Iterate over the messages of an mbox file as bytes."""
     try:
         with file.open("rb") as opened:
-            yield from _split(file, opened)
+            yield from split_mbox(file, opened)
     except OSError as error:
         raise unreadable(file, error) from error
 
 
-def _split(file: Path, opened: BinaryIO) -> Iterator[bytes]:
+def split_mbox(file: Path, opened: BinaryIO) -> Iterator[bytes]:
+    """Cut the bytes of an mbox, which may come through a pipe, into messages."""
     buffer = bytearray(b"\n\n")  # so that the first message also follows a blank line
-    begun, searched = False, 0
-    while piece := opened.read(_PIECE):
+    begun, is_dated, searched, piece = False, False, 0, b"\n"
+    while piece:
+        piece = opened.read(_PIECE)
         buffer += piece
         while (at := buffer.find(b"\nFrom ", searched)) >= 0:
             end = at - 1 if buffer[at - 1 : at] == b"\r" else at
-            if buffer[end - 1 : end] != b"\n":
+            last = buffer.find(b"\n", at + 1)
+            if last < 0 and piece:
+                searched = at  # the rest of the line is yet to come
+                break
+            year = _YEAR.search(buffer, at, last if last >= 0 else len(buffer))
+            if buffer[end - 1 : end] != b"\n" or (is_dated and not year):
                 searched = at + 1
                 continue
             if begun:
                 yield _message(file, buffer[:end])
             elif buffer[:end].strip():
                 break
+            else:
+                is_dated = year is not None
             del buffer[: at + 1]
             begun, searched = True, 0
-        if not begun and len(buffer.strip()) > len(b"From "):
+        else:
+            searched = max(searched, len(buffer) - len(b"From "))
+        start = b"" if begun else bytes(buffer.lstrip()[: len(b"From ")])
+        if len(start) == len(b"From ") and start != b"From ":
             raise _no_mbox(file, buffer)
-        searched = max(searched, len(buffer) - len(b"From "))
         if len(buffer) > files.LARGEST + _PIECE:
             raise too_big(file)
     if begun:

@@ -80,7 +80,7 @@ def _of_words(indptr: AnyArray, words: AnyArray, n_rows: int) -> FloatArray:
     """Multiply the shares of the other rows that have each word of a row."""
     having = np.bincount(words)
     with np.errstate(divide="ignore"):  # of a word that no other row has
-        share = np.log((having - 1.0) / max(n_rows - 1.0, 1.0))
+        share = np.log(np.maximum(having - 1.0, 0.0) / max(n_rows - 1.0, 1.0))
     row = np.repeat(np.arange(n_rows), np.diff(indptr))
     return np.exp(np.bincount(row, share[words], n_rows))
 

@@ -288,6 +288,9 @@ class Analyzer:
 
 
 PREPARING = ("strip_accents", "normalize", "token_pattern", "symbols")
+MOST_TOGETHER = 255
+"""So many words or characters an n-gram may have."""
+
 REGISTERED: dict[str, Callable[[str], Iterable[str]]] = {}
 Function = TypeVar("Function", bound=Callable[[str], Iterable[str]])
 
@@ -350,6 +353,8 @@ def _ngram_range(given: Any) -> tuple[int, int]:
             f"ngram_range must be two integers, the shortest and the longest, such as "
             f"(1, 2), not {given!r}."
         )
+    if pair[1] > MOST_TOGETHER:
+        raise SettingError(f"ngram_range must be at most {MOST_TOGETHER}, not {given!r}.")
     return int(pair[0]), int(pair[1])
 
 
@@ -368,6 +373,8 @@ def _stop_words(given: Any) -> tuple[str, ...] | None:
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
         given = ENGLISH_STOP_WORDS
+    if not isinstance(given, Iterable):
+        raise SettingError(f"stop_words must be None, 'english' or a list of words, not {given!r}.")
     words = list(given)
     wrong = [word for word in words if not isinstance(word, str)]
     if wrong:

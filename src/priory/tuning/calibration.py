@@ -38,6 +38,10 @@ SLIGHT = 0.05
 """Where the temperature is below this, all columns together tell next to nothing, and weights are
 held to it the more: columns of noise are many, and each of them tells something by chance."""
 
+MOST_OF_SILENT = 4.0
+"""Terms that nothing is trusted of are held so many times the more at most: where the columns tell
+nothing, pairs of them may tell all there is."""
+
 BIAS_RIDGE = 1.0
 DOUBT = 20.0
 """How much is doubted before the rows speak: a temperature t costs 20 t nats."""
@@ -246,8 +250,9 @@ class _Held:
     @classmethod
     def to(cls, t: float, n_terms: int, trust: FloatArray | None = None) -> _Held:
         trust = np.ones(n_terms) if trust is None else trust
-        ridge = np.where(trust > 0, RIDGE, SILENT_RIDGE)
-        return cls(trust * t, ridge * max(1.0, SLIGHT / t) ** 2)
+        more = max(1.0, SLIGHT / t) ** 2
+        ridge = np.where(trust > 0, RIDGE * more, SILENT_RIDGE * min(more, MOST_OF_SILENT))
+        return cls(trust * t, ridge)
 
 
 def _newton(terms: AnyArray, rows: Rows, held: _Held) -> LearnedWeights:

@@ -19,7 +19,7 @@ from priory.tuning.additive import CERTAINTY, Best, Cells, Problem, best_fit, so
 from priory.tuning.coded import CodedColumn
 from priory.tuning.folds import FoldedRows
 from priory.tuning.interactions import interacting_pairs
-from priory.tuning.pairs import Pair
+from priory.tuning.pairs import MOST_CLASSES, Pair
 
 __all__ = [
     "MOST_CORRECTED",
@@ -45,9 +45,6 @@ MOST_CORRECTED = 100
 
 MOST_PARAMETERS = 400_000
 """So many numbers (cells and classes) may be learned."""
-
-MOST_CLASSES = 100
-"""Of more classes the rows are too few for pairs of columns."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from priory.statistics.dealing import FOLDS
 from priory.statistics.information import beyond_chance
 from priory.tuning.coded import CodedColumn
 from priory.tuning.folds import FoldedRows, odds
-from priory.tuning.pairs import MOST_LOOKED_AT, Pair, fits, pair_of, together
+from priory.tuning.pairs import MOST_CLASSES, MOST_LOOKED_AT, Pair, fits, pair_of, together
 from priory.tuning.trees import worthy_edges
 
 __all__ = ["Dependence", "dependences", "most_dependent", "most_terms", "narrower"]
@@ -42,12 +42,12 @@ ROWS_OF_A_PAIR, MOST_OF_A_COLUMN = 15, 4
 """Beside those of a tree there are as many pairs as columns, or one for so many rows if those are
 more; but not more than so many for each column."""
 
-NARROWER, MOST_NUMBERS = 3, 3_000
-"""Cells that need no rows are up to so many times narrower, in either direction, as long as a pair
-has no more numbers (cells and classes) than this: they are kept with the model."""
+NARROWER, MOST_NUMBERS = 3, 40_000
+"""Cells that need no rows are up to so many times narrower, in either direction, as long as all
+pairs together have no more numbers (cells and classes) than this: they are kept with the model."""
 
-MOST_CLASSES = 100
-"""Of more classes pairs are read out by counts alone."""
+MOST_KEPT = 1_500_000
+"""So many numbers (cells and classes) all pairs together may have by counts."""
 
 SHARED, UNSURE = 30.0, 5.0
 """A class's correlation is that of all classes until it has about so many rows, and theirs is
@@ -113,23 +113,21 @@ def dependences(
     if len(columns) < 2:
         return []
     counted = _counted(rows, columns, codes)
-    finer = narrower(rows.n_classes, even_bins(len(rows)))
-    if rows.n_classes > MOST_CLASSES:
+    of_numbers = [one for one in counted if all(c.edges is not None for c in one.pair.columns)]
+    if not of_numbers or rows.n_classes > MOST_CLASSES:
         return counted
-    numbers: dict[int, tuple[CodedColumn, CodeArray]] = {}
-    for place in sorted({place for one in counted for place in one.pair.places}):
+    bins = even_bins(len(rows))
+    bins *= narrower(rows.n_classes, len(of_numbers), bins)
+    finer: dict[int, tuple[CodedColumn, CodeArray]] = {}
+    for place in sorted({place for one in of_numbers for place in one.pair.places}):
         block = columns[place].block
-        if columns[place].edges is not None:
-            table = rows.statistics.tables[block.name]
-            column = CodedColumn.of(block, table, even_bins(len(rows)) * finer)
-            numbers[place] = column, column.codes(rows.frame)
+        column = CodedColumn.of(block, rows.statistics.tables[block.name], bins)
+        finer[place] = column, column.codes(rows.frame)
     ranked = []
-    for one in counted:
-        i, j = one.pair.places
-        if i in numbers and j in numbers:
-            (a, of_a), (b, of_b) = numbers[i], numbers[j]
-            pair = Pair((a, b), together(of_a, of_b, b.size), (i, j), one.pair.share)
-            ranked.append(Dependence(pair, one.without, normal_ratio))
+    for one in of_numbers:
+        (a, of_a), (b, of_b) = (finer[place] for place in one.pair.places)
+        pair = Pair((a, b), together(of_a, of_b, b.size), one.pair.places, one.pair.share)
+        ranked.append(Dependence(pair, one.without, normal_ratio))
     return [*counted, *ranked]
 
 
@@ -153,13 +151,14 @@ def _counted(
         told[:, i, j] = told[:, j, i] = shares
     n_rows, most = float(own.sum()), most_dependent(len(sizes), float(rows.own.sum()))
     found = [_chosen(beyond_chance(of_fold, sizes, K), most) for of_fold in told]
+    numbers = np.cumsum([sizes[i] * sizes[j] * K for i, j in found[-1]])
     return [
         Dependence(
             pair_of(columns, codes, p, told[-1][p] / n_rows),
             np.array([p in of_fold for of_fold in found[:-1]]),
             counted_ratio,
         )
-        for p in found[-1]
+        for p in found[-1][: int((numbers <= MOST_KEPT).sum())]
     ]
 
 
@@ -169,7 +168,8 @@ def most_dependent(n_columns: int, n_rows: float) -> int:
     >>> most_dependent(10, 100), most_dependent(10, 300), most_dependent(10, 1e6)
     (10, 20, 40)
     """
-    return int(np.clip(n_rows / ROWS_OF_A_PAIR, n_columns, MOST_OF_A_COLUMN * n_columns))
+    wanted = round(n_rows, 6) / ROWS_OF_A_PAIR  # weights may add up to a hair less
+    return int(np.clip(wanted, n_columns, MOST_OF_A_COLUMN * n_columns))
 
 
 def most_terms(n_columns: int, n_rows: float) -> int:
@@ -189,13 +189,13 @@ def _chosen(told: FloatArray, most: int) -> list[tuple[int, int]]:
     return [*tree, *more]
 
 
-def narrower(n_classes: int, bins: int) -> int:
+def narrower(n_classes: int, n_pairs: int, bins: int) -> int:
     """Tell how many times narrower cells that need no rows are than bins of columns.
 
-    >>> narrower(2, 8), narrower(10, 8), narrower(26, 8)
+    >>> narrower(2, 30, 8), narrower(4, 35, 8), narrower(26, 80, 8)
     (3, 2, 1)
     """
-    return int(np.clip(np.sqrt(MOST_NUMBERS / n_classes) / bins, 1, NARROWER))
+    return int(np.clip(np.sqrt(MOST_NUMBERS / (n_classes * n_pairs)) / bins, 1, NARROWER))
 
 
 def counted_ratio(n: FloatArray) -> FloatArray:

@@ -42,7 +42,7 @@ def interacting_pairs(
 
     `scores` are those of each row without its own say. There are at most as many as columns.
     """
-    some = slice(None) if len(y) <= MOST_LOOKED_AT else slice(0, MOST_LOOKED_AT)
+    some = slice(0, MOST_LOOKED_AT)
     p = softmax(scores[some])
     bend = np.ascontiguousarray(weight[some][:, None] * p * (1.0 - p))
     wrong = np.ascontiguousarray(scores[some], dtype=np.float64).copy()

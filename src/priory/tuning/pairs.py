@@ -10,10 +10,13 @@ import numpy as np
 from priory.base.typing import AnyArray, CodeArray, FloatArray
 from priory.tuning.coded import CodedColumn
 
-__all__ = ["MOST_LOOKED_AT", "Pair", "fits", "pair_of", "together"]
+__all__ = ["MOST_CLASSES", "MOST_LOOKED_AT", "Pair", "fits", "pair_of", "together"]
 
 MOST_CELLS = 400
 """So many cells a pair of columns may have, when pairs are looked for."""
+
+MOST_CLASSES = 100
+"""Of more classes the rows are too few for all but counts of pairs."""
 
 MOST_LOOKED_AT = 20_000
 """So many rows are looked at to find pairs."""

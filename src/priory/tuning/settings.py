@@ -143,6 +143,8 @@ class Settings:
                 f"weights must be one of {', '.join(map(repr, WEIGHTS))}, not {self.weights!r}."
             )
         check_number("sample_size", self.sample_size)
+        if self.sample_size != int(self.sample_size):
+            raise SettingError(f"sample_size must be an integer, not {self.sample_size!r}.")
         if not (self.select is None or (isinstance(self.select, str) and self.select == "mdl")):
             raise SettingError(f"select must be None or 'mdl', not {self.select!r}.")
         self._check_structure()

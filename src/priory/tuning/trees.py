@@ -25,6 +25,8 @@ def spanning_tree(weights: FloatArray, root: int = 0) -> list[tuple[int, int]]:
 
     >>> spanning_tree(np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]]))
     [(0, 2), (2, 1)]
+    >>> spanning_tree(np.full((3, 3), -np.inf))  # edges that cannot be are at the end
+    [(0, 1), (0, 2)]
     """
     n = len(weights)
     nearest, heaviest = np.full(n, root), weights[root].astype(np.float64).copy()
@@ -32,7 +34,8 @@ def spanning_tree(weights: FloatArray, root: int = 0) -> list[tuple[int, int]]:
     outside[root] = False
     edges = []
     while outside.any():
-        j = int(np.where(outside, heaviest, -np.inf).argmax())
+        left = np.flatnonzero(outside)
+        j = int(left[heaviest[left].argmax()])
         edges.append((int(nearest[j]), j))
         outside[j] = False
         closer = outside & (weights[j] > heaviest)

@@ -145,7 +145,7 @@ def _tune(
     K, has_pairs = len(statistics.classes), settings.learns_pairs
     n_terms = len(defaults) + 1
     if has_pairs:
-        n_terms += most_terms(min(n_terms, MOST_CORRECTED), len(sample))
+        n_terms += most_terms(min(n_terms, MOST_CORRECTED), scaled.n_rows)
     most = min(MOST_SCORES // (n_terms * K), MOST_OF_ONE // K)
     n, schema = statistics.n_rows, statistics.schema
     texts = [
