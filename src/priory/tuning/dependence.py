@@ -33,7 +33,7 @@ from priory.tuning.folds import FoldedRows, odds
 from priory.tuning.pairs import MOST_CLASSES, MOST_LOOKED_AT, Pair, fits, pair_of, together
 from priory.tuning.trees import worthy_edges
 
-__all__ = ["Dependence", "dependences", "most_dependent", "most_terms", "narrower"]
+__all__ = ["Dependence", "dependences", "most_dependent", "narrower"]
 
 IMAGINED = 2.0
 """So many imagined rows, as many as independence expects, are in each cell of two columns."""
@@ -42,7 +42,7 @@ ROWS_OF_A_PAIR, MOST_OF_A_COLUMN = 15, 4
 """Beside those of a tree there are as many pairs as columns, or one for so many rows if those are
 more; but not more than so many for each column."""
 
-NARROWER, MOST_NUMBERS = 3, 40_000
+NARROWER, MOST_NUMBERS = 3, 80_000
 """Cells that need no rows are up to so many times narrower, in either direction, as long as all
 pairs together have no more numbers (cells and classes) than this: they are kept with the model."""
 
@@ -103,16 +103,20 @@ class Dependence:
 
 
 def dependences(
-    rows: FoldedRows, columns: Sequence[CodedColumn], codes: Sequence[CodeArray]
+    rows: FoldedRows,
+    columns: Sequence[CodedColumn],
+    codes: Sequence[CodeArray],
+    room: int,
 ) -> list[Dependence]:
     """Find the pairs that share most given the class, by counts, and those of numbers by ranks too.
 
     They are chosen on all rows, and again without each fold: rows are told only of pairs
-    that were chosen without them.
+    that were chosen without them. There is `room` for so many terms.
     """
     if len(columns) < 2:
         return []
-    counted = _counted(rows, columns, codes)
+    most = min(most_dependent(len(columns), float(rows.own.sum())), room // 2 - len(columns))
+    counted = _counted(rows, columns, codes, max(most, 0))
     of_numbers = [one for one in counted if all(c.edges is not None for c in one.pair.columns)]
     if not of_numbers or rows.n_classes > MOST_CLASSES:
         return counted
@@ -132,9 +136,12 @@ def dependences(
 
 
 def _counted(
-    rows: FoldedRows, columns: Sequence[CodedColumn], codes: Sequence[CodeArray]
+    rows: FoldedRows,
+    columns: Sequence[CodedColumn],
+    codes: Sequence[CodeArray],
+    most: int,
 ) -> list[Dependence]:
-    """Find the pairs of a tree, and more of those that share most."""
+    """Find the pairs of a tree, and so many more of those that share most."""
     K, some = rows.n_classes, slice(0, MOST_LOOKED_AT)
     sizes, own = [column.size for column in columns], rows.own[some]
     told = np.full((FOLDS + 1, len(sizes), len(sizes)), -np.inf)
@@ -149,7 +156,7 @@ def _counted(
     every = in_parallel([partial(share, pair) for pair in pairs], thread_count())
     for (i, j), shares in zip(pairs, every, strict=True):
         told[:, i, j] = told[:, j, i] = shares
-    n_rows, most = float(own.sum()), most_dependent(len(sizes), float(rows.own.sum()))
+    n_rows = float(own.sum())
     found = [_chosen(beyond_chance(of_fold, sizes, K), most) for of_fold in told]
     numbers = np.cumsum([sizes[i] * sizes[j] * K for i, j in found[-1]])
     return [
@@ -172,12 +179,6 @@ def most_dependent(n_columns: int, n_rows: float) -> int:
     return int(np.clip(wanted, n_columns, MOST_OF_A_COLUMN * n_columns))
 
 
-def most_terms(n_columns: int, n_rows: float) -> int:
-    """Bound how many terms the pairs of so many columns are, each read out in both ways."""
-    every = n_columns * (n_columns - 1) // 2
-    return 2 * min(every, n_columns + most_dependent(n_columns, n_rows))
-
-
 def _chosen(told: FloatArray, most: int) -> list[tuple[int, int]]:
     """Choose the pairs of the heaviest tree, and so many more at most."""
     tree = [(min(pair), max(pair)) for pair in worthy_edges(told)]
@@ -192,7 +193,7 @@ def _chosen(told: FloatArray, most: int) -> list[tuple[int, int]]:
 def narrower(n_classes: int, n_pairs: int, bins: int) -> int:
     """Tell how many times narrower cells that need no rows are than bins of columns.
 
-    >>> narrower(2, 30, 8), narrower(4, 35, 8), narrower(26, 80, 8)
+    >>> narrower(2, 30, 8), narrower(4, 50, 8), narrower(26, 80, 8)
     (3, 2, 1)
     """
     return int(np.clip(np.sqrt(MOST_NUMBERS / (n_classes * n_pairs)) / bins, 1, NARROWER))

@@ -59,7 +59,7 @@ from priory.tuning.corrections import (
     pair_columns,
     pair_corrections,
 )
-from priory.tuning.dependence import dependences, most_terms
+from priory.tuning.dependence import dependences
 from priory.tuning.folds import FoldedRows, Scored
 from priory.tuning.leave_one_out import log_joint_loo
 from priory.tuning.second_stage import SecondStage, correct_texts, has_second_stage, most_texts
@@ -69,8 +69,15 @@ from priory.tuning.waiting import Waiting
 
 __all__ = ["log_joint_cross_fitted", "tune"]
 
-MOST_SCORES = 40_000_000
+MOST_SCORES = 80_000_000
 """So many scores (rows × terms × classes) are kept at most; the sample is smaller if need be."""
+
+TERMS_OF_PAIRS = 4
+"""So many terms of pairs there must be room for, for each column: two pairs, read out twice."""
+
+MOST_PRODUCTS = 5e9
+"""So many products of two scores are summed for each step of the weights, which are learned from
+fewer rows if need be."""
 
 MOST_OF_ONE = 2_500_000
 """So many scores of one term are kept at most."""
@@ -145,7 +152,7 @@ def _tune(
     K, has_pairs = len(statistics.classes), settings.learns_pairs
     n_terms = len(defaults) + 1
     if has_pairs:
-        n_terms += most_terms(min(n_terms, MOST_CORRECTED), scaled.n_rows)
+        n_terms += TERMS_OF_PAIRS * min(n_terms, MOST_CORRECTED)
     most = min(MOST_SCORES // (n_terms * K), MOST_OF_ONE // K)
     n, schema = statistics.n_rows, statistics.schema
     texts = [
@@ -160,7 +167,8 @@ def _tune(
     bar.step("pairs")
     paired = pair_columns(rows, chosen.losses) if has_pairs else []
     codes = [column.codes(rows.frame) for column in paired]
-    dependent = dependences(rows, paired, codes)
+    room = MOST_SCORES // rows.prior.size - len(chosen.terms)
+    dependent = dependences(rows, paired, codes, room)
     terms = [scored.rows for scored in chosen.terms.values()]
     ratios = []
     for one in dependent:
@@ -274,20 +282,27 @@ def _weighted(
         together = terms.sum(axis=0, keepdims=True)
         one = replace(weights, terms=weights.terms[:1])
         return weights, cross_fitted(one, together, known, rows.fold)[0]
-    enough = max(FEWEST_SAMPLED, ENOUGH_OF_ONE // n_classes)
-    if len(terms) == 1 and len(known) > enough:
-        return _by_some(known, terms, rows.fold, enough, doubt)
+    enough = int(MOST_PRODUCTS / (len(terms) ** 2 * n_classes))
+    if len(terms) == 1:
+        enough = ENOUGH_OF_ONE // n_classes
+    if len(known) > max(FEWEST_SAMPLED, enough):
+        return _by_some(known, terms, rows.fold, max(FEWEST_SAMPLED, enough), trust, doubt)
     weights = learn_weights(terms, known, trust=trust, doubt=doubt)
     return weights, cross_fitted(weights, terms, known, rows.fold, trust)[0]
 
 
 def _by_some(
-    known: Rows, terms: AnyArray, fold: CodeArray, enough: int, doubt: float
+    known: Rows,
+    terms: AnyArray,
+    fold: CodeArray,
+    enough: int,
+    trust: FloatArray,
+    doubt: float,
 ) -> tuple[LearnedWeights, FloatArray]:
-    """Learn the weight of a single term from so many rows, and score all of them."""
+    """Learn weights from so many rows, and score all of them."""
     some = known.take(slice(0, enough)), terms[:, :enough]
-    weights = learn_weights(some[1], some[0], doubt=doubt)
-    _, without = cross_fitted(weights, some[1], some[0], fold[:enough])
+    weights = learn_weights(some[1], some[0], trust=trust, doubt=doubt)
+    _, without = cross_fitted(weights, some[1], some[0], fold[:enough], trust)
     scores = np.empty(known.prior.shape)
     for f, found in enumerate(without):
         mine = np.flatnonzero(fold == f)
