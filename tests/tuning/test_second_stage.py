@@ -253,3 +253,10 @@ def test_a_temperature_and_biases_are_fitted():
     _, t, b = calibrated(scores, np.zeros((4000, 3)), y, np.ones(4000), steps=30)
     assert t == pytest.approx(0.7, abs=0.06)
     np.testing.assert_allclose(b - b.mean(), [0.5, 0.0, -0.5], atol=0.08)
+
+
+def test_without_smoothing_the_complement_is_not_tried():
+    """Leaving a text out of it has no closed form then, and would take longer for each text."""
+    texts = [f"{a} {b}" for a in ("win cash", "lunch noon", "see you") for b in ("now", "at", "x")]
+    model = TextNB(smoothing=0, analyzer="word").fit(texts * 5, ["s", "h", "h"] * 15)
+    assert model.classifier_.tuning.choices["text"].family.readout == "multinomial"

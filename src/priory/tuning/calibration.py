@@ -182,15 +182,16 @@ def learn_weights(
     if not len(terms):
         return LearnedWeights(np.zeros(0), np.zeros(rows.prior.shape[1]), 1.0)
     n_terms = len(terms)
+    trust = np.ones(n_terms) if trust is None else trust
     total = np.zeros(rows.prior.shape)
-    for term, share in zip(terms, np.ones(n_terms) if trust is None else trust, strict=True):
+    for term, share in zip(terms, trust, strict=True):
         total += share * term if share < 1.0 else term
     t = learn_temperature(rows.prior, total, rows.y, rows.weight, doubt, HOLD)
     if one_for_all:
         scaled = (t * total)[None].astype(np.float32)
-        found = _newton(scaled, rows, _Held.to(1.0, 1))
+        found = _newton(scaled, rows, _Held.to(1.0, np.ones(1)))
         return LearnedWeights(np.full(n_terms, t * found.terms[0]), found.bias, t * found.terms[0])
-    found = _newton(terms, rows, _Held.to(t, n_terms, trust))
+    found = _newton(terms, rows, _Held.to(t, trust))
     return LearnedWeights(found.terms, found.bias, t)
 
 
@@ -207,7 +208,7 @@ def cross_fitted(
     Each fold's weights are one Newton step from those of all rows, with its own rows taken out of
     gradient and Hessian.
     """
-    held = _Held.to(weights.temperature, len(terms), trust)
+    held = _Held.to(weights.temperature, np.ones(len(terms)) if trust is None else trust)
     folds = [np.flatnonzero(fold == f) for f in range(int(fold.max(initial=-1)) + 1)]
     scores = np.empty((len(rows), rows.prior.shape[1]))
     found = []
@@ -248,8 +249,7 @@ class _Held:
     ridge: FloatArray
 
     @classmethod
-    def to(cls, t: float, n_terms: int, trust: FloatArray | None = None) -> _Held:
-        trust = np.ones(n_terms) if trust is None else trust
+    def to(cls, t: float, trust: FloatArray) -> _Held:
         more = max(1.0, SLIGHT / t) ** 2
         ridge = np.where(trust > 0, RIDGE * more, SILENT_RIDGE * min(more, MOST_OF_SILENT))
         return cls(trust * t, ridge)

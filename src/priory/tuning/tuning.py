@@ -467,7 +467,9 @@ def candidates(
             found += [(Categorical(), prior) for prior in priors]
         return [replace(default, family=family, prior=prior) for family, prior in found]
     if block.kind is Kind.WORDS:
-        readouts = (Words("multinomial"), Words("multinomial", "log"), Words("complement", "log"))
+        readouts = [Words("multinomial"), Words("multinomial", "log"), Words("complement", "log")]
+        if default.prior == Laplace(0):  # then leaving a text out of a complement takes long
+            readouts.pop()
         return [replace(choice, family=readout) for readout in readouts for choice in smoothed]
     return smoothed
 
