@@ -34,6 +34,9 @@ def cell_grid(axis: Axis, number: int, points: FloatArray, width: float) -> tupl
     cell = min((width - left) / len(across), WIDE)
     longest = max(len(str(head)) for head in heads.values())
     slant = longest * LETTER > cell - 4
+    if slant:  # the last heading reaches out beyond its cell
+        beyond = max(min(longest, 18) * LETTER * 0.77 - cell / 2, 0.0)
+        cell = min(cell, (width - left - beyond) / len(across))
     top = 24.0 + (min(longest, 18) * LETTER * 0.64 + 8 if slant else 16.0)
     most = max(max(abs(x) for x in at.values() if abs(x) < 99.0), 1e-9)
     drawn: list[Any] = [h("text", axis.title, x=0, y=13, class_="name")]
