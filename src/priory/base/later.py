@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, cast
 
 from priory.base.locking import alone
 
@@ -39,7 +39,7 @@ class Later(Generic[T]):
         """The value."""
         if self._compute is not None:
             self._settle()
-        return self._value  # type: ignore[return-value]
+        return cast("T", self._value)
 
     @alone
     def _settle(self) -> None:
